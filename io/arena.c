@@ -1,0 +1,114 @@
+#include "io/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SIZE ((size_t)1 << 18)
+#define ALIGNMENT  ((size_t)16)
+
+struct tdc_arena_block {
+    struct tdc_arena_block *older;
+    size_t size; /* bytes after the head */
+    size_t used;
+    size_t padding; /* keeps the content at a multiple of ALIGNMENT */
+};
+
+void tdc_arena_init(struct tdc_arena *arena, size_t limit)
+{
+    arena->blocks = NULL;
+    arena->used = 0;
+    arena->limit = limit;
+}
+
+void tdc_arena_free(struct tdc_arena *arena)
+{
+    struct tdc_arena_block *block = arena->blocks;
+    while (block != NULL) {
+        struct tdc_arena_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    arena->blocks = NULL;
+    arena->used = 0;
+}
+
+void tdc_arena_reset(struct tdc_arena *arena)
+{
+    struct tdc_arena_block *largest = NULL;
+    for (struct tdc_arena_block *block = arena->blocks; block != NULL; block = block->older)
+        if (largest == NULL || block->size > largest->size)
+            largest = block;
+    struct tdc_arena_block *block = arena->blocks;
+    while (block != NULL) {
+        struct tdc_arena_block *older = block->older;
+        if (block != largest)
+            free(block);
+        block = older;
+    }
+    arena->blocks = largest;
+    arena->used = 0;
+    if (largest != NULL) {
+        largest->older = NULL;
+        largest->used = 0;
+        arena->used = sizeof *largest + largest->size;
+    }
+}
+
+static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content)
+{
+    size_t size = content > BLOCK_SIZE ? content : BLOCK_SIZE;
+    size_t whole, used;
+    if (__builtin_add_overflow(size, sizeof(struct tdc_arena_block), &whole) ||
+        __builtin_add_overflow(arena->used, whole, &used) || used > arena->limit)
+        return NULL;
+    struct tdc_arena_block *block = malloc(whole);
+    if (block == NULL)
+        return NULL;
+    block->size = size;
+    block->used = 0;
+    block->older = arena->blocks;
+    arena->blocks = block;
+    arena->used = used;
+    return block;
+}
+
+void *tdc_arena_take(struct tdc_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    size_t rounded = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    struct tdc_arena_block *block = arena->blocks;
+    if (block == NULL || block->size - block->used < rounded) {
+        block = new_block(arena, rounded);
+        if (block == NULL)
+            return NULL;
+    }
+    void *memory = (char *)(block + 1) + block->used;
+    block->used += rounded;
+    return memory;
+}
+
+void *tdc_arena_zeroed(struct tdc_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    void *memory = tdc_arena_take(arena, bytes);
+    if (memory != NULL)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+char *tdc_arena_text(struct tdc_arena *arena, const char *text, size_t length)
+{
+    if (length == SIZE_MAX)
+        return NULL;
+    char *copy = tdc_arena_take(arena, length + 1);
+    if (copy != NULL) {
+        if (length != 0)
+            memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}

@@ -1,0 +1,35 @@
+/*
+ * arena.h - memory that lives as long as a run.
+ *
+ * Allocations are never freed one by one. An arena has a limit given at its start and refuses to
+ * grow past it, so that hostile input ends in TDC_ERR_MEMORY and not in a dead machine.
+ * Not safe for use from several threads at once.
+ */
+#ifndef TDC_IO_ARENA_H
+#define TDC_IO_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tdc_arena_block;
+
+struct tdc_arena {
+    struct tdc_arena_block *blocks;
+    size_t used;  /* bytes handed out and block heads */
+    size_t limit; /* bytes this arena may take in all */
+};
+
+/* Reserves nothing yet. */
+void tdc_arena_init(struct tdc_arena *arena, size_t limit);
+void tdc_arena_free(struct tdc_arena *arena);
+/* Forgets all content but keeps the largest block, for reuse record by record. */
+void tdc_arena_reset(struct tdc_arena *arena);
+
+/* Uninitialised memory aligned to 16 bytes; NULL when the limit is reached. size may be 0. */
+void *tdc_arena_take(struct tdc_arena *arena, size_t size);
+/* count * size bytes, overflow checked, zeroed. */
+void *tdc_arena_zeroed(struct tdc_arena *arena, size_t count, size_t size);
+/* A terminated copy of length bytes. */
+char *tdc_arena_text(struct tdc_arena *arena, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * out_file.h - results that appear whole or not at all.
+ *
+ * The content goes to a temporary file in the folder of the result (mode 0640) and is renamed when
+ * complete. The temporaries of a process are listed in a small table, so that a signal handler can
+ * remove them: tdc_out_files_remove is async-signal-safe.
+ */
+#ifndef TDC_IO_OUT_FILE_H
+#define TDC_IO_OUT_FILE_H
+
+#include <stdio.h>
+
+#include "tdcmp.h"
+
+struct tdc_out_file {
+    char *path;      /* final name */
+    char *temporary; /* name while it is being written */
+    int fd;          /* of the temporary; owned until tdc_out_file_stream takes it */
+    int slot;
+};
+
+/* Creates the temporary. The folder must exist. */
+tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error);
+/* Flushes to the disk and renames. On failure the temporary is removed. */
+tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error);
+/* Removes the temporary. Harmless after a commit. */
+void tdc_out_file_discard(struct tdc_out_file *file);
+
+void tdc_out_files_remove(void);
+
+/* Creates a folder and its missing parents, mode 0750. */
+tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
+
+#endif

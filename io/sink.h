@@ -1,0 +1,46 @@
+/*
+ * sink.h - where the rows of a result table go: xlsx, csv or json.
+ *
+ * Rows are written in order and held nowhere: memory does not grow with the table.
+ */
+#ifndef TDC_IO_SINK_H
+#define TDC_IO_SINK_H
+
+#include "tdcmp.h"
+
+/* Excel takes 1,048,576 rows; tables are split a little below. */
+#define TDC_SHEET_ROWS 1048500u
+/* and 32,767 characters (UTF-16 units) a cell; longer texts are cut at a character boundary. */
+#define TDC_CELL_CHARACTERS 32767u
+
+struct tdc_sink;
+
+struct tdc_sink_spec {
+    const char *path;           /* final name of the file */
+    const char *const *columns; /* UTF-8 names */
+    size_t column_count;
+    size_t rows;       /* how many rows will come: decides whether the sheet is split */
+    const char *sheet; /* xlsx: name of the only sheet; split tables use part_0, part_1, ... */
+    /* xlsx: bold framed header as pandas writes it */
+    bool header_style;
+    /* xlsx: frozen header, filters, widths by column content kind; json and csv: no effect */
+    bool polish;
+    const double *widths; /* column widths for polish, in characters; NULL: by header */
+    /* Texts Excel would run as a formula (first character + - = @, or a tab or carriage return
+     * before it, half or full width) get a leading apostrophe in csv; xlsx always writes texts as
+     * texts. */
+    bool escape_formulas;
+};
+
+tdc_status tdc_sink_open(tdc_format format, const struct tdc_sink_spec *spec,
+                         struct tdc_sink **sink, struct tdc_error *error);
+/* cells has column_count entries. Infinite and NaN numbers are written as the texts inf, -inf, nan.
+ */
+tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
+                        struct tdc_error *error);
+/* Completes the file and gives it its name. Frees the sink in any case. */
+tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);
+/* Gives up: nothing is left behind. NULL is fine. */
+void tdc_sink_discard(struct tdc_sink *sink);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * tensor_file.h - a tensor in a file, mapped and described, nothing copied.
+ *
+ * `.pt` files of torch.save and `.npy` files of numpy. The file is mapped read-only; `data` points
+ * into the map at the first byte of the storage the tensor views. Everything that the header claims
+ * has been checked against the size of the file, so that each element reachable by shape, strides
+ * and offset lies inside the map. The file may still shrink later: read `data` only inside
+ * tdc_guarded_read (mapping_guard.h).
+ */
+#ifndef TDC_IO_TENSOR_FILE_H
+#define TDC_IO_TENSOR_FILE_H
+
+#include "tdcmp.h"
+
+#define TDC_MAX_DIMENSIONS 64
+
+struct tdc_tensor {
+    tdc_dtype dtype;
+    bool swapped; /* stored in the other byte order than this machine's */
+    bool dense;   /* elements lie in C order without gaps from data + offset */
+    unsigned dimensions;
+    size_t text_width; /* TDC_TEXT: bytes of one element, else 0 */
+    bool text_wide;    /* TDC_TEXT: UTF-32 ('U'), else bytes ('S') */
+    uint64_t shape[TDC_MAX_DIMENSIONS];
+    int64_t strides[TDC_MAX_DIMENSIONS]; /* in elements */
+    uint64_t count;                      /* product of shape */
+    const unsigned char *data;           /* element 0,0,...: the storage offset is already added */
+
+    /* owned by the reader */
+    void *map;
+    size_t map_size;
+};
+
+enum tdc_tensor_kind {
+    TDC_TENSOR_BY_SUFFIX, /* .npy or .pt */
+    TDC_TENSOR_NPY,
+    TDC_TENSOR_PT
+};
+
+/*
+ * Opens and checks one tensor file. TDC_ERR_NOT_FOUND, TDC_ERR_READ (permission, not a regular
+ * file), TDC_ERR_FORMAT (truncated, wrong magic, lying header), TDC_ERR_UNSUPPORTED (not a tensor,
+ * sparse, object array, unknown pickle content), TDC_ERR_CHANGED (shrank while the header was
+ * read). Symbolic links are followed.
+ */
+tdc_status tdc_tensor_open(const char *path, enum tdc_tensor_kind kind, struct tdc_tensor *tensor,
+                           struct tdc_error *error);
+void tdc_tensor_close(struct tdc_tensor *tensor);
+
+/* The same on bytes already in memory (for fuzzing and tests); the bytes must outlive the tensor.
+ */
+tdc_status tdc_tensor_parse(const void *bytes, size_t size, enum tdc_tensor_kind kind,
+                            const char *name, struct tdc_tensor *tensor, struct tdc_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * text.h - a growable text with a limit.
+ *
+ * Every append fails, and leaves the text marked as failed, when the limit would be passed; a
+ * failed text stays failed until cleared, so that a caller may append many times and ask once.
+ */
+#ifndef TDC_IO_TEXT_H
+#define TDC_IO_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tdc_text {
+    char *data; /* terminated; NULL while nothing was appended */
+    size_t length;
+    size_t capacity;
+    size_t limit;
+    bool failed;
+};
+
+void tdc_text_init(struct tdc_text *text, size_t limit);
+void tdc_text_free(struct tdc_text *text);
+void tdc_text_clear(struct tdc_text *text);
+bool tdc_text_add(struct tdc_text *text, const char *data, size_t length);
+bool tdc_text_adds(struct tdc_text *text, const char *terminated);
+bool tdc_text_addc(struct tdc_text *text, char c);
+bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The terminated content, "" when empty. */
+const char *tdc_text_get(const struct tdc_text *text);
+
+#endif

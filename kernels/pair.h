@@ -1,0 +1,122 @@
+/*
+ * pair.h - the contract of every kernel: what one pass over a pair of tensors yields.
+ *
+ * A kernel reads `count` elements of the side under test (n) and of the reference (b), both dense
+ * and in native byte order, and fills one `struct tdc_pair_sums`. It neither allocates nor locks,
+ * touches no file and no global. Chunks of one pair are joined with tdc_pair_merge in chunk order;
+ * with chunks of TDC_PAIR_CHUNK elements the result is the same to the bit for every CPU variant,
+ * every number of threads and every order in which chunks finish:
+ *   - a chunk is reduced over a fixed number of lanes, whatever the width of the registers;
+ *   - lanes and chunks are joined in index order, in float64;
+ *   - no expression may be contracted to a fused multiply-add unless its product is exact.
+ */
+#ifndef TDC_KERNELS_PAIR_H
+#define TDC_KERNELS_PAIR_H
+
+#include "tdcmp.h"
+
+/* Elements a chunk has (all but the last of a pair). Part of the result: never change it lightly.
+ */
+#define TDC_PAIR_CHUNK ((size_t)1 << 18)
+
+/* How the relative error e of an element pair is computed. */
+enum tdc_relative_rule {
+    /*
+     * In the precision of the files. bf16 counts as f32. A side that is not f16, f32 or f64 counts
+     * as f64 (integers rounded, complex: the real part alone, everywhere). Where b is 0, 2^-52 is
+     * added to n and to b, each in its own type (in f16 that changes nothing). Then e = |(n - b) /
+     * b| in the wider type of the two, each operation rounded to that type; 0/0 is NaN, x/0
+     * infinite. A pair with a NaN or infinity on both sides enters as 0 against 0, one with it on a
+     * single side too (the caller discards the sums then, see nan_apart and inf_apart).
+     */
+    TDC_RELATIVE_NATIVE,
+    /*
+     * e = |n - b| / |b| in float64, 0 where n = b, 1 where b is 0 and n is not. Differences of
+     * 64-bit integers are exact, complex numbers use the modulus. Pairs that are not both finite
+     * enter no sum, no maximum and no count but those of NaN and infinity.
+     */
+    TDC_RELATIVE_F64
+};
+
+/* Limits of below[]: 1/1000 and 5/1000 by both rules, the other two only by TDC_RELATIVE_F64. */
+#define TDC_PAIR_LIMITS 4
+extern const double tdc_pair_limits[TDC_PAIR_LIMITS]; /* 0.001, 0.005, 0.01, 0.1 */
+
+struct tdc_pair_sums {
+    uint64_t count;  /* elements seen */
+    uint64_t finite; /* pairs with both values finite */
+
+    /* float64 sums over finite pairs */
+    double nb, nn, bb; /* n*b, n*n, b*b (complex: real part of n times conjugate of b, ...) */
+    double dd;         /* (n-b)^2 */
+    double n, b;       /* (complex: real parts) */
+    double abs;        /* |n-b| */
+
+    /* extremes over finite pairs (complex: real parts); +inf/-inf when there is none */
+    double n_min, n_max, b_min, b_max;
+
+    /* maxima with the index of their first occurrence; -1 and 0 when no pair took part */
+    double abs_max, rel_max;
+    uint64_t abs_at, rel_at;
+    uint64_t rel_nan;                /* pairs whose e is NaN (native rule only: 0/0 in f16) */
+    uint64_t below[TDC_PAIR_LIMITS]; /* pairs with e < limit, the limit rounded to the type of e */
+
+    uint64_t n_nan, b_nan, n_inf, b_inf;
+    uint64_t nan_apart;       /* NaN on exactly one side */
+    uint64_t inf_apart;       /* infinite (of any sign) on exactly one side */
+    uint64_t nonfinite_equal; /* both NaN, or both infinite with the same sign */
+};
+
+/* CPU variants, worst first. Which ones exist depends on the architecture of the build. */
+enum tdc_cpu_variant {
+    TDC_CPU_BASELINE,  /* x86-64: SSE2; aarch64: NEON */
+    TDC_CPU_X86_64_V3, /* AVX2, F16C, FMA */
+    TDC_CPU_X86_64_V4, /* AVX-512 F, BW, CD, DQ, VL */
+    TDC_CPU_VARIANTS
+};
+
+/* "baseline", "x86-64-v3", "x86-64-v4" */
+const char *tdc_cpu_variant_name(enum tdc_cpu_variant variant);
+/* True when it is built in and this machine can run it. */
+bool tdc_cpu_variant_usable(enum tdc_cpu_variant variant);
+/* The best usable variant, or the one named by the environment variable TDC_CPU if it is usable. */
+enum tdc_cpu_variant tdc_cpu_variant_chosen(void);
+
+struct tdc_pair_kernel; /* private to kernels/cpu */
+
+/* Everything a kernel needs to know of a pair besides its bytes. Plain data, copy at will. */
+struct tdc_pair_plan {
+    tdc_dtype n_dtype, b_dtype;
+    enum tdc_relative_rule rule;
+    enum tdc_cpu_variant variant;
+    void (*run)(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
+                struct tdc_pair_sums *sums);
+};
+
+/* False when there is no arithmetic for these types (TDC_TEXT, TDC_DTYPE_NONE). */
+bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_rule rule,
+                        enum tdc_cpu_variant variant, struct tdc_pair_plan *plan);
+
+/* Reduces one chunk; count <= TDC_PAIR_CHUNK. The pointers need only the alignment of a byte. */
+static inline void tdc_pair_run(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                                size_t count, struct tdc_pair_sums *sums)
+{
+    plan->run(plan, n, b, count, sums);
+}
+
+/* The sums of no element at all: the neutral element of tdc_pair_merge. */
+void tdc_pair_clear(struct tdc_pair_sums *sums);
+
+/* left becomes the sums of left followed by right; positions of right move by left->count. */
+void tdc_pair_merge(struct tdc_pair_sums *left, const struct tdc_pair_sums *right);
+
+/*
+ * Value of one element as float64, and its imaginary part (0 for real types). 64-bit integers
+ * round. Not for TDC_TEXT. Any alignment.
+ */
+double tdc_element_value(tdc_dtype dtype, const void *element, double *imaginary);
+
+/* One float rounded to the nearest half and back, ties to even: the arithmetic of f16 files. */
+float tdc_round_to_f16(float value);
+
+#endif
