@@ -1,4 +1,5 @@
-/* Runs a fuzz target over every file of the folders given, in name order: a regression test without a fuzzer. */
+/* Runs a fuzz target over every file of the folders given, in name order: a regression test without
+ * a fuzzer. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
