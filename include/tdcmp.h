@@ -20,6 +20,9 @@
 extern "C" {
 #endif
 
+/* Everything declared here is exported from the shared library, and nothing else. */
+#pragma GCC visibility push(default)
+
 #define TDC_VERSION_MAJOR 0
 #define TDC_VERSION_MINOR 1
 #define TDC_VERSION_PATCH 0
@@ -113,6 +116,186 @@ typedef enum {
     TDC_FORMAT_CSV = 2,
     TDC_FORMAT_JSON = 4
 } tdc_format;
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef enum {
+    TDC_RULES_COMPAT, /* the table of msprobe to the letter */
+    TDC_RULES_SOUND   /* what a careful engineer wants */
+} tdc_rules_id;
+
+typedef enum {
+    TDC_MODE_TENSOR,     /* real data */
+    TDC_MODE_STATISTICS, /* Max, Min, Mean, Norm of the dump */
+    TDC_MODE_DIGEST      /* md5 (CRC-32) */
+} tdc_mode;
+
+typedef enum {
+    TDC_MESSAGE_INFO,
+    TDC_MESSAGE_WARNING,
+    TDC_MESSAGE_ERROR
+} tdc_message_level;
+
+struct tdc_options {
+    tdc_rules_id rules;
+    bool fuzzy;               /* match names without call numbers */
+    const char *data_mapping; /* yaml file: NPU row name -> bench row name; NULL: none */
+    bool highlight;           /* find the rows to colour */
+    int threads;              /* 0: as many as the machine has */
+
+    /* One line each, without newline; may be called from one thread at a time. NULL: silent. */
+    void (*message)(void *context, tdc_message_level level, const char *text);
+    /* Called from any thread as rows and bytes are done. NULL: silent. */
+    void (*progress)(void *context, uint64_t rows, uint64_t bytes);
+    void *context;
+    /* Set it to a non-zero value from anywhere, a signal handler included, to end the run early
+     * with TDC_ERR_INTERRUPTED. NULL: never. */
+    const volatile int *cancel;
+};
+
+/* Everything zero but the rules; highlight is on for TDC_RULES_SOUND. */
+void tdc_options_init(struct tdc_options *options, tdc_rules_id rules);
+
+/* ---- load ------------------------------------------------------------------------------------ */
+
+typedef struct tdc_dump tdc_dump;
+
+/* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. */
+tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error);
+void tdc_dump_free(tdc_dump *dump);
+size_t tdc_dump_records(const tdc_dump *dump);
+/* Row name, type and shape of a record. */
+const char *tdc_dump_record_name(const tdc_dump *dump, size_t record);
+const char *tdc_dump_record_dtype(const tdc_dump *dump, size_t record);
+const char *tdc_dump_record_shape(const tdc_dump *dump, size_t record);
+/* "tensor", "statistics", ...; NULL when the dump does not say. Likewise "pytorch", "mindspore". */
+const char *tdc_dump_task(const tdc_dump *dump);
+const char *tdc_dump_framework(const tdc_dump *dump);
+
+/* ---- match ----------------------------------------------------------------------------------- */
+
+typedef struct tdc_match tdc_match;
+
+#define TDC_NO_RECORD SIZE_MAX
+
+/*
+ * Finds out how the two can be compared (TDC_ERR_MISMATCH, TDC_ERR_REFUSED) and which record faces
+ * which. The dumps must outlive the match and everything made from it.
+ */
+tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,
+                         const struct tdc_options *options, tdc_match **match,
+                         struct tdc_error *error);
+void tdc_match_free(tdc_match *match);
+tdc_mode tdc_match_mode(const tdc_match *match);
+size_t tdc_match_pairs(const tdc_match *match);
+/* Record numbers of a pair; TDC_NO_RECORD on the side that has no partner. */
+void tdc_match_pair(const tdc_match *match, size_t pair, size_t *npu, size_t *bench);
+
+/* ---- compare --------------------------------------------------------------------------------- */
+
+typedef struct tdc_table tdc_table;
+
+/* One row per pair, nothing compared yet. stack_json may be NULL; then the table has no stack
+ * column. */
+tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *options,
+                         const char *stack_json, tdc_table **table, struct tdc_error *error);
+void tdc_table_free(tdc_table *table);
+
+/* Rows and bytes that tdc_compare will have to read, for a progress display. */
+void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes);
+
+/*
+ * Compares all tables (one per rank) in one run over all threads. A tensor that cannot be read is a
+ * row with an error text, not a failure. On TDC_ERR_INTERRUPTED the tables hold no result.
+ */
+tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
+                       struct tdc_error *error);
+
+/* What became of a row, whatever the mode and the rules call it. */
+typedef enum {
+    TDC_ROW_SAME,      /* within tolerance */
+    TDC_ROW_DIFFERENT, /* out of tolerance */
+    TDC_ROW_UNMATCHED, /* one side only, or shapes that do not fit */
+    TDC_ROW_ERROR,     /* could not be read */
+    TDC_ROW_NONE,      /* nothing to judge: empty, no data kept */
+    TDC_ROW_CLASSES
+} tdc_row_class;
+
+struct tdc_summary {
+    uint64_t rows;
+    uint64_t classes[TDC_ROW_CLASSES];
+    uint64_t coloured[3]; /* by tdc_colour */
+    uint64_t bytes;       /* of tensor data compared, both sides */
+};
+
+/* ---- read rows ------------------------------------------------------------------------------- */
+
+size_t tdc_table_rows(const tdc_table *table);
+size_t tdc_table_columns(const tdc_table *table);
+const char *tdc_table_column(const tdc_table *table, size_t column);
+tdc_mode tdc_table_mode(const tdc_table *table);
+tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
+tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
+void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary);
+
+/*
+ * Fills all tdc_table_columns(table) cells of a row. Texts stay valid until the next call for the
+ * same table.
+ */
+tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
+                         struct tdc_error *error);
+
+/* The number that condemns a row most and where it is, as one short text ("MaxAbsErr 0.5 at [3, 7]:
+ * 1.5 against 1"); empty when there is none. Valid until the next call for the same table. */
+const char *tdc_table_worst(tdc_table *table, size_t row);
+
+/* ---- write ----------------------------------------------------------------------------------- */
+
+/* Writes the table to path; complete or not at all. */
+tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
+                           struct tdc_error *error);
+/* Writes the advisor's three lines for the first suspicious row. */
+tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error);
+/* The text alone, valid until the table is freed. */
+const char *tdc_advice_text(tdc_table *table);
+
+/* ---- find dumps ------------------------------------------------------------------------------ */
+
+/* One comparison to do: two json files and the name of their rank ("" or "rank0"). */
+struct tdc_task {
+    char *npu, *bench; /* paths of the json files */
+    char *stack;       /* stack.json beside the NPU json, NULL if there is none */
+    char *rank;        /* name of the NPU rank folder, "" for single files */
+    char *step;        /* "step0" when found below a dump root, else "" */
+    bool debug;        /* debug.json, not dump.json */
+};
+
+struct tdc_task_list {
+    struct tdc_task *tasks;
+    size_t count;
+};
+
+/* msprobe's rules for compare.json's paths: two json files, or two step folders with rank folders
+ * only. */
+tdc_status tdc_tasks_strict(const char *npu, const char *bench, const struct tdc_options *options,
+                            struct tdc_task_list *list, struct tdc_error *error);
+/* A json file, a rank folder, a step folder or a dump root on either side. step < 0: the only
+ * step there is, or all steps both sides have. */
+tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
+                          const struct tdc_options *options, struct tdc_task_list *list,
+                          struct tdc_error *error);
+void tdc_tasks_free(struct tdc_task_list *list);
+
+/* ---- a whole run ----------------------------------------------------------------------------- */
+
+/* Creates a folder and its missing parents (mode 0750). */
+tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
+/* Removes every unfinished result of this process. Async-signal-safe: for handlers of SIGINT. */
+void tdc_out_files_remove(void);
+/* Which CPU variant the kernels use: "x86-64-v3". */
+const char *tdc_cpu_name(void);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

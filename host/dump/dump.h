@@ -1,0 +1,112 @@
+/*
+ * dump.h - one side of a comparison: the records of one dump.json or debug.json.
+ *
+ * A record is a tensor, a scalar or any other leaf of a call, with the texts and statistics that
+ * the tables show. All memory belongs to the dump.
+ */
+#ifndef TDC_HOST_DUMP_H
+#define TDC_HOST_DUMP_H
+
+#include "host/dump/name_table.h"
+#include "io/arena.h"
+#include "tdcmp.h"
+
+enum tdc_state {
+    TDC_STATE_INPUT,
+    TDC_STATE_DEBUG,
+    TDC_STATE_PARAMETERS,
+    TDC_STATE_OUTPUT,
+    TDC_STATE_PARAMETERS_GRAD
+};
+
+enum tdc_statistic {
+    TDC_MAX,
+    TDC_MIN,
+    TDC_MEAN,
+    TDC_NORM,
+    TDC_STATISTICS
+};
+
+/* What a statistic is. NaN is always the text "Nan". */
+enum tdc_stat_kind {
+    TDC_STAT_FLOAT,
+    TDC_STAT_INTEGER,     /* exact in a double */
+    TDC_STAT_BIG_INTEGER, /* text: its digits */
+    TDC_STAT_TEXT,
+    TDC_STAT_FALSE,
+    TDC_STAT_TRUE
+};
+
+union tdc_stat {
+    double number;
+    const char *text;
+};
+
+struct tdc_record {
+    const char *name;          /* row name */
+    const char *dtype;         /* as the dump writes it: "torch.float32", "<class 'int'>" */
+    const char *shape;         /* "[2, 3]" */
+    const char *requires_grad; /* "True", "False" or "N/A" */
+    const char *data_name;     /* file in dump_tensor_data, "-1" when there is none */
+    const char *digest;        /* md5 column; "N/A" for null items */
+    union tdc_stat stats[TDC_STATISTICS];
+    uint8_t stat_kinds[TDC_STATISTICS];
+    uint8_t state;       /* enum tdc_state */
+    bool first_of_entry; /* the row that carries the call stack */
+    bool scalar;         /* not a tensor: compared by value */
+    uint32_t entry;      /* index into entries */
+};
+
+struct tdc_dump_entry {
+    const char *name;
+    size_t first, count; /* records */
+};
+
+/* Which kind of dump the file holds, from its name. */
+enum tdc_dump_kind {
+    TDC_DUMP_JSON,
+    TDC_DEBUG_JSON
+};
+
+struct tdc_dump {
+    struct tdc_arena arena;
+    char *path;   /* of the json */
+    char *folder; /* that holds it */
+    enum tdc_dump_kind kind;
+    const char *task, *framework; /* NULL when missing or not a text */
+    bool data_missing, data_wrong_type;
+    bool digests; /* md5 values were found */
+    size_t bytes; /* size of the json */
+
+    struct tdc_record *records;
+    size_t record_count;
+    struct tdc_dump_entry *entries;
+    size_t entry_count;
+    struct tdc_name_table entry_names;
+
+    const char *refusal; /* first content that msprobe refuses (spec 2.8), or NULL */
+};
+
+/* Call stacks of a side, by entry name. */
+struct tdc_stack {
+    const char *list; /* Python text of the list of lines; NULL for a null entry */
+    bool special;     /* a line that msprobe refuses (spec 2.8) */
+    bool not_a_list;
+};
+
+struct tdc_stacks {
+    struct tdc_arena arena;
+    struct tdc_name_table names;
+    struct tdc_stack *stacks; /* by number of the name */
+    size_t capacity;
+};
+
+tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error);
+void tdc_stacks_free(struct tdc_stacks *stacks);
+/* NULL when there is no entry of that name. */
+const struct tdc_stack *tdc_stacks_find(const struct tdc_stacks *stacks, const char *entry);
+
+/* Texts that a spreadsheet would run: spec 2.8, pattern P. */
+bool tdc_runs_as_formula(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,37 @@
+/* items.h - from the JSON tree of one dump entry to records. Internal to host/dump. */
+#ifndef TDC_HOST_ITEMS_H
+#define TDC_HOST_ITEMS_H
+
+#include "host/dump/dump.h"
+#include "io/json.h"
+#include "io/text.h"
+
+/* Collects the records of a dump; the arrays belong to the caller. */
+struct tdc_item_builder {
+    struct tdc_dump *dump;
+    struct tdc_name_table interned; /* texts that repeat: types, shapes, names of states */
+    size_t capacity;                /* of dump->records */
+    struct tdc_text name;           /* scratch */
+    struct tdc_text text;           /* scratch */
+    uint32_t entry;
+    bool failed; /* out of memory or a limit reached */
+};
+
+void tdc_items_begin(struct tdc_item_builder *builder, struct tdc_dump *dump);
+void tdc_items_end(struct tdc_item_builder *builder);
+
+/* Appends the records of one entry in table order: inputs, parameters, outputs, gradients. */
+bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struct tdc_json *value);
+
+/* Python's truth of a value: false for null, false, 0, "", [], {} and a missing one (NULL). */
+bool tdc_json_truthy(const struct tdc_json *value);
+
+/* True when the entry holds md5 values where msprobe looks for them (spec 2.7). */
+bool tdc_items_have_digest(enum tdc_dump_kind kind, const struct tdc_json *value);
+
+/* The message with which msprobe refuses the entry (spec 2.8), in the arena; NULL if it does not.
+ */
+const char *tdc_items_refusal(struct tdc_arena *arena, const char *entry,
+                              const struct tdc_json *value);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * gather.c - any view, byte order or text as dense native elements.
+ *
+ * Views are rare (the dumper writes contiguous tensors), so this aims at being right; a run along
+ * the innermost dimension is copied element by element.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/engine/engine.h"
+#include "io/pytext.h"
+
+tdc_dtype tdc_gathered_dtype(const struct tdc_tensor *tensor)
+{
+    return tensor->dtype == TDC_TEXT ? TDC_F64 : tensor->dtype;
+}
+
+static void swap_bytes(unsigned char *element, size_t size)
+{
+    for (size_t i = 0; i < size / 2; i++) {
+        unsigned char kept = element[i];
+        element[i] = element[size - 1 - i];
+        element[size - 1 - i] = kept;
+    }
+}
+
+static void swap_element(tdc_dtype dtype, unsigned char *element, size_t size)
+{
+    if (dtype == TDC_C64 || dtype == TDC_C128) {
+        swap_bytes(element, size / 2);
+        swap_bytes(element + size / 2, size / 2);
+    } else {
+        swap_bytes(element, size);
+    }
+}
+
+/* Numbers as text: ASCII only, blanks around them allowed, at most LONGEST characters. */
+static bool text_value(const struct tdc_tensor *tensor, const unsigned char *element, double *value)
+{
+    enum {
+        LONGEST = 400
+    };
+    char text[LONGEST];
+    size_t unit = tensor->text_wide ? 4 : 1, length = 0;
+    for (size_t at = 0; at + unit <= tensor->text_width; at += unit) {
+        uint32_t c = element[at];
+        if (tensor->text_wide) {
+            memcpy(&c, element + at, 4);
+            if (tensor->swapped)
+                c = __builtin_bswap32(c);
+        }
+        if (c == 0)
+            break; /* numpy pads with NUL */
+        if (c > 0x7e || length == LONGEST)
+            return false;
+        text[length++] = (char)c;
+    }
+    size_t start = 0;
+    while (start < length && strchr(" \t\n\r\v\f", text[start]) != NULL)
+        start++;
+    while (length > start && strchr(" \t\n\r\v\f", text[length - 1]) != NULL)
+        length--;
+    return tdc_python_float(text + start, length - start, value);
+}
+
+/* One element at `source` becomes one dense element at `target`. */
+static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *source,
+                         unsigned char *target, size_t size)
+{
+    if (tensor->dtype == TDC_TEXT) {
+        double value;
+        if (!text_value(tensor, source, &value))
+            return false;
+        memcpy(target, &value, sizeof value);
+        return true;
+    }
+    memcpy(target, source, size);
+    if (tensor->swapped)
+        swap_element(tensor->dtype, target, size);
+    return true;
+}
+
+bool tdc_gather(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer)
+{
+    size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
+    size_t dense = tdc_dtype_size(tdc_gathered_dtype(tensor));
+    unsigned char *target = buffer;
+    uint64_t index[TDC_MAX_DIMENSIONS];
+    uint64_t rest = first;
+    int64_t at = 0; /* offset in elements; checked against the map when the file was opened */
+    for (unsigned d = tensor->dimensions; d-- > 0;) {
+        index[d] = rest % tensor->shape[d];
+        rest /= tensor->shape[d];
+        at += (int64_t)index[d] * tensor->strides[d];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *source = tensor->data + at * (int64_t)stored;
+        if (!copy_element(tensor, source, target, dense))
+            return false;
+        target += dense;
+        for (unsigned d = tensor->dimensions; d-- > 0;) {
+            at += tensor->strides[d];
+            if (++index[d] < tensor->shape[d])
+                break;
+            at -= (int64_t)tensor->shape[d] * tensor->strides[d];
+            index[d] = 0;
+        }
+    }
+    return true;
+}

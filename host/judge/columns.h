@@ -1,0 +1,14 @@
+/* columns.h - the columns of a table, for those who write it. */
+#ifndef TDC_HOST_COLUMNS_H
+#define TDC_HOST_COLUMNS_H
+
+#include "host/judge/table.h"
+
+const char *tdc_column_name(const struct tdc_column *column);
+/* Sensible width in a sheet, in characters. */
+double tdc_column_width(const struct tdc_column *column);
+
+/* "[3, 7]": a flat index as position in a tensor of that shape text. */
+void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index);
+
+#endif

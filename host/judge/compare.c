@@ -1,0 +1,205 @@
+/* compare.c - filling tables: files through the engine, statistics directly, colours at the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/judge/table.h"
+#include "io/error.h"
+
+#define MESSAGE_LIMIT ((size_t)1 << 20)
+
+static struct tdc_case case_of(const struct tdc_table *table, size_t index)
+{
+    const struct tdc_row *row = &table->rows[index];
+    const struct tdc_row *source =
+        table->sources != NULL ? &table->rows[table->sources[index]] : row;
+    const struct tdc_record *n_source = tdc_row_npu(table, source);
+    const struct tdc_record *b_source = tdc_row_bench(table, source);
+    return (struct tdc_case){
+        .match = table->match,
+        .npu = tdc_row_npu(table, row),
+        .bench = tdc_row_bench(table, row),
+        .n_file = n_source != NULL ? n_source->data_name : "N/A",
+        .b_file = b_source != NULL ? b_source->data_name : "N/A",
+    };
+}
+
+static bool has_files(const struct tdc_case *row_case)
+{
+    return strcmp(row_case->n_file, "-1") != 0 && strcmp(row_case->b_file, "-1") != 0 &&
+           strcmp(row_case->n_file, "N/A") != 0 && strcmp(row_case->b_file, "N/A") != 0;
+}
+
+/* Under the sound rules shapes that differ in the json need no file. */
+static bool needs_engine(const struct tdc_table *table, const struct tdc_case *row_case)
+{
+    if (!has_files(row_case))
+        return false;
+    if (!table->rules->extended)
+        return true;
+    return row_case->npu != NULL && row_case->bench != NULL &&
+           strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
+}
+
+static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
+{
+    struct tdc_row *row = &table->rows[index];
+    struct tdc_case row_case = case_of(table, index);
+    struct tdc_text message;
+    tdc_text_init(&message, MESSAGE_LIMIT);
+    switch (table->mode) {
+    case TDC_MODE_TENSOR:
+        table->rules->judge_tensor(&row_case, outcome, row,
+                                   table->extras != NULL ? &table->extras[index] : NULL, &message);
+        break;
+    case TDC_MODE_STATISTICS:
+        table->rules->judge_statistics(&row_case, row, &message);
+        break;
+    case TDC_MODE_DIGEST:
+        table->rules->judge_digest(&row_case, row, &message);
+        break;
+    }
+    row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
+    tdc_text_free(&message);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
+static uint64_t estimated_bytes(const struct tdc_record *record)
+{
+    static const struct {
+        const char *ending;
+        unsigned size;
+    } sizes[] = {{"complex128", 16}, {"64", 8}, {"bfloat16", 2}, {"Float16", 2}, {"16", 2},
+                 {"32", 4},          {"8", 1},  {"bool", 1},     {"Bool", 1}};
+    uint64_t bytes = 4;
+    size_t length = strlen(record->dtype);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t ending = strlen(sizes[i].ending);
+        if (length >= ending && strcmp(record->dtype + length - ending, sizes[i].ending) == 0) {
+            bytes = sizes[i].size;
+            break;
+        }
+    }
+    for (const char *at = record->shape; *at != '\0';) {
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        char *end;
+        uint64_t size = strtoull(at, &end, 10);
+        if (__builtin_mul_overflow(bytes, size, &bytes))
+            return UINT64_MAX / 4;
+        at = end;
+    }
+    return bytes < UINT64_MAX / 4 ? bytes : UINT64_MAX / 4;
+}
+
+struct job_row {
+    struct tdc_table *table;
+    size_t index;
+};
+
+void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
+{
+    *rows = *bytes = 0;
+    if (table->mode != TDC_MODE_TENSOR)
+        return;
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct tdc_case row_case = case_of(table, i);
+        if (!needs_engine(table, &row_case))
+            continue;
+        *rows += 1;
+        *bytes += estimated_bytes(row_case.npu) +
+                  (row_case.bench != NULL ? estimated_bytes(row_case.bench) : 0);
+    }
+}
+
+/* Judges the rows that need no file and lists the others as jobs. */
+static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct tdc_case row_case = case_of(table, i);
+        if (!needs_engine(table, &row_case)) {
+            judge(table, i, NULL);
+            continue;
+        }
+        job_rows[count] = (struct job_row){table, i};
+        jobs[count] = (struct tdc_job){
+            .n_folder = table->match->npu->folder,
+            .n_file = row_case.n_file,
+            .b_folder = table->match->bench->folder,
+            .b_file = row_case.b_file,
+            .bytes = 2 * estimated_bytes(row_case.npu),
+            .row = &job_rows[count],
+        };
+        count++;
+    }
+    return count;
+}
+
+static void job_done(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome)
+{
+    (void)context;
+    const struct job_row *row = job->row;
+    judge(row->table, row->index, outcome);
+    if (outcome->code == TDC_OUTCOME_COMPARED) {
+        pthread_mutex_lock(&row->table->lock);
+        row->table->bytes += outcome->bytes;
+        pthread_mutex_unlock(&row->table->lock);
+    }
+}
+
+static tdc_status compare_files(tdc_table *const *tables, size_t count,
+                                const struct tdc_options *options, struct tdc_error *error)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++)
+        rows += tables[i]->mode == TDC_MODE_TENSOR ? tables[i]->row_count : 0;
+    struct tdc_job *jobs = calloc(rows + 1, sizeof *jobs);
+    struct job_row *job_rows = calloc(rows + 1, sizeof *job_rows);
+    tdc_status status = TDC_OK;
+    if (jobs == NULL || job_rows == NULL) {
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", rows);
+    } else {
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++)
+            if (tables[i]->mode == TDC_MODE_TENSOR)
+                used += list_jobs(tables[i], jobs + used, job_rows + used);
+        struct tdc_engine engine = {
+            .rule = tdc_rules_of(options->rules)->relative,
+            .threads = options->threads,
+            .options = options,
+            .done = job_done,
+        };
+        status = tdc_engine_run(&engine, jobs, used, error);
+    }
+    free(jobs);
+    free(job_rows);
+    return status;
+}
+
+static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
+{
+    int threads = options->threads > 0 ? options->threads : 0;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1024) default(none) shared(table) if (threads != 1)
+    for (size_t i = 0; i < table->row_count; i++)
+        judge(table, i, NULL);
+}
+
+tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
+                       struct tdc_error *error)
+{
+    tdc_status status = compare_files(tables, count, options, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++) {
+        if (tables[i]->mode != TDC_MODE_TENSOR)
+            compare_texts(tables[i], options);
+        bool coloured =
+            tables[i]->highlight && (tables[i]->rules->extended || tables[i]->highlight_cells);
+        if ((coloured && !tdc_highlight(tables[i])) || tables[i]->failed)
+            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+    }
+    return status;
+}

@@ -1,0 +1,14 @@
+/* compat.h - the parts of the compat rules, joined in compat.c. */
+#ifndef TDC_HOST_COMPAT_H
+#define TDC_HOST_COMPAT_H
+
+#include "host/judge/rules.h"
+
+void tdc_compat_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                       struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
+void tdc_compat_statistics(const struct tdc_case *row_case, struct tdc_row *row,
+                           struct tdc_text *message);
+void tdc_compat_digest(const struct tdc_case *row_case, struct tdc_row *row,
+                       struct tdc_text *message);
+
+#endif

@@ -1,0 +1,136 @@
+/* highlight.c - blocks of rows and the colour rules over them (spec 10). */
+#include <math.h>
+#include <string.h>
+
+#include "host/judge/shade.h"
+#include "host/judge/table.h"
+
+#define REASONS_LIMIT ((size_t)1 << 22)
+
+void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text)
+{
+    struct tdc_text *list = colour == TDC_COLOUR_RED ? &reasons->red : &reasons->yellow;
+    if (reasons->once && strstr(tdc_text_get(list), text) != NULL)
+        return;
+    if (list->length != 0)
+        tdc_text_addc(list, '\n');
+    tdc_text_adds(list, text);
+}
+
+bool tdc_shade_decade(double input, double output)
+{
+    if (input > output || input <= 1 || output <= 1)
+        return false;
+    return log10(output) - log10(input) >= 1;
+}
+
+/* Rows [start, end) belong to one call; [start, inputs_end) are its inputs, up to outputs_end its
+ * outputs. */
+struct block {
+    size_t start, inputs_end, outputs_end, end;
+};
+
+static const char *entry_name(const struct tdc_table *table, size_t row)
+{
+    const struct tdc_record *record = tdc_row_npu(table, &table->rows[row]);
+    return record != NULL ? table->match->npu->entries[record->entry].name : NULL;
+}
+
+static bool joins(const char *entry, const char *block)
+{
+    if (strcmp(entry, block) == 0)
+        return true;
+    return strstr(entry, ".forward.") == NULL && strstr(entry, ".backward.") == NULL &&
+           strstr(block, entry) != NULL;
+}
+
+/* The first row always counts as an input; the others by their state. */
+static struct block find_block(const struct tdc_table *table, size_t start)
+{
+    struct block block = {start, start + 1, start + 1, start + 1};
+    const char *name = entry_name(table, start);
+    for (; block.end < table->row_count; block.end++) {
+        const char *entry = entry_name(table, block.end);
+        if (entry == NULL || !joins(entry, name))
+            break;
+        switch ((enum tdc_state)tdc_row_npu(table, &table->rows[block.end])->state) {
+        case TDC_STATE_INPUT:
+        case TDC_STATE_DEBUG:
+        case TDC_STATE_PARAMETERS:
+            block.inputs_end++;
+            block.outputs_end++;
+            break;
+        case TDC_STATE_OUTPUT:
+            block.outputs_end++;
+            break;
+        case TDC_STATE_PARAMETERS_GRAD:
+            break;
+        }
+    }
+    return block;
+}
+
+static struct tdc_shade_row shade_row(const struct tdc_table *table, size_t row)
+{
+    const struct tdc_row *held = &table->rows[row];
+    return (struct tdc_shade_row){held, tdc_row_npu(table, held), tdc_row_bench(table, held)};
+}
+
+static void append_reasons(struct tdc_table *table, struct tdc_row *row,
+                           const struct tdc_text *reasons)
+{
+    struct tdc_text message;
+    tdc_text_init(&message, REASONS_LIMIT);
+    tdc_text_adds(&message, row->message);
+    if (message.length != 0)
+        tdc_text_addc(&message, '\n');
+    tdc_text_add(&message, reasons->data, reasons->length);
+    table->failed |= message.failed;
+    row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
+    tdc_text_free(&message);
+}
+
+static void shade_one(struct tdc_table *table, const struct block *block, size_t index,
+                      struct tdc_reasons *reasons)
+{
+    const struct tdc_highlight_rules *rules = table->rules->highlight;
+    struct tdc_row *row = &table->rows[index];
+    struct tdc_shade_row self = shade_row(table, index);
+    tdc_text_clear(&reasons->red);
+    tdc_text_clear(&reasons->yellow);
+    rules->row(table->mode, &self, reasons);
+    if (index >= block->inputs_end && index < block->outputs_end) {
+        for (size_t i = block->start; i < block->inputs_end; i++) {
+            struct tdc_shade_row input = shade_row(table, i);
+            rules->pair(table->mode, &input, &self, reasons);
+        }
+    }
+    rules->last(table->mode, &self, reasons);
+    table->failed |= reasons->red.failed || reasons->yellow.failed;
+    if (reasons->red.length != 0) {
+        row->colour = TDC_COLOUR_RED;
+        append_reasons(table, row, &reasons->red);
+    } else if (reasons->yellow.length != 0) {
+        row->colour = TDC_COLOUR_YELLOW;
+        append_reasons(table, row, &reasons->yellow);
+    }
+}
+
+bool tdc_highlight(struct tdc_table *table)
+{
+    /* Single points have no inputs and outputs; md5 tables nothing to measure. */
+    if (table->mode == TDC_MODE_DIGEST || table->match->npu->kind == TDC_DEBUG_JSON)
+        return true;
+    struct tdc_reasons reasons = {.once = !table->rules->highlight->repeat_reasons};
+    tdc_text_init(&reasons.red, REASONS_LIMIT);
+    tdc_text_init(&reasons.yellow, REASONS_LIMIT);
+    size_t at = 0;
+    while (at < table->row_count && entry_name(table, at) != NULL) {
+        struct block block = find_block(table, at);
+        for (; at < block.end; at++)
+            shade_one(table, &block, at, &reasons);
+    }
+    tdc_text_free(&reasons.red);
+    tdc_text_free(&reasons.yellow);
+    return !table->failed;
+}

@@ -1,0 +1,111 @@
+/* highlight_compat.c - msprobe's colours (spec 10). */
+#include <math.h>
+#include <string.h>
+
+#include "host/judge/shade.h"
+
+/* "inf" or "-inf", as number or text; NaN is shown as "Nan" and not recognised. */
+static bool overflowed(const struct tdc_record *record, enum tdc_statistic which)
+{
+    if (record->stat_kinds[which] == TDC_STAT_FLOAT)
+        return isinf(record->stats[which].number);
+    if (record->stat_kinds[which] != TDC_STAT_TEXT)
+        return false;
+    const char *text = record->stats[which].text;
+    return strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
+}
+
+static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+{
+    struct tdc_value error = tdc_shade_error(mode, row);
+    if (overflowed(row->npu, TDC_MAX) || overflowed(row->npu, TDC_MIN))
+        tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum or minimum is nan, -inf, or inf");
+    else if (error.form == TDC_VALUE_NUMBER && fabs(error.number) > 1e10)
+        tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum absolute error exceeds 1e+10");
+}
+
+/* Booleans are numbers in Python. */
+static bool stat_is_number(const struct tdc_record *record, enum tdc_statistic which)
+{
+    return record != NULL && record->stat_kinds[which] != TDC_STAT_TEXT;
+}
+
+static bool measurable(tdc_mode mode, const struct tdc_shade_row *row)
+{
+    return stat_is_number(row->npu, TDC_MAX) && stat_is_number(row->bench, TDC_MAX) &&
+           tdc_shade_error(mode, row).form == TDC_VALUE_NUMBER;
+}
+
+static bool both_numbers(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
+                         int which, double *in, double *out)
+{
+    struct tdc_value i = input->row->values[which], o = output->row->values[which];
+    *in = i.number;
+    *out = o.number;
+    return i.form == TDC_VALUE_NUMBER && o.form == TDC_VALUE_NUMBER;
+}
+
+static void shade_ratios(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
+                         struct tdc_reasons *reasons)
+{
+    double in, out;
+    if (both_numbers(input, output, TDC_ONE_THOUSANDTH, &in, &out)) {
+        if (in > 0.9 && out < 0.6)
+            tdc_reason_add(reasons, TDC_COLOUR_RED,
+                           "The input/parameter's one thousandth err ratio exceeds 0.9, "
+                           "while the output's is below 0.6");
+        else if (in - out > 0.1)
+            tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
+                           "The output's one thousandth err ratio decreases by more than 0.1 "
+                           "compared to the input/parameter's");
+    }
+    if (both_numbers(input, output, TDC_COSINE, &in, &out) && in - out > 0.1)
+        tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
+                       "The output's cosine decreases by more than 0.1 "
+                       "compared to the input/parameter's");
+}
+
+static void shade_relative(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
+                           struct tdc_reasons *reasons)
+{
+    struct tdc_value in = input->row->values[TDC_RELATIVE + TDC_MAX];
+    struct tdc_value out = output->row->values[TDC_RELATIVE + TDC_MAX];
+    if (out.form != TDC_VALUE_PERCENT)
+        return;
+    if (out.number / 100 > 0.5)
+        tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum relative error exceeds 0.5");
+    if (in.form == TDC_VALUE_PERCENT && out.number / 100 > 0.1 && in.number / 100 < 0.01)
+        tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
+                       "The output's maximum relative error exceeds 0.1, "
+                       "while the input/parameter's is below 0.01");
+}
+
+static void shade_pair(tdc_mode mode, const struct tdc_shade_row *input,
+                       const struct tdc_shade_row *output, struct tdc_reasons *reasons)
+{
+    if (!measurable(mode, output) || !measurable(mode, input))
+        return;
+    if (tdc_shade_decade(fabs(tdc_shade_error(mode, input).number),
+                         fabs(tdc_shade_error(mode, output).number)))
+        tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
+                       "maximum absolute error of both input/parameters and output exceed 1, "
+                       "with the output larger by an order of magnitude");
+    if (mode == TDC_MODE_TENSOR)
+        shade_ratios(input, output, reasons);
+    else
+        shade_relative(input, output, reasons);
+}
+
+static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+{
+    (void)mode;
+    if (strcmp(tdc_requires_grad(row->npu), tdc_requires_grad(row->bench)) != 0)
+        tdc_reason_add(reasons, TDC_COLOUR_YELLOW, "requires_grad is inconsistent");
+}
+
+const struct tdc_highlight_rules tdc_highlight_compat = {
+    .repeat_reasons = true,
+    .row = shade_row,
+    .pair = shade_pair,
+    .last = shade_last,
+};

@@ -1,0 +1,84 @@
+/* row.h - a row of the result table before it is written. */
+#ifndef TDC_HOST_ROW_H
+#define TDC_HOST_ROW_H
+
+#include "host/match/match.h"
+
+/* A metric or difference: a number or one of the fixed texts that stand in for it. */
+enum tdc_value_form {
+    TDC_VALUE_EMPTY, /* "" */
+    TDC_VALUE_NUMBER,
+    TDC_VALUE_PERCENT,     /* number with a percent sign */
+    TDC_VALUE_NAN,         /* "Nan" */
+    TDC_VALUE_NA,          /* "N/A" */
+    TDC_VALUE_UNSUPPORTED, /* "unsupported" */
+    TDC_VALUE_SHAPE        /* "shape unmatched" */
+};
+
+struct tdc_value {
+    double number;
+    uint8_t form; /* enum tdc_value_form */
+};
+
+/* Columns of a row's values. */
+enum tdc_tensor_value {
+    TDC_COSINE,
+    TDC_EUC_DIST,
+    TDC_MAX_ABS,
+    TDC_MAX_REL,
+    TDC_ONE_THOUSANDTH,
+    TDC_FIVE_THOUSANDTHS,
+    TDC_TENSOR_VALUES
+};
+
+enum {
+    TDC_DIFF = 0,                  /* + enum tdc_statistic */
+    TDC_RELATIVE = TDC_STATISTICS, /* + enum tdc_statistic */
+    TDC_ROW_VALUES = 2 * TDC_STATISTICS
+};
+
+/* The verdict column; which text stands for it depends on mode and rules. */
+enum tdc_verdict {
+    TDC_VERDICT_EMPTY, /* statistics: nothing suspicious */
+    TDC_VERDICT_YES,
+    TDC_VERDICT_NO,
+    TDC_VERDICT_NONE,
+    TDC_VERDICT_UNMATCHED,
+    TDC_VERDICT_ERROR,
+    TDC_VERDICT_WARNING,
+    TDC_VERDICT_PASS,
+    TDC_VERDICT_DIFFERENT,
+    TDC_VERDICT_NA
+};
+
+struct tdc_row {
+    uint32_t npu, bench; /* records; TDC_UNPAIRED where there is none */
+    uint8_t row_class;   /* tdc_row_class */
+    uint8_t verdict;     /* enum tdc_verdict */
+    uint8_t colour;      /* tdc_colour */
+    const char *message; /* Err_message, never NULL; kept by the table */
+    struct tdc_value values[TDC_ROW_VALUES];
+};
+
+/* What the sound rules add to a row in tensor mode. */
+struct tdc_extra {
+    uint64_t elements; /* 0: nothing was computed */
+    double mean_abs, rmse;
+    double below[2]; /* share of relative errors below 1/100 and 1/10 */
+    uint64_t abs_at, rel_at;
+    double abs_n, abs_b, rel_n, rel_b;
+    uint64_t n_nan, n_inf, b_nan, b_inf;
+    bool located; /* the positions mean something */
+};
+
+static inline struct tdc_value tdc_value_of(enum tdc_value_form form)
+{
+    return (struct tdc_value){.form = (uint8_t)form};
+}
+
+static inline struct tdc_value tdc_value_number(double number)
+{
+    return (struct tdc_value){.number = number, .form = TDC_VALUE_NUMBER};
+}
+
+#endif

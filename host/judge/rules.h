@@ -1,0 +1,99 @@
+/*
+ * rules.h - what a rule set decides.
+ *
+ * One engine serves both rule sets; whatever differs between them is a member of struct tdc_rules.
+ * The quirks of msprobe live in compat_*.c and nowhere else.
+ */
+#ifndef TDC_HOST_RULES_H
+#define TDC_HOST_RULES_H
+
+#include "host/engine/engine.h"
+#include "host/judge/row.h"
+#include "io/text.h"
+
+/* Everything a rule may look at to judge one row. */
+struct tdc_case {
+    const struct tdc_match *match;
+    const struct tdc_record *npu, *bench; /* NULL where there is none */
+    /* file names to compare; "N/A" for an unmatched bench, "-1" for none */
+    const char *n_file, *b_file;
+};
+
+struct tdc_rules {
+    const char *name;
+    struct tdc_match_rules match;
+    enum tdc_relative_rule relative;
+    /* With repeated NPU names all of them are compared with the files of the last one (spec 5). */
+    bool last_pair_wins;
+    /* Extra columns, polished sheets, escaped formulas. */
+    bool extended;
+
+    /*
+     * Each fills values, verdict and class of the row and appends to the message. outcome is NULL
+     * when there were no two files to open. tdc_judge_tensor is called from many threads.
+     */
+    void (*judge_tensor)(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                         struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
+    void (*judge_statistics)(const struct tdc_case *row_case, struct tdc_row *row,
+                             struct tdc_text *message);
+    void (*judge_digest)(const struct tdc_case *row_case, struct tdc_row *row,
+                         struct tdc_text *message);
+
+    /* Colours: rules on a row alone, and on an output row with an input row of its block. Red and
+     * yellow reasons are appended through tdc_reason_add. */
+    const struct tdc_highlight_rules *highlight;
+
+    /* Text of a verdict. */
+    const char *(*verdict_text)(enum tdc_verdict verdict);
+};
+
+extern const struct tdc_rules tdc_rules_compat, tdc_rules_sound;
+
+static inline const struct tdc_rules *tdc_rules_of(tdc_rules_id id)
+{
+    return id == TDC_RULES_COMPAT ? &tdc_rules_compat : &tdc_rules_sound;
+}
+
+/* ---- highlighting ---------------------------------------------------------------------------- */
+
+/* A row as the colour rules see it. */
+struct tdc_shade_row {
+    const struct tdc_row *row;
+    const struct tdc_record *npu, *bench;
+};
+
+struct tdc_reasons {
+    struct tdc_text red, yellow;
+    bool once; /* a reason given before is not repeated */
+};
+
+void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text);
+
+struct tdc_highlight_rules {
+    bool repeat_reasons;
+    void (*row)(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons);
+    void (*pair)(tdc_mode mode, const struct tdc_shade_row *input,
+                 const struct tdc_shade_row *output, struct tdc_reasons *reasons);
+    /* after the pairs */
+    void (*last)(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons);
+};
+
+extern const struct tdc_highlight_rules tdc_highlight_compat, tdc_highlight_sound;
+
+/* ---- shared between the rule sets ------------------------------------------------------------ */
+
+static inline const char *tdc_requires_grad(const struct tdc_record *record)
+{
+    return record != NULL ? record->requires_grad : "N/A";
+}
+
+/* A statistic that is a number; false for texts and booleans. */
+bool tdc_stat_number(const struct tdc_record *record, enum tdc_statistic which, double *number);
+
+/* -> compat_number.c: a number text as pandas reads it (spec 6, reader L). */
+bool tdc_compat_read(const char *text, size_t length, double *value);
+
+/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy (spec 5.4). */
+void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel);
+
+#endif

@@ -1,0 +1,26 @@
+/* sound.h - the parts of the sound rules, joined in sound.c. */
+#ifndef TDC_HOST_SOUND_H
+#define TDC_HOST_SOUND_H
+
+#include "host/judge/rules.h"
+
+/* Adds a message, after a blank if there is one already; the same message only once. */
+void tdc_sound_say(struct tdc_text *message, const char *text);
+
+/* What every mode says of a row: no partner, other shape, other type, other requires_grad. True
+ * when there is nothing more to compare. */
+bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
+                         struct tdc_text *message);
+
+/* Items that are not tensors: equal or not. */
+void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
+                      struct tdc_text *message);
+
+void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                      struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
+void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,
+                          struct tdc_text *message);
+void tdc_sound_digest(const struct tdc_case *row_case, struct tdc_row *row,
+                      struct tdc_text *message);
+
+#endif

@@ -1,0 +1,150 @@
+/* exact.c - pairing by equal keys (spec 4.2) and by name alone (spec 4.4). Linear in the records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/match/match.h"
+
+/* Records of one side with the same key, chained in record order. */
+struct chains {
+    struct tdc_name_table keys;
+    uint32_t *first, *last; /* by key number */
+    uint32_t *next;         /* by record */
+    size_t capacity;
+};
+
+static void chains_free(struct chains *chains)
+{
+    tdc_names_free(&chains->keys);
+    free(chains->first);
+    free(chains->last);
+    free(chains->next);
+}
+
+static bool chains_init(struct chains *chains, size_t records)
+{
+    *chains = (struct chains){0};
+    tdc_names_init(&chains->keys);
+    chains->capacity = records != 0 ? records : 1;
+    chains->first = malloc(chains->capacity * sizeof(uint32_t));
+    chains->last = malloc(chains->capacity * sizeof(uint32_t));
+    chains->next = malloc(chains->capacity * sizeof(uint32_t));
+    return chains->first != NULL && chains->last != NULL && chains->next != NULL;
+}
+
+static bool chains_add(struct chains *chains, const char *key, size_t length, uint32_t record)
+{
+    bool fresh;
+    uint32_t number = tdc_names_put(&chains->keys, key, length, &fresh);
+    if (number == TDC_NAME_NONE)
+        return false;
+    chains->next[record] = TDC_UNPAIRED;
+    if (fresh)
+        chains->first[number] = record;
+    else
+        chains->next[chains->last[number]] = record;
+    chains->last[number] = record;
+    return true;
+}
+
+/* Key and shape in one text, with a separator that no JSON text survives as (NUL). */
+static const char *joined(struct tdc_arena *arena, const char *key, const char *shape,
+                          size_t *length)
+{
+    size_t key_length = strlen(key), shape_length = strlen(shape);
+    *length = key_length + 1 + shape_length;
+    char *text = tdc_arena_take(arena, *length);
+    if (text != NULL) {
+        memcpy(text, key, key_length);
+        text[key_length] = '\0';
+        memcpy(text + key_length + 1, shape, shape_length);
+    }
+    return text;
+}
+
+static bool fill(struct chains *chains, struct tdc_arena *arena, const struct tdc_dump *dump,
+                 const char *const *keys, bool shapes)
+{
+    if (!chains_init(chains, dump->record_count))
+        return false;
+    for (size_t i = 0; i < dump->record_count; i++) {
+        const char *key = keys != NULL ? keys[i] : dump->records[i].name;
+        size_t length = strlen(key);
+        if (shapes)
+            key = joined(arena, key, dump->records[i].shape, &length);
+        if (key == NULL || !chains_add(chains, key, length, (uint32_t)i))
+            return false;
+    }
+    return true;
+}
+
+static bool pair_group(struct tdc_match *match, const struct chains *npu,
+                       const struct chains *bench, uint32_t group,
+                       const struct tdc_match_rules *rules)
+{
+    struct tdc_name_key key = npu->keys.keys[group];
+    uint32_t found = tdc_names_find(&bench->keys, key.text, key.length);
+    uint32_t partner = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench->first[found];
+    uint32_t first_partner = partner;
+    for (uint32_t record = npu->first[group]; record != TDC_UNPAIRED; record = npu->next[record]) {
+        if (partner == TDC_UNPAIRED) {
+            if (!tdc_match_add(match, record, TDC_UNPAIRED))
+                return false;
+        } else if (!rules->cross_product) {
+            if (!tdc_match_add(match, record, partner))
+                return false;
+            partner = bench->next[partner];
+        } else {
+            for (uint32_t b = first_partner; b != TDC_UNPAIRED; b = bench->next[b])
+                if (!tdc_match_add(match, record, b))
+                    return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Groups of equal (key, shape) in order of their first NPU record. Without the cross product rows
+ * return to NPU order at the end, which is the same unless names repeat.
+ */
+static int by_npu_record(const void *left, const void *right)
+{
+    uint32_t a = ((const struct tdc_pairing *)left)->npu;
+    uint32_t b = ((const struct tdc_pairing *)right)->npu;
+    return (a > b) - (a < b);
+}
+
+bool tdc_match_exact(struct tdc_match *match, const char *const *keys,
+                     const struct tdc_match_rules *rules)
+{
+    struct chains npu = {0}, bench = {0};
+    struct tdc_arena arena;
+    tdc_arena_init(&arena, (size_t)64 << 30);
+    bool ok = fill(&npu, &arena, match->npu, keys, rules->shape_in_key) &&
+              fill(&bench, &arena, match->bench, NULL, rules->shape_in_key);
+    for (uint32_t group = 0; ok && group < npu.keys.count; group++)
+        ok = pair_group(match, &npu, &bench, group, rules);
+    if (ok && !rules->cross_product && match->count > 1)
+        qsort(match->pairs, match->count, sizeof *match->pairs, by_npu_record);
+    chains_free(&npu);
+    chains_free(&bench);
+    tdc_arena_free(&arena);
+    return ok;
+}
+
+/* A left join on the key alone, in NPU order: several records may share one partner. */
+bool tdc_match_by_name(struct tdc_match *match, const char *const *keys)
+{
+    struct chains bench = {0};
+    bool ok = fill(&bench, NULL, match->bench, NULL, false);
+    for (size_t i = 0; ok && i < match->npu->record_count; i++) {
+        uint32_t found = tdc_names_find(&bench.keys, keys[i], strlen(keys[i]));
+        uint32_t b = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench.first[found];
+        do {
+            ok = tdc_match_add(match, (uint32_t)i, b);
+            b = b == TDC_UNPAIRED ? b : bench.next[b];
+        } while (ok && b != TDC_UNPAIRED);
+    }
+    chains_free(&bench);
+    return ok;
+}

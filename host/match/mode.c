@@ -1,0 +1,44 @@
+/* mode.c - tensor, statistics or md5: what the two dumps can be compared by (spec 2.7). */
+#include <string.h>
+
+#include "host/match/match.h"
+#include "io/error.h"
+
+static tdc_status check_side(const struct tdc_dump *dump, const char *side, struct tdc_error *error)
+{
+    if (dump->task == NULL)
+        return tdc_fail(error, TDC_ERR_MISMATCH, "Task for %s is empty, please check.", side);
+    if (dump->data_missing)
+        return tdc_fail(error, TDC_ERR_FORMAT,
+                        "Missing 'data' in dump.json, please check dump.json of %s.", side);
+    if (dump->data_wrong_type)
+        return tdc_fail(error, TDC_ERR_FORMAT,
+                        "Invalid type for 'data': expected a dict. Please check dump.json of %s.",
+                        side);
+    return TDC_OK;
+}
+
+tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump *bench,
+                               tdc_mode *mode, struct tdc_error *error)
+{
+    tdc_status status = check_side(npu, "npu", error);
+    if (status == TDC_OK)
+        status = check_side(bench, "bench", error);
+    if (status != TDC_OK)
+        return status;
+    if (strcmp(npu->task, bench->task) != 0)
+        return tdc_fail(error, TDC_ERR_MISMATCH, "Please check the dump task is consistent.");
+    if (strcmp(npu->task, "tensor") == 0) {
+        *mode = TDC_MODE_TENSOR;
+        return TDC_OK;
+    }
+    if (strcmp(npu->task, "statistics") != 0)
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "Compare applies only to task is tensor or statistics");
+    if (npu->digests != bench->digests)
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "Please check the dump task is consistent, dump mode of npu and bench "
+                        "should both be statistics or md5.");
+    *mode = npu->digests ? TDC_MODE_DIGEST : TDC_MODE_STATISTICS;
+    return TDC_OK;
+}
