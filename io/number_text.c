@@ -30,8 +30,7 @@ static size_t integer_text(double value, char *text)
 /* Below 10^15 both forms print all digits of an integer and no exponent. */
 static bool is_short_integer(double value)
 {
-    return fabs(value) < 1e15 && value == (double)(int64_t)value &&
-           !(value == 0 && signbit(value));
+    return fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value));
 }
 
 /* A locale may have another decimal separator, even one of several bytes. */
@@ -40,8 +39,7 @@ static size_t with_point(char *text)
     size_t length = 0;
     bool separator = false;
     for (const char *from = text; *from != '\0'; from++) {
-        bool plain =
-            (*from >= '0' && *from <= '9') || *from == '-' || *from == '+' || *from == 'e';
+        bool plain = (*from >= '0' && *from <= '9') || *from == '-' || *from == '+' || *from == 'e';
         if (plain)
             text[length++] = *from;
         else if (!separator)

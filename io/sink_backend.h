@@ -39,7 +39,6 @@ tdc_status tdc_sink_write_error(const struct tdc_sink *sink, struct tdc_error *e
 
 /* tdc_sink_open with another limit than TDC_SHEET_ROWS: tests split small tables. */
 tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *spec,
-                               size_t sheet_rows, struct tdc_sink **sink,
-                               struct tdc_error *error);
+                               size_t sheet_rows, struct tdc_sink **sink, struct tdc_error *error);
 
 #endif

@@ -14,8 +14,8 @@ uint32_t tdc_utf8_step(const char *text, size_t length, size_t *taken)
     *taken = 1;
     if (first < 0x80)
         return first;
-    size_t need = first >= 0xc2 && first <= 0xdf ? 2
-                  : (first & 0xf0) == 0xe0       ? 3
+    size_t need = first >= 0xc2 && first <= 0xdf   ? 2
+                  : (first & 0xf0) == 0xe0         ? 3
                   : first >= 0xf0 && first <= 0xf4 ? 4
                                                    : 0;
     if (need == 0)

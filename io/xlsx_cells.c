@@ -21,8 +21,8 @@ struct tdc_xlsx_column tdc_xlsx_column_name(size_t index)
 
 /* Bytes that stand for themselves. */
 static const bool plain[256] = {
-    ['\t'] = true,        ['\n'] = true,        [' ' ... '%'] = true, ['\'' ... ';'] = true,
-    ['='] = true,         ['?' ... '^'] = true, ['`' ... 0x7f] = true,
+    ['\t'] = true, ['\n'] = true,        [' ' ... '%'] = true,  ['\'' ... ';'] = true,
+    ['='] = true,  ['?' ... '^'] = true, ['`' ... 0x7f] = true,
 };
 
 static bool is_hex(char c)
@@ -137,9 +137,9 @@ void tdc_xlsx_put_row(struct tdc_byte_writer *writer, const struct tdc_xlsx_colu
     TDC_PUT_LITERAL(writer, "<row r=\"");
     tdc_put(writer, place, (size_t)row_digits);
     TDC_PUT_LITERAL(writer, "\">");
-    int place_length = style == 0 ? snprintf(place, sizeof place, "%u\"", (unsigned)row)
-                                  : snprintf(place, sizeof place, "%u\" s=\"%d\"", (unsigned)row,
-                                             style);
+    int place_length = style == 0
+                           ? snprintf(place, sizeof place, "%u\"", (unsigned)row)
+                           : snprintf(place, sizeof place, "%u\" s=\"%d\"", (unsigned)row, style);
     for (size_t i = 0; i < column_count; i++) {
         TDC_PUT_LITERAL(writer, "<c r=\"");
         tdc_put(writer, columns[i].letters, columns[i].length);

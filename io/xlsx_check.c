@@ -113,9 +113,9 @@ tdc_status tdc_xlsx_check_sheet(const struct tdc_xlsx_package *package, size_t s
     tdc_status status = inflate_member(package, &member, &stream, room, check, error);
     inflateEnd(&stream);
     if (status == TDC_OK && !holds(check, crc))
-        status = tdc_fail(error, TDC_ERR_WRITE,
-                          "%s: %s was not written completely; is the disk full?", package->label,
-                          name);
+        status =
+            tdc_fail(error, TDC_ERR_WRITE, "%s: %s was not written completely; is the disk full?",
+                     package->label, name);
     free(check);
     free(room);
     return status;

@@ -27,8 +27,8 @@
 static tdc_status damaged(const struct tdc_xlsx_package *package, const char *what,
                           struct tdc_error *error)
 {
-    return tdc_fail(error, TDC_ERR_WRITE,
-                    "%s: was not written completely (%s); is the disk full?", package->label, what);
+    return tdc_fail(error, TDC_ERR_WRITE, "%s: was not written completely (%s); is the disk full?",
+                    package->label, what);
 }
 
 tdc_status tdc_xlsx_read(const struct tdc_xlsx_package *package, uint64_t offset, void *data,

@@ -125,8 +125,8 @@ static tdc_status start_sheet(struct tdc_sink *sink, const char *name, struct td
     if (fd < 0 || fstat(fd, &status) != 0)
         return tdc_fail(error, TDC_ERR_SYSTEM, "%s: unknown version of libxlsxwriter",
                         sink->file.path);
-    state->sheets[state->sheet_count++] = (struct sheet){
-        .worksheet = worksheet, .device = status.st_dev, .inode = status.st_ino};
+    state->sheets[state->sheet_count++] =
+        (struct sheet){.worksheet = worksheet, .device = status.st_dev, .inode = status.st_ino};
     if (state->widths != NULL)
         polish(sink, worksheet);
     tdc_byte_writer_redirect(&sink->writer, fd);
@@ -160,8 +160,7 @@ static bool copy_header(struct xlsx_state *state, const struct tdc_sink_spec *sp
     for (size_t i = 0; i < spec->column_count; i++) {
         size_t length = strlen(spec->columns[i]);
         memcpy(to, spec->columns[i], length);
-        state->header[i] =
-            (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = to, .length = length};
+        state->header[i] = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = to, .length = length};
         state->columns[i] = tdc_xlsx_column_name(i);
         to += length;
     }

@@ -88,8 +88,7 @@ static void add_directory(struct patch *patch)
     while (tdc_xlsx_package_next(package, &position, &member)) {
         unsigned char *record = directory + member.record;
         if (member.offset > patch->styles.offset)
-            tdc_set_le32(record + 42,
-                         (uint32_t)(member.offset - patch->old_entry + patch->entry));
+            tdc_set_le32(record + 42, (uint32_t)(member.offset - patch->old_entry + patch->entry));
         if (member.offset == patch->styles.offset) {
             tdc_set_le32(record + 16, patch->crc);
             tdc_set_le32(record + 20, (uint32_t)(patch->entry - patch->head));
@@ -143,8 +142,7 @@ static tdc_status write_tail(const struct patch *patch, struct tdc_error *error)
         done += (size_t)count;
     }
     if (ftruncate(package->fd, (off_t)(patch->styles.offset + patch->length)) != 0)
-        return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be written",
-                              package->label);
+        return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be written", package->label);
     return TDC_OK;
 }
 
