@@ -218,7 +218,7 @@ tdc_status tdc_xlsx_package_open(int fd, const char *label, struct tdc_xlsx_pack
                                  struct tdc_error *error)
 {
     *package = (struct tdc_xlsx_package){.fd = fd, .label = label};
-    uint64_t length;
+    uint64_t length = 0;
     tdc_status status = read_end(package, &length, error);
     if (status != TDC_OK)
         return status;

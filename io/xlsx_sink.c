@@ -24,7 +24,6 @@
 
 #include "io/error.h"
 #include "io/sink_backend.h"
-#include "io/text.h"
 #include "io/xlsx_cells.h"
 #include "io/xlsx_package.h"
 #include "io/xlsx_styles_patch.h"
@@ -282,17 +281,16 @@ static tdc_status xlsx_row(struct tdc_sink *sink, const struct tdc_cell *cells, 
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* A workbook_close that failed midway leaves the files of the sheets it did not reach open, and
- * with them their room on the disk. */
-static void close_lost_files(const struct xlsx_state *state, const int *fds)
+/* A workbook_close that failed midway leaves the files of the sheets it did not reach open until
+ * the process ends. The streams cannot be reached any more, but their room on the disk can be
+ * freed. */
+static void empty_lost_files(const struct xlsx_state *state, const int *fds)
 {
     for (size_t i = 0; i < state->sheet_count; i++) {
         struct stat status;
         if (fstat(fds[i], &status) == 0 && status.st_ino == state->sheets[i].inode &&
-            status.st_dev == state->sheets[i].device) {
-            /* The stream still owns the number: only the content goes. */
+            status.st_dev == state->sheets[i].device)
             (void)!ftruncate(fds[i], 0);
-        }
     }
 }
 
@@ -313,7 +311,7 @@ static tdc_status close_book(struct tdc_sink *sink, struct tdc_error *error)
     state->book = NULL; /* freed in any case */
     tdc_status status = TDC_OK;
     if (result != LXW_NO_ERROR) {
-        close_lost_files(state, fds);
+        empty_lost_files(state, fds);
         if (number != 0)
             status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be written",
                                     sink->file.path);

@@ -51,7 +51,7 @@ static inline char *zip_inflate(const char *zip, size_t offset, size_t compresse
  * gap up to the directory, and that the directory ends the file. */
 static inline char *zip_member(const char *path, const char *name)
 {
-    size_t length;
+    size_t length = 0;
     char *zip = file_content(path, &length);
     assert_non_null(zip);
     assert_true(length > 22);
