@@ -8,27 +8,28 @@
 #ifndef TDC_IO_OUT_FILE_H
 #define TDC_IO_OUT_FILE_H
 
-#include <stdio.h>
-
 #include "tdcmp.h"
 
 struct tdc_out_file {
     char *path;      /* final name */
     char *temporary; /* name while it is being written */
-    int fd;          /* of the temporary; owned until tdc_out_file_stream takes it */
-    int slot;
+    int fd;          /* of the temporary, open for reading and writing; -1 when done */
+    int slot;        /* in the table of temporaries */
 };
 
-/* Creates the temporary. The folder must exist. */
+/* Creates the temporary. The folder must exist. A file that has the final name stays until the
+ * commit. At most 64 at a time in a process. */
 tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error);
 /* Flushes to the disk and renames. On failure the temporary is removed. */
 tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error);
 /* Removes the temporary. Harmless after a commit. */
 void tdc_out_file_discard(struct tdc_out_file *file);
 
+/* Removes all temporaries of the process; a commit that comes after fails. */
 void tdc_out_files_remove(void);
 
-/* Creates a folder and its missing parents, mode 0750. */
+/* Creates a folder and its missing parents, mode 0750 whatever the umask. An existing folder is
+ * fine. */
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
 
 #endif

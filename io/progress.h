@@ -17,7 +17,8 @@ struct tdc_progress;
 struct tdc_progress *tdc_progress_start(const char *label, uint64_t total_rows,
                                         uint64_t total_bytes, bool quiet);
 void tdc_progress_add(struct tdc_progress *progress, uint64_t rows, uint64_t bytes);
-/* Erases the bar, or ends the plain lines. */
+/* Erases the bar, or ends the plain lines with a last one if there were any. No thread may add any
+ * more. */
 void tdc_progress_stop(struct tdc_progress *progress);
 
 #endif

@@ -16,7 +16,7 @@
 struct tdc_sink;
 
 struct tdc_sink_spec {
-    const char *path;           /* final name of the file */
+    const char *path;           /* final name of the file; replaced if it exists */
     const char *const *columns; /* UTF-8 names */
     size_t column_count;
     size_t rows;       /* how many rows will come: decides whether the sheet is split */
@@ -30,15 +30,21 @@ struct tdc_sink_spec {
      * before it, half or full width) get a leading apostrophe in csv; xlsx always writes texts as
      * texts. */
     bool escape_formulas;
+    /* xlsx: store yellow as ARGB 00FFFF00, as the original tool does, not as FFFFFF00. Files that
+     * need zip64 records keep FFFFFF00. */
+    bool argb_yellow;
 };
 
+/* Creates the file under a temporary name. The spec need not outlive the call. */
 tdc_status tdc_sink_open(tdc_format format, const struct tdc_sink_spec *spec,
                          struct tdc_sink **sink, struct tdc_error *error);
-/* cells has column_count entries. Infinite and NaN numbers are written as the texts inf, -inf, nan.
- */
+/* cells has column_count entries. Infinite and NaN numbers are written as the texts inf, -inf, nan
+ * (json: Infinity, -Infinity, NaN). Bytes that are not UTF-8 become U+FFFD. In json a row with a
+ * colour has a last member "colour". After a failure the sink only takes close or discard. */
 tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
                         struct tdc_error *error);
-/* Completes the file and gives it its name. Frees the sink in any case. */
+/* Completes the file and gives it its name. Frees the sink in any case; on failure, also an earlier
+ * one of a row, there is no file. */
 tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);
 /* Gives up: nothing is left behind. NULL is fine. */
 void tdc_sink_discard(struct tdc_sink *sink);

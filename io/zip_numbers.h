@@ -1,0 +1,34 @@
+/* zip_numbers.h - the little endian numbers of a zip file. */
+#ifndef TDC_IO_ZIP_NUMBERS_H
+#define TDC_IO_ZIP_NUMBERS_H
+
+#include <stdint.h>
+
+static inline uint16_t tdc_le16(const unsigned char *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline uint32_t tdc_le32(const unsigned char *at)
+{
+    return (uint32_t)tdc_le16(at) | (uint32_t)tdc_le16(at + 2) << 16;
+}
+
+static inline uint64_t tdc_le64(const unsigned char *at)
+{
+    return (uint64_t)tdc_le32(at) | (uint64_t)tdc_le32(at + 4) << 32;
+}
+
+static inline void tdc_set_le16(unsigned char *at, uint16_t value)
+{
+    at[0] = (unsigned char)(value & 0xff);
+    at[1] = (unsigned char)(value >> 8);
+}
+
+static inline void tdc_set_le32(unsigned char *at, uint32_t value)
+{
+    tdc_set_le16(at, (uint16_t)(value & 0xffff));
+    tdc_set_le16(at + 2, (uint16_t)(value >> 16));
+}
+
+#endif
