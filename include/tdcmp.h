@@ -277,14 +277,27 @@ struct tdc_task_list {
 
 /* msprobe's rules for compare.json's paths: two json files, or two step folders with rank folders
  * only. */
-tdc_status tdc_tasks_strict(const char *npu, const char *bench, const struct tdc_options *options,
-                            struct tdc_task_list *list, struct tdc_error *error);
+tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
+                            struct tdc_error *error);
 /* A json file, a rank folder, a step folder or a dump root on either side. step < 0: the only
  * step there is, or all steps both sides have. */
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, struct tdc_task_list *list,
                           struct tdc_error *error);
 void tdc_tasks_free(struct tdc_task_list *list);
+
+/* ---- progress on the terminal ---------------------------------------------------------------- */
+
+/*
+ * How far a run is, on stderr: one redrawn line on a terminal, a plain line now and then elsewhere.
+ * Returns NULL when quiet or out of memory; all calls accept NULL. total_bytes may be 0: then rows
+ * count. tdc_progress_add may be called from any thread until tdc_progress_stop.
+ */
+struct tdc_progress;
+struct tdc_progress *tdc_progress_start(const char *label, uint64_t total_rows,
+                                        uint64_t total_bytes, bool quiet);
+void tdc_progress_add(struct tdc_progress *progress, uint64_t rows, uint64_t bytes);
+void tdc_progress_stop(struct tdc_progress *progress);
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 

@@ -25,11 +25,6 @@ tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *erro
 /* Removes the temporary. Harmless after a commit. */
 void tdc_out_file_discard(struct tdc_out_file *file);
 
-/* Removes all temporaries of the process; a commit that comes after fails. */
-void tdc_out_files_remove(void);
-
-/* Creates a folder and its missing parents, mode 0750 whatever the umask. An existing folder is
- * fine. */
-tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
+/* tdc_out_files_remove and tdc_make_folders are public: tdcmp.h. After the former a commit fails. */
 
 #endif

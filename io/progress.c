@@ -1,4 +1,4 @@
-#include "io/progress.h"
+#include "tdcmp.h"
 
 #include <errno.h>
 #include <stdatomic.h>

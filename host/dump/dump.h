@@ -87,6 +87,9 @@ struct tdc_dump {
     const char *refusal; /* first content that msprobe refuses (spec 2.8), or NULL */
 };
 
+/* The task of a dump.json, "" if it cannot be told; reads no further than needed. */
+void tdc_dump_peek_task(const char *path, char *task, size_t size);
+
 /* Call stacks of a side, by entry name. */
 struct tdc_stack {
     const char *list; /* Python text of the list of lines; NULL for a null entry */

@@ -373,7 +373,7 @@ static void fill_cell(struct filling *fill, enum column_id id)
     }
     if (id < NPU_DIGEST) {
         bool npu = id < BENCH_STAT;
-        put_stat(fill, npu ? fill->npu : fill->bench, id - (npu ? NPU_STAT : BENCH_STAT));
+        put_stat(fill, npu ? fill->npu : fill->bench, (int)id - (npu ? NPU_STAT : BENCH_STAT));
         return;
     }
     switch (id) {

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/progress.h"
+#include "tdcmp.h"
 #include "io/progress_line.h"
 
 static const struct tdc_progress_view half = {

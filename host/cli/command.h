@@ -1,0 +1,75 @@
+/*
+ * command.h - the commands of the program and what they share.
+ *
+ * Commands use the public header alone. They return the exit code of the process: 0 all within tolerance,
+ * 1 differences found, 2 could not do the work; in msprobe's form 0, 1 and 2 as msprobe has them.
+ */
+#ifndef TDC_CLI_COMMAND_H
+#define TDC_CLI_COMMAND_H
+
+#include "tdcmp.h"
+
+enum {
+    TDC_EXIT_SAME = 0,
+    TDC_EXIT_DIFFERENT = 1,
+    TDC_EXIT_TROUBLE = 2
+};
+
+/* argv[0] is the name of the command. */
+int tdc_command_compare(int argc, char **argv);
+int tdc_command_bench(int argc, char **argv);
+
+/* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
+int tdc_msprobe_form(int argc, char **argv);
+
+/* ---- messages on stderr ---------------------------------------------------------------------- */
+
+/* "tdcmp: " and the text. */
+void tdc_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints library messages; for struct tdc_options. */
+void tdc_print_message(void *context, tdc_message_level level, const char *text);
+
+/* ---- one run over several dumps -------------------------------------------------------------- */
+
+/* What a command has decided before the work starts. */
+struct tdc_run_request {
+    struct tdc_options options;
+    const struct tdc_task *tasks;
+    size_t task_count;
+    const char *output; /* folder of the results */
+    unsigned formats;   /* of tdc_format */
+    bool advice;
+    bool stacks; /* look for stack.json beside the NPU json */
+    const char *stack; /* or use this one for all */
+    bool quiet;
+    /* A dump that cannot be compared does not stop the others (several ranks). */
+    bool skip_bad;
+};
+
+/* One comparison of the run and its results. */
+struct tdc_run_item {
+    const struct tdc_task *task;
+    tdc_dump *npu, *bench;
+    tdc_match *match;
+    tdc_table *table;       /* NULL: not compared */
+    char *files[4];         /* written: one per format, then the advice */
+    size_t file_count;
+    struct tdc_error error; /* why it was not compared */
+};
+
+struct tdc_run {
+    struct tdc_run_item *items;
+    size_t count;
+    double seconds;         /* all in all */
+    double compare_seconds; /* reading tensors and comparing */
+};
+
+/* Loads, matches, compares and writes. The run is to be freed in any case. */
+tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
+                       struct tdc_error *error);
+void tdc_run_free(struct tdc_run *run);
+
+/* The one-screen summary on stdout. */
+void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_run *run);
+
+#endif

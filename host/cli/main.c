@@ -1,0 +1,67 @@
+/* main.c - which command, and what to do when interrupted. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/cli/command.h"
+
+static const char usage[] =
+    "tdcmp - compare two dumps of a neural network\n"
+    "\n"
+    "usage: tdcmp COMMAND ...\n"
+    "\n"
+    "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
+    "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
+    "  --version           version of program and library\n"
+    "  COMMAND --help      options and an example of a command\n"
+    "\n"
+    "msprobe's form, for scripts that call msprobe today:\n"
+    "  tdcmp -f pytorch compare -i compare.json -o output [-s] [-c] [-f] [-hl] [-dm FILE]\n"
+    "\n"
+    "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
+
+/* Results get their names only when complete: removing the temporaries leaves nothing broken. */
+static void interrupted(int number)
+{
+    tdc_out_files_remove();
+    if (isatty(STDERR_FILENO)) {
+        static const char erase[] = "\r\x1b[K";
+        ssize_t ignored = write(STDERR_FILENO, erase, sizeof erase - 1);
+        (void)ignored;
+    }
+    _exit(128 + number);
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupted};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    /* a full disk or a file size limit is an error code of write, not a death */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+int main(int argc, char **argv)
+{
+    watch_signals();
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        fputs(usage, argc < 2 ? stderr : stdout);
+        return argc < 2 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
+        return TDC_EXIT_SAME;
+    }
+    if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
+        return tdc_msprobe_form(argc, argv);
+    if (strcmp(argv[1], "compare") == 0)
+        return tdc_command_compare(argc - 1, argv + 1);
+    if (strcmp(argv[1], "bench") == 0)
+        return tdc_command_bench(argc - 1, argv + 1);
+    tdc_complain("unknown command '%s' (tdcmp --help lists them)", argv[1]);
+    return TDC_EXIT_TROUBLE;
+}

@@ -1,0 +1,218 @@
+/* run.c - load, match, compare, write: the work of both forms of `compare`. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/cli/command.h"
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static tdc_status load_side(const char *path, tdc_dump **dump, struct tdc_error *error)
+{
+    return tdc_dump_load(path, dump, error);
+}
+
+/* Both sides at once: reading the json is the longest part of a statistics comparison. */
+static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
+{
+    struct tdc_error npu_error, bench_error;
+    tdc_status npu_status = TDC_OK, bench_status = TDC_OK;
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+        npu_status = load_side(item->task->npu, &item->npu, &npu_error);
+#pragma omp section
+        bench_status = load_side(item->task->bench, &item->bench, &bench_error);
+    }
+    if (npu_status != TDC_OK)
+        *error = npu_error;
+    else if (bench_status != TDC_OK)
+        *error = bench_error;
+    return npu_status != TDC_OK ? npu_status : bench_status;
+}
+
+static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_item *item,
+                          struct tdc_error *error)
+{
+    const char *stack = request->stack;
+    if (stack == NULL && request->stacks)
+        stack = item->task->stack;
+    tdc_status status = load_both(item, error);
+    if (status == TDC_OK)
+        status = tdc_match_new(item->npu, item->bench, &request->options, &item->match, error);
+    if (status == TDC_OK && tdc_match_pairs(item->match) == 0) {
+        snprintf(error->message, sizeof error->message,
+                 "Can`t match any op. No compare result file generated.");
+        error->status = status = TDC_ERR_NOTHING;
+    }
+    if (status == TDC_OK)
+        status = tdc_table_new(item->match, &request->options, stack, &item->table, error);
+    return status;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+struct progress_context {
+    struct tdc_progress *bar;
+    struct tdc_options original;
+};
+
+static void forward_message(void *context, tdc_message_level level, const char *text)
+{
+    const struct progress_context *progress = context;
+    if (progress->original.message != NULL)
+        progress->original.message(progress->original.context, level, text);
+}
+
+static void forward_progress(void *context, uint64_t rows, uint64_t bytes)
+{
+    const struct progress_context *progress = context;
+    tdc_progress_add(progress->bar, rows, bytes);
+}
+
+static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_run *run,
+                              struct tdc_error *error)
+{
+    tdc_table **tables = calloc(run->count + 1, sizeof(tdc_table *));
+    if (tables == NULL) {
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return error->status = TDC_ERR_MEMORY;
+    }
+    size_t count = 0;
+    uint64_t rows = 0, bytes = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->items[i].table == NULL)
+            continue;
+        uint64_t table_rows, table_bytes;
+        tdc_table_work(run->items[i].table, &table_rows, &table_bytes);
+        rows += table_rows;
+        bytes += table_bytes;
+        tables[count++] = run->items[i].table;
+    }
+    struct progress_context progress = {.original = request->options};
+    progress.bar = tdc_progress_start("comparing", rows, bytes, request->quiet || rows == 0);
+    struct tdc_options options = request->options;
+    options.message = forward_message;
+    options.progress = forward_progress;
+    options.context = &progress;
+    double start = now();
+    tdc_status status = tdc_compare(tables, count, &options, error);
+    run->compare_seconds = now() - start;
+    tdc_progress_stop(progress.bar);
+    free(tables);
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static char *result_path(const struct tdc_run_request *request, const struct tdc_task *task,
+                         const char *stem, const char *time_stamp, const char *extension)
+{
+    size_t size = strlen(request->output) + strlen(stem) + strlen(task->step) +
+                  strlen(task->rank) + strlen(time_stamp) + strlen(extension) + 8;
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s%s%s%s%s_%s.%s", request->output, stem,
+                 task->step[0] != '\0' ? "_" : "", task->step, task->rank[0] != '\0' ? "_" : "",
+                 task->rank, time_stamp, extension);
+    return path;
+}
+
+static void stamp(char text[32])
+{
+    time_t seconds = time(NULL);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(text, 32, "%Y%m%d%H%M%S", &local);
+}
+
+static tdc_status write_item(const struct tdc_run_request *request, struct tdc_run_item *item,
+                             const char *time_stamp, struct tdc_error *error)
+{
+    static const struct {
+        tdc_format format;
+        const char *extension;
+    } formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
+    const char *stem = item->task->debug ? "debug_compare_result" : "compare_result";
+    for (size_t i = 0; i < 3; i++) {
+        if ((request->formats & (unsigned)formats[i].format) == 0)
+            continue;
+        char *path =
+            result_path(request, item->task, stem, time_stamp, formats[i].extension);
+        tdc_status status = TDC_ERR_MEMORY;
+        if (path != NULL)
+            status = tdc_table_write(item->table, formats[i].format, path, error);
+        if (status != TDC_OK) {
+            free(path);
+            return status;
+        }
+        item->files[item->file_count++] = path;
+    }
+    if (!request->advice)
+        return TDC_OK;
+    char advice_stamp[32];
+    stamp(advice_stamp);
+    /* of dump.json and debug.json of one rank in the same second msprobe keeps the later; so do we */
+    char *path = result_path(request, item->task, "advisor", advice_stamp, "txt");
+    tdc_status status = path == NULL ? TDC_ERR_MEMORY : tdc_advice_write(item->table, path, error);
+    if (status == TDC_OK)
+        item->files[item->file_count++] = path;
+    else
+        free(path);
+    return status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
+                       struct tdc_error *error)
+{
+    double start = now();
+    char time_stamp[32];
+    stamp(time_stamp);
+    *run = (struct tdc_run){0};
+    run->items = calloc(request->task_count + 1, sizeof *run->items);
+    if (run->items == NULL) {
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return error->status = TDC_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < request->task_count; i++) {
+        struct tdc_run_item *item = &run->items[run->count++];
+        item->task = &request->tasks[i];
+        tdc_status status = prepare(request, item, &item->error);
+        if (status != TDC_OK && !(request->skip_bad && request->task_count > 1)) {
+            *error = item->error;
+            return status;
+        }
+    }
+    tdc_status status = tdc_make_folders(request->output, error);
+    if (status == TDC_OK)
+        status = compare_all(request, run, error);
+    for (size_t i = 0; i < run->count && status == TDC_OK; i++)
+        if (run->items[i].table != NULL)
+            status = write_item(request, &run->items[i], time_stamp, error);
+    run->seconds = now() - start;
+    return status;
+}
+
+void tdc_run_free(struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct tdc_run_item *item = &run->items[i];
+        for (size_t k = 0; k < item->file_count; k++)
+            free(item->files[k]);
+        tdc_table_free(item->table);
+        tdc_match_free(item->match);
+        tdc_dump_free(item->npu);
+        tdc_dump_free(item->bench);
+    }
+    free(run->items);
+    *run = (struct tdc_run){0};
+}

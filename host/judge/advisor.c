@@ -1,0 +1,89 @@
+/* advisor.c - the three lines about the first suspicious row (spec 12). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/judge/table.h"
+#include "io/error.h"
+#include "io/out_file.h"
+
+static const char *advice_for(const char *name)
+{
+    static const char *const random_calls[] = {"conv2d",   "conv3d",     "matmul",
+                                               "nll_loss", "layer_norm", "lstm"};
+    bool forward = strstr(name, "forward") != NULL;
+    if (strstr(name, "input") != NULL)
+        return forward ? "1. Analyze the model to view the input source.\n"
+                         "2. Check whether an inplace API causes the output result to overwrite "
+                         "the input result. That is, the fault is actually caused by a "
+                         "computation error.\n"
+                         "3. The fault may be caused by memory corruption and further analysis is "
+                         "required."
+                       : "Check whether the forward computation result is affected.";
+    for (size_t i = 0; i < sizeof random_calls / sizeof *random_calls; i++)
+        if (strstr(name, random_calls[i]) != NULL)
+            return "This torch api may be uncertainty in the calculation, can "
+                   "seed_all(mode=True) to enable deterministic computing.";
+    return forward ? "This is a forward API computation error. Check the computation "
+                     "implementation."
+                   : "This is a backward API computation error. Check the computation "
+                     "implementation.";
+}
+
+static bool suspicious(const struct tdc_table *table, const struct tdc_row *row)
+{
+    if (row->npu == TDC_UNPAIRED)
+        return false;
+    switch (table->mode) {
+    case TDC_MODE_TENSOR:
+        return row->verdict == TDC_VERDICT_NO;
+    case TDC_MODE_STATISTICS:
+        return row->verdict == TDC_VERDICT_WARNING;
+    case TDC_MODE_DIGEST:
+        return row->verdict == TDC_VERDICT_DIFFERENT;
+    }
+    return false;
+}
+
+const char *tdc_advice_text(tdc_table *table)
+{
+    if (table->advice != NULL)
+        return table->advice;
+    struct tdc_text text;
+    tdc_text_init(&text, (size_t)1 << 20);
+    size_t row = 0;
+    while (row < table->row_count && !suspicious(table, &table->rows[row]))
+        row++;
+    if (row < table->row_count) {
+        const char *name = tdc_row_npu(table, &table->rows[row])->name;
+        tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: %s\nExpert Advice: %s\n", row, name,
+                      advice_for(name));
+    } else {
+        tdc_text_adds(&text, "Line: NA\nSuspect Nodes: NA\nExpert Advice: All data in comparison "
+                             "result meets the accuracy requirements.\n");
+    }
+    table->advice = text.data;
+    return tdc_text_get(&text);
+}
+
+tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error)
+{
+    const char *text = tdc_advice_text(table);
+    struct tdc_out_file file;
+    tdc_status status = tdc_out_file_open(path, &file, error);
+    if (status != TDC_OK)
+        return status;
+    size_t left = strlen(text);
+    while (left > 0) {
+        ssize_t written = write(file.fd, text, left);
+        if (written < 0) {
+            status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
+            tdc_out_file_discard(&file);
+            return status;
+        }
+        text += written;
+        left -= (size_t)written;
+    }
+    return tdc_out_file_commit(&file, error);
+}
