@@ -165,11 +165,15 @@ static tdc_status scan_number(struct tdc_json_cursor *cursor, struct tdc_json_sc
     const char *first = cursor->at;
     const char *end = tdc_decimal_scan(first, cursor->end, &scalar->decimal);
     const struct tdc_decimal *decimal = &scalar->decimal;
+    bool whole = decimal->whole_digits != 0;
     bool leading_zero = decimal->whole_digits > 1 && first[decimal->negative] == '0';
-    if (decimal->whole_digits == 0 || leading_zero ||
-        (decimal->point && decimal->fraction_digits == 0) ||
-        (decimal->power && decimal->power_digits == 0)) {
-        if (end == cursor->end && !leading_zero)
+    bool fraction = !decimal->point || decimal->fraction_digits != 0;
+    bool power = !decimal->power || decimal->power_digits != 0;
+    if (!whole || leading_zero || !fraction || !power) {
+        bool last_part_missing = decimal->power   ? whole && fraction
+                                 : decimal->point ? whole
+                                                  : !whole;
+        if (end == cursor->end && last_part_missing && !leading_zero)
             return tdc_json_ended(cursor, "a number", error);
         return tdc_json_wrong(cursor, "malformed number", error);
     }
