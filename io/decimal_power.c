@@ -1,7 +1,7 @@
 #include "io/decimal_power.h"
 
-/* floor(10^k * 2^(127 - floor(log2(10^k)))), k from -342 to 340: pure arithmetic, the unit tests
- * recompute every entry from its neighbours. */
+/* floor(10^k * 2^(127 - floor(log2(10^k)))), k from -342 to 340: pure arithmetic; the unit tests
+ * check every entry in whole numbers. */
 const struct tdc_power10 tdc_power10_table[TDC_POWER10_GREATEST - TDC_POWER10_LEAST + 1] = {
     {0xeef453d6923bd65a, 0x113faa2906a13b3f}, {0x9558b4661b6565f8, 0x4ac7ca59a424c507},
     {0xbaaee17fa23ebf76, 0x5d79bcf00d2df649}, {0xe95a99df8ace6f53, 0xf4d82c2c107973dc},
