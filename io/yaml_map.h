@@ -4,7 +4,7 @@
  * Built on libyaml's events. Anchors and aliases, multiple documents and tags other than the
  * implicit ones are refused; depth, size of the file (1 GiB) and number of nodes are bounded. A
  * repeated key is an error that names both lines; keys are compared and kept as their text. What is
- * well formed but refused is TDC_ERR_UNSUPPORTED, a limit reached TDC_ERR_MEMORY.
+ * well formed but refused, or nested too deep, is TDC_ERR_UNSUPPORTED; too large is TDC_ERR_MEMORY.
  */
 #ifndef TDC_IO_YAML_MAP_H
 #define TDC_IO_YAML_MAP_H
