@@ -56,7 +56,12 @@ enum tdc_json_kind tdc_json_peek(struct tdc_json_cursor *cursor);
 /*
  * Walking over an object: tdc_json_enter consumes the brace; then each tdc_json_member gives the
  * next key (text owned by the arena) and leaves the cursor on its value, or sets *key to NULL after
- * the closing brace. The value must be consumed before the next call: enter, read or skip.
+ * the closing brace. The value must be consumed before the next call: enter, read or skip. *first
+ * is true before the first call of an object. Repeated keys are given as often as they occur.
+ *
+ * Malformed text is TDC_ERR_FORMAT, with line and column (invalid UTF-8: with the byte offset) in
+ * the message; nesting beyond TDC_JSON_MAX_DEPTH, entered objects included, TDC_ERR_UNSUPPORTED; a
+ * full arena TDC_ERR_MEMORY. After a failure the cursor is of no use.
  */
 tdc_status tdc_json_enter(struct tdc_json_cursor *cursor, struct tdc_error *error);
 tdc_status tdc_json_member(struct tdc_json_cursor *cursor, bool *first, struct tdc_arena *arena,

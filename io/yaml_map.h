@@ -3,7 +3,8 @@
  *
  * Built on libyaml's events. Anchors and aliases, multiple documents and tags other than the
  * implicit ones are refused; depth, size of the file (1 GiB) and number of nodes are bounded. A
- * repeated key is an error that names both lines.
+ * repeated key is an error that names both lines; keys are compared and kept as their text. What is
+ * well formed but refused, or nested too deep, is TDC_ERR_UNSUPPORTED; too large is TDC_ERR_MEMORY.
  */
 #ifndef TDC_IO_YAML_MAP_H
 #define TDC_IO_YAML_MAP_H
@@ -22,7 +23,7 @@ struct tdc_yaml {
     unsigned line;    /* 1-based, where the value starts */
     const char *text; /* scalar, terminated; a plain null (~, null, empty) has is_null set */
     bool is_null;
-    bool quoted;
+    bool quoted;     /* any style but plain, block texts included */
     const char *key; /* inside a map */
     unsigned key_line;
     struct tdc_yaml *child, *next;
