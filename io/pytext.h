@@ -22,6 +22,10 @@ size_t tdc_float_g16(double value, char text[TDC_FLOAT_TEXT]);
  * locale. False if the text is not completely a finite-syntax number. Overflow gives infinity. */
 bool tdc_float_parse(const char *text, size_t length, double *value);
 
+/* What Python's float() makes of a text: as tdc_float_parse, and inf, infinity, nan in any case,
+ * blanks around the number, single underscores between digits. */
+bool tdc_python_float(const char *text, size_t length, double *value);
+
 /* str of a JSON value: True, None, 3, 2.5, nan, strings unchanged, [0, 5, None], {'a': 1}. */
 void tdc_pytext_str(struct tdc_text *out, const struct tdc_json *value);
 /* repr of a string: quotes chosen and characters escaped as Python 3 does. */

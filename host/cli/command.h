@@ -1,8 +1,9 @@
 /*
  * command.h - the commands of the program and what they share.
  *
- * Commands use the public header alone. They return the exit code of the process: 0 all within tolerance,
- * 1 differences found, 2 could not do the work; in msprobe's form 0, 1 and 2 as msprobe has them.
+ * Commands use the public header alone. They return the exit code of the process: 0 all within
+ * tolerance, 1 differences found, 2 could not do the work; in msprobe's form 0, 1 and 2 as msprobe
+ * has them.
  */
 #ifndef TDC_CLI_COMMAND_H
 #define TDC_CLI_COMMAND_H
@@ -39,7 +40,7 @@ struct tdc_run_request {
     const char *output; /* folder of the results */
     unsigned formats;   /* of tdc_format */
     bool advice;
-    bool stacks; /* look for stack.json beside the NPU json */
+    bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */
     bool quiet;
     /* A dump that cannot be compared does not stop the others (several ranks). */
@@ -51,8 +52,8 @@ struct tdc_run_item {
     const struct tdc_task *task;
     tdc_dump *npu, *bench;
     tdc_match *match;
-    tdc_table *table;       /* NULL: not compared */
-    char *files[4];         /* written: one per format, then the advice */
+    tdc_table *table; /* NULL: not compared */
+    char *files[4];   /* written: one per format, then the advice */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };

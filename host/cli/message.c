@@ -16,7 +16,8 @@ void tdc_complain(const char *format, ...)
 void tdc_print_message(void *context, tdc_message_level level, const char *text)
 {
     (void)context;
-    static const char *const labels[] = {
-        [TDC_MESSAGE_INFO] = "", [TDC_MESSAGE_WARNING] = "warning: ", [TDC_MESSAGE_ERROR] = "error: "};
+    static const char *const labels[] = {[TDC_MESSAGE_INFO] = "",
+                                         [TDC_MESSAGE_WARNING] = "warning: ",
+                                         [TDC_MESSAGE_ERROR] = "error: "};
     tdc_complain("%s%s", labels[level], text);
 }

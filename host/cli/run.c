@@ -115,8 +115,8 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
 static char *result_path(const struct tdc_run_request *request, const struct tdc_task *task,
                          const char *stem, const char *time_stamp, const char *extension)
 {
-    size_t size = strlen(request->output) + strlen(stem) + strlen(task->step) +
-                  strlen(task->rank) + strlen(time_stamp) + strlen(extension) + 8;
+    size_t size = strlen(request->output) + strlen(stem) + strlen(task->step) + strlen(task->rank) +
+                  strlen(time_stamp) + strlen(extension) + 8;
     char *path = malloc(size);
     if (path != NULL)
         snprintf(path, size, "%s/%s%s%s%s%s_%s.%s", request->output, stem,
@@ -144,8 +144,7 @@ static tdc_status write_item(const struct tdc_run_request *request, struct tdc_r
     for (size_t i = 0; i < 3; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
             continue;
-        char *path =
-            result_path(request, item->task, stem, time_stamp, formats[i].extension);
+        char *path = result_path(request, item->task, stem, time_stamp, formats[i].extension);
         tdc_status status = TDC_ERR_MEMORY;
         if (path != NULL)
             status = tdc_table_write(item->table, formats[i].format, path, error);
@@ -159,7 +158,8 @@ static tdc_status write_item(const struct tdc_run_request *request, struct tdc_r
         return TDC_OK;
     char advice_stamp[32];
     stamp(advice_stamp);
-    /* of dump.json and debug.json of one rank in the same second msprobe keeps the later; so do we */
+    /* of dump.json and debug.json of one rank in the same second msprobe keeps the later; so do we
+     */
     char *path = result_path(request, item->task, "advisor", advice_stamp, "txt");
     tdc_status status = path == NULL ? TDC_ERR_MEMORY : tdc_advice_write(item->table, path, error);
     if (status == TDC_OK)

@@ -154,8 +154,8 @@ static tdc_status add_json(const struct place *npu, const struct place *bench, c
         if (npu_has && bench_has)
             status = tdc_tasks_add(list, npu_json, bench_json, npu->rank, npu->step, error);
         else if (npu_has != bench_has)
-            warn(options, "%s has no counterpart %s, it is left out", npu_has ? npu_json : bench_json,
-                 npu_has ? bench_json : npu_json);
+            warn(options, "%s has no counterpart %s, it is left out",
+                 npu_has ? npu_json : bench_json, npu_has ? bench_json : npu_json);
     }
     free(npu_json);
     free(bench_json);
@@ -219,7 +219,8 @@ static tdc_status pair_by_number(const struct places *npu, const struct places *
 {
     bool any_step = distinct_steps(npu) == 1 && distinct_steps(bench) == 1;
     if (any_step && npu->places[0].step_number != bench->places[0].step_number)
-        warn(options, "the steps differ: %s against %s", npu->places[0].path, bench->places[0].path);
+        warn(options, "the steps differ: %s against %s", npu->places[0].path,
+             bench->places[0].path);
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < npu->count && status == TDC_OK; i++) {
         const struct place *other = counterpart(bench, &npu->places[i], any_step);

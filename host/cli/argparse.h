@@ -1,0 +1,38 @@
+/*
+ * argparse.h - command lines as Python's argparse accepts them.
+ *
+ * Options with one or two dashes (`-hl`), `--option=value`, unambiguous beginnings of long options,
+ * `-ovalue`, joined single letters (`-sc`), optional values. No positional arguments.
+ */
+#ifndef TDC_CLI_ARGPARSE_H
+#define TDC_CLI_ARGPARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum tdc_arity {
+    TDC_FLAG,          /* store_true */
+    TDC_VALUE,         /* exactly one */
+    TDC_OPTIONAL_VALUE /* nargs='?' */
+};
+
+struct tdc_argument {
+    const char *brief; /* "-hl" */
+    const char *full;  /* "--highlight" */
+    enum tdc_arity arity;
+    const char *metavar;
+    const char *help;
+    /* results */
+    bool given;
+    const char *value; /* NULL when an optional value was left out */
+};
+
+/*
+ * Parses argv[0..argc). Prints argparse's usage and error to stderr, as `program: error: ...`, and
+ * returns 2 on a mistake; prints help to stdout and returns 0 with *helped set for -h; else returns
+ * 0.
+ */
+int tdc_argparse(const char *program, int argc, char **argv, struct tdc_argument *arguments,
+                 size_t count, bool *helped);
+
+#endif

@@ -1,0 +1,234 @@
+/* compare_friendly.c - `tdcmp compare NPU BENCH`. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/command.h"
+#include "host/cli/parse.h"
+
+static const char usage[] =
+    "tdcmp compare - compare two dumps of a neural network\n"
+    "\n"
+    "usage: tdcmp compare [OPTIONS] NPU BENCH\n"
+    "\n"
+    "NPU is the run under test, BENCH the reference. Each is a dump.json or debug.json, a rank\n"
+    "folder, a step folder (all its ranks are compared) or a dump root (its steps).\n"
+    "\n"
+    "  -o, --output DIR         folder for the results (default ./output)\n"
+    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "      --step N             of dump roots: compare this step only\n"
+    "  -f, --fuzzy              match calls whose numbers are shifted\n"
+    "  -m, --data-mapping FILE  yaml with lines `NPU row name: bench row name`\n"
+    "      --rules NAME         sound (default) or compat: judge as msprobe does\n"
+    "      --no-highlight       do not look for rows to colour\n"
+    "      --stack FILE         call stacks to show (default: stack.json beside the NPU json)\n"
+    "      --no-stack           do not show call stacks\n"
+    "      --no-advice          do not write the advisor file\n"
+    "      --allow-unmatched    rows without a partner do not make the exit code 1\n"
+    "  -t, --threads N          number of threads (default: all processors)\n"
+    "  -q, --quiet              no progress, no summary\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "exit code: 0 all rows within tolerance, 1 differences found, 2 something could not be "
+    "compared\n"
+    "\n"
+    "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result --format xlsx,csv\n";
+
+enum {
+    OPTION_STEP = 256,
+    OPTION_RULES,
+    OPTION_NO_HIGHLIGHT,
+    OPTION_STACK,
+    OPTION_NO_STACK,
+    OPTION_NO_ADVICE,
+    OPTION_ALLOW_UNMATCHED
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'F'},
+    {"step", required_argument, NULL, OPTION_STEP},
+    {"fuzzy", no_argument, NULL, 'f'},
+    {"data-mapping", required_argument, NULL, 'm'},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
+    {"stack", required_argument, NULL, OPTION_STACK},
+    {"no-stack", no_argument, NULL, OPTION_NO_STACK},
+    {"no-advice", no_argument, NULL, OPTION_NO_ADVICE},
+    {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"threads", required_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_run_request request;
+    int step;
+    bool allow_unmatched, help;
+    bool no_highlight;
+};
+
+bool tdc_parse_formats(const char *list, unsigned *formats)
+{
+    *formats = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        if (length == 4 && strncmp(list, "xlsx", 4) == 0)
+            *formats |= TDC_FORMAT_XLSX;
+        else if (length == 3 && strncmp(list, "csv", 3) == 0)
+            *formats |= TDC_FORMAT_CSV;
+        else if (length == 4 && strncmp(list, "json", 4) == 0)
+            *formats |= TDC_FORMAT_JSON;
+        else
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return *formats != 0;
+}
+
+bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
+{
+    *rules = strcmp(name, "compat") == 0 ? TDC_RULES_COMPAT : TDC_RULES_SOUND;
+    return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
+}
+
+bool tdc_parse_number(const char *text, int least, int *number)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *number = (int)value;
+    return end != text && *end == '\0' && value >= least && value <= 1000000;
+}
+
+static bool wrong(const char *option, const char *value, const char *expected)
+{
+    tdc_complain("%s '%s': expected %s", option, value, expected);
+    return false;
+}
+
+static bool take_option(struct settings *settings, int option)
+{
+    struct tdc_run_request *request = &settings->request;
+    switch (option) {
+    case 'o':
+        request->output = optarg;
+        return true;
+    case 'F':
+        return tdc_parse_formats(optarg, &request->formats) ||
+               wrong("--format", optarg, "xlsx, csv, json or several with commas");
+    case OPTION_STEP:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               wrong("--step", optarg, "a step number");
+    case 'f':
+        request->options.fuzzy = true;
+        return true;
+    case 'm':
+        request->options.data_mapping = optarg;
+        return true;
+    case OPTION_RULES:
+        return tdc_parse_rules(optarg, &request->options.rules) ||
+               wrong("--rules", optarg, "sound or compat");
+    case OPTION_NO_HIGHLIGHT:
+        settings->no_highlight = true;
+        return true;
+    case OPTION_STACK:
+        request->stack = optarg;
+        return true;
+    case OPTION_NO_STACK:
+        request->stacks = false;
+        return true;
+    case OPTION_NO_ADVICE:
+        request->advice = false;
+        return true;
+    case OPTION_ALLOW_UNMATCHED:
+        settings->allow_unmatched = true;
+        return true;
+    case 't':
+        return tdc_parse_number(optarg, 1, &request->options.threads) ||
+               wrong("--threads", optarg, "a number of threads");
+    case 'q':
+        request->quiet = true;
+        return true;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        fputs("try: tdcmp compare --help\n", stderr);
+        return false;
+    }
+}
+
+static bool take_options(int argc, char **argv, struct settings *settings)
+{
+    optind = 1;
+    int option;
+    while ((option = getopt_long(argc, argv, "o:F:fm:t:qh", long_options, NULL)) != -1)
+        if (!take_option(settings, option))
+            return false;
+    if (settings->help)
+        return true;
+    if (argc - optind != 2) {
+        tdc_complain("compare takes two dumps, NPU and BENCH; %d given (tdcmp compare --help)",
+                     argc - optind);
+        return false;
+    }
+    settings->request.options.highlight = !settings->no_highlight;
+    return true;
+}
+
+static int exit_code(const struct settings *settings, const struct tdc_run *run)
+{
+    bool trouble = false, different = false;
+    for (size_t i = 0; i < run->count; i++) {
+        struct tdc_summary summary;
+        if (run->items[i].table == NULL) {
+            trouble = true;
+            continue;
+        }
+        tdc_table_summary(run->items[i].table, &summary);
+        trouble |= summary.classes[TDC_ROW_ERROR] != 0;
+        different |= summary.classes[TDC_ROW_DIFFERENT] != 0;
+        different |= !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
+    }
+    return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+}
+
+int tdc_command_compare(int argc, char **argv)
+{
+    struct settings settings = {.step = -1};
+    struct tdc_run_request *request = &settings.request;
+    tdc_options_init(&request->options, TDC_RULES_SOUND);
+    request->options.message = tdc_print_message;
+    request->output = "./output";
+    request->formats = TDC_FORMAT_XLSX;
+    request->advice = request->stacks = request->skip_bad = true;
+    if (!take_options(argc, argv, &settings))
+        return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    struct tdc_task_list tasks;
+    struct tdc_error error = {0};
+    struct tdc_run run = {0};
+    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
+                                       &request->options, &tasks, &error);
+    if (status == TDC_OK) {
+        request->tasks = tasks.tasks;
+        request->task_count = tasks.count;
+        status = tdc_run_all(request, &run, &error);
+    }
+    int code = TDC_EXIT_TROUBLE;
+    if (status != TDC_OK) {
+        tdc_complain("%s", error.message);
+    } else {
+        if (!request->quiet)
+            tdc_print_summary(request, &run);
+        code = exit_code(&settings, &run);
+    }
+    tdc_run_free(&run);
+    tdc_tasks_free(&tasks);
+    return code;
+}

@@ -1,0 +1,294 @@
+/* compare_msprobe.c - `tdcmp -f pytorch compare -i compare.json`: msprobe's words, files and exit
+ * codes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cjson/cJSON.h>
+
+#include "host/cli/argparse.h"
+#include "host/cli/command.h"
+#include "host/cli/parse.h"
+
+/* compare.json is written by hand: a few lines. */
+#define CONFIG_LIMIT ((size_t)16 << 20)
+
+enum {
+    ARG_INPUT,
+    ARG_OUTPUT,
+    ARG_STACK,
+    ARG_COMPARE_ONLY,
+    ARG_FUZZY,
+    ARG_HIGHLIGHT,
+    ARG_CELL_MAPPING,
+    ARG_API_MAPPING,
+    ARG_DATA_MAPPING,
+    ARG_LAYER_MAPPING,
+    ARG_DIFF_ANALYZE,
+    /* ours, absent from msprobe */
+    ARG_RULES,
+    ARG_FORMAT,
+    ARG_THREADS,
+    ARGUMENTS
+};
+
+static const struct tdc_argument arguments_template[ARGUMENTS] = {
+    [ARG_INPUT] = {"-i", "--input_path", TDC_VALUE, "INPUT_PATH",
+                   "<Required> compare.json with npu_path and bench_path", false, NULL},
+    [ARG_OUTPUT] = {"-o", "--output_path", TDC_OPTIONAL_VALUE, "OUTPUT_PATH",
+                    "folder for the results, default ./output", false, NULL},
+    [ARG_STACK] = {"-s", "--stack_mode", TDC_FLAG, "", "show stack_path's call stacks", false,
+                   NULL},
+    [ARG_COMPARE_ONLY] = {"-c", "--compare_only", TDC_FLAG, "", "no advisor file", false, NULL},
+    [ARG_FUZZY] = {"-f", "--fuzzy_match", TDC_FLAG, "", "match shifted call numbers", false, NULL},
+    [ARG_HIGHLIGHT] = {"-hl", "--highlight", TDC_FLAG, "", "colour suspicious rows", false, NULL},
+    [ARG_CELL_MAPPING] = {"-cm", "--cell_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                          "cell mapping (mindspore)", false, NULL},
+    [ARG_API_MAPPING] = {"-am", "--api_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                         "api mapping (mindspore)", false, NULL},
+    [ARG_DATA_MAPPING] = {"-dm", "--data_mapping", TDC_VALUE, "FILE",
+                          "yaml of `NPU row name: bench row name`", false, NULL},
+    [ARG_LAYER_MAPPING] = {"-lm", "--layer_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                           "layer mapping (mindspore)", false, NULL},
+    [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
+                          NULL},
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default) or sound", false,
+                   NULL},
+    [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
+                    NULL},
+    [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL},
+};
+
+static void log_error(const char *text)
+{
+    fprintf(stderr, "[ERROR] %s\n", text);
+}
+
+static void log_message(void *context, tdc_message_level level, const char *text)
+{
+    (void)context;
+    static const char *const labels[] = {[TDC_MESSAGE_INFO] = "INFO",
+                                         [TDC_MESSAGE_WARNING] = "WARNING",
+                                         [TDC_MESSAGE_ERROR] = "ERROR"};
+    fprintf(stderr, "[%s] %s\n", labels[level], text);
+}
+
+/* ---- compare.json ---------------------------------------------------------------------------- */
+
+static cJSON *load_config(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat info;
+    if (file == NULL || fstat(fileno(file), &info) != 0) {
+        tdc_complain("%s: %s", path, strerror(errno));
+        if (file != NULL)
+            fclose(file);
+        return NULL;
+    }
+    cJSON *config = NULL;
+    if (!S_ISREG(info.st_mode) || (size_t)info.st_size > CONFIG_LIMIT) {
+        tdc_complain("%s: not a small file", path);
+    } else {
+        size_t size = (size_t)info.st_size;
+        char *text = malloc(size + 1);
+        if (text != NULL && fread(text, 1, size, file) == size)
+            config = cJSON_ParseWithLength(text, size);
+        if (config == NULL)
+            tdc_complain("%s: not a JSON file", path);
+        free(text);
+    }
+    fclose(file);
+    if (config != NULL && !cJSON_IsObject(config)) {
+        log_error("input_param should be dict, please check!");
+        cJSON_Delete(config);
+        return NULL;
+    }
+    return config;
+}
+
+/* A non-empty text member, NULL if there is none. */
+static const char *text_member(const cJSON *config, const char *name)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(config, name);
+    return cJSON_IsString(member) && member->valuestring[0] != '\0' ? member->valuestring : NULL;
+}
+
+static bool check_config(const cJSON *config)
+{
+    static const char *const required[] = {"npu_path", "bench_path"};
+    for (size_t i = 0; i < 2; i++) {
+        if (text_member(config, required[i]) != NULL)
+            continue;
+        fprintf(stderr, "[ERROR] Missing %s in input configuration file, please check!\n",
+                required[i]);
+        return false;
+    }
+    const cJSON *log = cJSON_GetObjectItemCaseSensitive(config, "is_print_compare_log");
+    if (log != NULL && !cJSON_IsBool(log)) {
+        log_error("Invalid input parameter, is_print_compare_log which should be only bool type.");
+        log_error("Compare failed. Please check the arguments and do it again!");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* Failures of the preparation carry a second line in the original. */
+static void print_failure(const struct tdc_error *error)
+{
+    log_error(error->message);
+    if (error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_FORMAT)
+        log_error("Compare failed. Please check the arguments and do it again!");
+}
+
+static void print_items(const struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_item *item = &run->items[i];
+        if (item->table == NULL)
+            fprintf(stderr, "[ERROR] %s%s%s\n", item->task->rank,
+                    item->task->rank[0] != '\0' ? ": " : "", item->error.message);
+        for (size_t k = 0; k < item->file_count; k++)
+            fprintf(stderr, "[INFO] %s\n", item->files[k]);
+    }
+}
+
+/* With stack_path in compare.json the column needs -s; without it stack.json beside the dump
+ * decides. */
+static bool choose_stacks(const cJSON *config, const struct tdc_argument *arguments, bool files,
+                          struct tdc_run_request *request)
+{
+    const cJSON *stack_path = cJSON_GetObjectItemCaseSensitive(config, "stack_path");
+    request->stacks = true;
+    if (stack_path == NULL || !files)
+        return true;
+    request->stacks = false;
+    if (!arguments[ARG_STACK].given)
+        return true;
+    request->stack = text_member(config, "stack_path");
+    if (request->stack == NULL) {
+        log_error("stack_path is not a path");
+        return false;
+    }
+    return true;
+}
+
+static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
+                          struct tdc_run_request *request)
+{
+    struct tdc_task_list tasks = {0};
+    struct tdc_error error = {0};
+    struct tdc_run run = {0};
+    const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
+    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
+    if (status == TDC_OK && folders && arguments[ARG_DIFF_ANALYZE].given) {
+        log_error("the first-difference search (-da) is not part of this version");
+        tdc_tasks_free(&tasks);
+        return 1;
+    }
+    if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
+        status = error.status = TDC_ERR_ARGUMENT;
+    if (status == TDC_OK) {
+        request->tasks = tasks.tasks;
+        request->task_count = tasks.count;
+        request->skip_bad = folders;
+        status = tdc_run_all(request, &run, &error);
+    }
+    int code = 0;
+    if (status == TDC_ERR_NOTHING) {
+        fprintf(stderr, "[WARNING] %s\n", error.message);
+    } else if (status != TDC_OK) {
+        if (error.message[0] != '\0')
+            print_failure(&error);
+        code = 1;
+    } else {
+        print_items(&run);
+    }
+    if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
+        tdc_print_summary(request, &run);
+    tdc_run_free(&run);
+    tdc_tasks_free(&tasks);
+    return code;
+}
+
+static bool apply_own_arguments(const struct tdc_argument *arguments,
+                                struct tdc_run_request *request)
+{
+    const struct tdc_argument *rules = &arguments[ARG_RULES], *format = &arguments[ARG_FORMAT];
+    const struct tdc_argument *threads = &arguments[ARG_THREADS];
+    if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
+        (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
+        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads))) {
+        tdc_complain("wrong value for --rules, --format or --threads (-h lists them)");
+        return false;
+    }
+    return true;
+}
+
+static int compare(int argc, char **argv, bool pytorch)
+{
+    struct tdc_argument arguments[ARGUMENTS];
+    memcpy(arguments, arguments_template, sizeof arguments);
+    char program[64];
+    snprintf(program, sizeof program, "tdcmp -f %s compare", pytorch ? "pytorch" : "mindspore");
+    bool helped;
+    int code = tdc_argparse(program, argc, argv, arguments, ARGUMENTS, &helped);
+    if (code != 0 || helped)
+        return code;
+    if (!arguments[ARG_INPUT].given) {
+        fprintf(stderr, "%s: error: the following arguments are required: -i/--input_path\n",
+                program);
+        return 2;
+    }
+    if (arguments[ARG_CELL_MAPPING].given || arguments[ARG_API_MAPPING].given) {
+        log_error("Argument -cm or -am is not supported in PyTorch framework");
+        return 1;
+    }
+    struct tdc_run_request request = {.formats = TDC_FORMAT_XLSX};
+    tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    request.options.message = log_message;
+    if (!apply_own_arguments(arguments, &request))
+        return 2;
+    request.options.fuzzy = arguments[ARG_FUZZY].given;
+    request.options.highlight =
+        arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;
+    request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
+    request.advice = !arguments[ARG_COMPARE_ONLY].given;
+    request.output = arguments[ARG_OUTPUT].value != NULL ? arguments[ARG_OUTPUT].value : "./output";
+    cJSON *config = load_config(arguments[ARG_INPUT].value);
+    if (config == NULL)
+        return 1;
+    code = check_config(config) ? compare_config(config, arguments, &request) : 1;
+    cJSON_Delete(config);
+    return code;
+}
+
+int tdc_msprobe_form(int argc, char **argv)
+{
+    if (argc < 4) {
+        printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
+               "       tdcmp -f pytorch compare -h lists the options\n");
+        return 0;
+    }
+    bool pytorch = strcmp(argv[2], "pytorch") == 0;
+    if (!pytorch && strcmp(argv[2], "mindspore") != 0) {
+        fprintf(stderr,
+                "tdcmp: error: argument -f/--framework: invalid choice: '%s' (choose from "
+                "'pytorch', 'mindspore')\n",
+                argv[2]);
+        return 2;
+    }
+    if (strcmp(argv[3], "compare") != 0) {
+        fprintf(stderr, "tdcmp: error: invalid choice: '%s' (choose from 'compare')\n", argv[3]);
+        return 2;
+    }
+    if (!pytorch) {
+        tdc_complain("-f mindspore is not part of this version");
+        return 1;
+    }
+    return compare(argc - 4, argv + 4, pytorch);
+}
