@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <ucontext.h>
 
 /*
  * Where the current thread's guarded read wants to land; NULL outside of one. initial-exec, because
@@ -44,14 +45,15 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         return;
     }
     landing = NULL;
+    /* The jump saves no signal mask, so that entering a guarded read costs no system call; what
+     * the mask was is told to the handler. */
+    pthread_sigmask(SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL);
     siglongjmp(*target, 1);
 }
 
 static bool install(void)
 {
-    /* SA_NODEFER: the signal is never blocked, so a jump has no signal mask to restore and
-     * entering a guarded read costs no system call. */
-    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigemptyset(&action.sa_mask);
     /* Two calls: `previous` must be complete before the handler may read it. */
     return sigaction(SIGBUS, NULL, &previous) == 0 && sigaction(SIGBUS, &action, NULL) == 0;

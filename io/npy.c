@@ -281,7 +281,7 @@ tdc_status tdc_npy_parse(const unsigned char *bytes, size_t size, const char *na
                          struct tdc_tensor *tensor, struct tdc_error *error)
 {
     struct header header = {.name = name, .tensor = tensor, .error = error};
-    size_t data;
+    size_t data = 0;
     tdc_status status = locate_header(bytes, size, &header, &data);
     if (status == TDC_OK)
         status = parse_dict(&header);

@@ -98,7 +98,7 @@ tdc_status tdc_pt_describe(struct tdc_pickle *pickle, const struct tdc_pickle_va
 {
     const struct tdc_pickle_value *field = &pickle->items[value->first];
     const struct tdc_pickle_value *storage_field = tdc_pt_storage_of(pickle, value);
-    struct span span;
+    struct span span = {0, 0};
     tdc_status status = fill_dtype(pickle, field, storage_field, tensor);
     if (status == TDC_OK)
         status = fill_layout(pickle, &field[TDC_TENSOR_SIZE], &field[TDC_TENSOR_STRIDE], tensor);

@@ -108,8 +108,8 @@ tdc_status tdc_pt_legacy_parse(const unsigned char *bytes, size_t size, struct t
     struct tdc_pickle_container list = pickle->containers[keys.first];
     for (size_t i = 0; i < list.count; i++) {
         const struct tdc_pickle_value *key = &pickle->items[list.first + i];
-        const unsigned char *data;
-        size_t data_size;
+        const unsigned char *data = NULL;
+        size_t data_size = 0;
         status = next_storage(&reader, key, &data, &data_size);
         if (status != TDC_OK)
             return status;

@@ -65,7 +65,7 @@ static inline void made_entry(struct made_zip *zip, size_t i, const struct made_
     made_number(zip, wide ? UINT32_MAX : member->size, 4);
     made_number(zip, strlen(member->name), 2);
     made_number(zip, wide ? 33 : 0, 2);
-    made_number(zip, 0, 2 + 2 + 2 + 4); /* comment, disk, attributes */
+    made_add(zip, "\0\0\0\0\0\0\0\0\0", 10); /* comment, disk, attributes */
     made_number(zip, wide ? UINT32_MAX : zip->local[i], 4);
     made_add(zip, member->name, strlen(member->name));
     if (!wide)

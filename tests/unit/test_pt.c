@@ -299,9 +299,7 @@ static void everything_that_grows_is_bounded(void **state)
     (void)state;
     static struct made_zip zip;
     static unsigned char pickle[32768];
-    static const char *const repeated[] = {"N", "]", "N\x85", "]N\x61",
-                                           "N\x94"
-                                           "0"};
+    static const char *const repeated[] = {"N", "]", "N\x85", "]N\x61", "N\x94\x30"};
     for (size_t k = 0; k < sizeof repeated / sizeof repeated[0]; k++) {
         size_t length = strlen(repeated[k]), size = 0;
         while (size + length < sizeof pickle) {
