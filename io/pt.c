@@ -1,0 +1,69 @@
+#include "io/pt.h"
+
+#include <string.h>
+
+#include "io/error.h"
+#include "io/pt_pickle.h"
+#include "io/pt_zip.h"
+
+static tdc_status find(const struct tdc_zip *zip, const char *name, struct tdc_zip_member *member,
+                       struct tdc_pickle *pickle)
+{
+    return tdc_zip_find(zip, "", (const unsigned char *)name, strlen(name), member, pickle->error);
+}
+
+/* The member `byteorder` says "little" or "big"; older files have none and are little-endian. */
+static tdc_status read_byte_order(const struct tdc_zip *zip, struct tdc_pickle *pickle,
+                                  bool *big_endian)
+{
+    struct tdc_zip_member member;
+    tdc_status status = find(zip, "byteorder", &member, pickle);
+    *big_endian = false;
+    if (status != TDC_OK || !member.found)
+        return status;
+    if (member.size == 3 && memcmp(member.data, "big", 3) == 0)
+        *big_endian = true;
+    else if (member.size != 6 || memcmp(member.data, "little", 6) != 0)
+        return tdc_fail(pickle->error, TDC_ERR_FORMAT, "%s: unknown byte order", pickle->file);
+    return TDC_OK;
+}
+
+static tdc_status parse_zip(const unsigned char *bytes, size_t size, struct tdc_pickle *pickle,
+                            struct tdc_tensor *tensor)
+{
+    struct tdc_zip zip;
+    struct tdc_zip_member text, data;
+    struct tdc_pickle_value value;
+    bool big_endian;
+    tdc_status status = tdc_zip_open(&zip, bytes, size, pickle->file, pickle->error);
+    if (status == TDC_OK)
+        status = find(&zip, "data.pkl", &text, pickle);
+    if (status != TDC_OK)
+        return status;
+    if (!text.found)
+        return tdc_fail(pickle->error, TDC_ERR_FORMAT, "%s: not a torch file: no data.pkl",
+                        pickle->file);
+    status = tdc_pickle_run(pickle, text.data, text.size, &value, NULL);
+    if (status == TDC_OK)
+        status = tdc_pt_require_tensor(pickle, &value);
+    if (status == TDC_OK)
+        status = read_byte_order(&zip, pickle, &big_endian);
+    if (status != TDC_OK)
+        return status;
+    const struct tdc_pickle_value *key = tdc_pt_storage_of(pickle, &value) + TDC_STORAGE_KEY;
+    status = tdc_zip_find(&zip, "data/", key->bytes, key->count, &data, pickle->error);
+    if (status == TDC_OK && !data.found)
+        return tdc_fail(pickle->error, TDC_ERR_FORMAT, "%s: damaged torch file: no storage",
+                        pickle->file);
+    if (status != TDC_OK)
+        return status;
+    return tdc_pt_describe(pickle, &value, data.data, data.size, big_endian, tensor);
+}
+
+tdc_status tdc_pt_parse(const unsigned char *bytes, size_t size, struct tdc_pickle *pickle,
+                        struct tdc_tensor *tensor)
+{
+    if (size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return parse_zip(bytes, size, pickle, tensor);
+    return tdc_pt_legacy_parse(bytes, size, pickle, tensor);
+}
