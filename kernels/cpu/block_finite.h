@@ -1,5 +1,5 @@
 /*
- * block_finite.h - extremes of a block, and what happens when it has a NaN or an infinity.
+ * block_finite.h - what happens to a block that has a NaN or an infinity.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_FINITE_H
 #define TDC_KERNELS_CPU_BLOCK_FINITE_H
@@ -10,6 +10,7 @@
 struct participants {
     size_t first; /* meaningless when count is 0 */
     size_t count;
+    bool clean; /* every value of the block is finite */
 };
 
 static inline void widen_range(double low, double high, double *minimum, double *maximum)
@@ -17,33 +18,6 @@ static inline void widen_range(double low, double high, double *minimum, double 
     *minimum = low < *minimum ? low : *minimum;
     *maximum = high > *maximum ? high : *maximum;
 }
-
-#define RANGE_LANES 16
-
-/* Widens [minimum, maximum] by `count` finite values. The order of values has no influence. */
-#define DEFINE_EXTREMES(name, real, number)                                                        \
-    static void name(const real *values, size_t count, double *minimum, double *maximum)           \
-    {                                                                                              \
-        number low[RANGE_LANES], high[RANGE_LANES];                                                \
-        for (size_t lane = 0; lane < RANGE_LANES; lane++)                                          \
-            low[lane] = high[lane] = values[0];                                                    \
-        size_t i = 0;                                                                              \
-        for (; i + RANGE_LANES <= count; i += RANGE_LANES) {                                       \
-            _Pragma("omp simd") for (size_t lane = 0; lane < RANGE_LANES; lane++)                  \
-            {                                                                                      \
-                number value = values[i + lane];                                                   \
-                low[lane] = value < low[lane] ? value : low[lane];                                 \
-                high[lane] = value > high[lane] ? value : high[lane];                              \
-            }                                                                                      \
-        }                                                                                          \
-        for (size_t lane = 0; lane < RANGE_LANES; lane++)                                          \
-            widen_range((double)low[lane], (double)high[lane], minimum, maximum);                  \
-        for (; i < count; i++)                                                                     \
-            widen_range((double)values[i], (double)values[i], minimum, maximum);                   \
-    }
-
-DEFINE_EXTREMES(extremes_f32, f32_unaligned, float)
-DEFINE_EXTREMES(extremes_f64, f64_unaligned, double)
 
 /* Enters one pair in the counts of NaN and infinity; true when both sides are finite. */
 static bool count_pair(bool n_nan, bool b_nan, bool n_inf, bool b_inf, bool equal,
@@ -74,7 +48,7 @@ static void enter_finite(double n, double b, size_t at, struct tdc_pair_sums *su
     static struct participants name(const real *n, const real *b, size_t count, number *n_clean,   \
                                     number *b_clean, struct tdc_pair_sums *sums)                   \
     {                                                                                              \
-        struct participants finite = {0, 0};                                                       \
+        struct participants finite = {0, 0, false};                                                \
         for (size_t i = 0; i < count; i++) {                                                       \
             number x = n[i], y = b[i];                                                             \
             if (count_pair(isnan(x), isnan(y), isinf(x), isinf(y), x == y, sums)) {                \
@@ -96,7 +70,7 @@ DEFINE_CLEAN(clean_f64, f64_unaligned, double)
 static struct participants clean_complex(struct complex_block *block, size_t count,
                                          struct tdc_pair_sums *sums)
 {
-    struct participants finite = {0, 0};
+    struct participants finite = {0, 0, false};
     for (size_t i = 0; i < count; i++) {
         double n = block->n[i], n_imaginary = block->n_imaginary[i];
         double b = block->b[i], b_imaginary = block->b_imaginary[i];

@@ -16,9 +16,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* Two f32 buffers and one of quotients, or two of f64: well inside a 32 KB first-level cache. */
-#define BLOCK   1024
-/* Lanes of the widest loop; a multiple of those of all others. */
-#define PADDING 16
+#define BLOCK 1024
+/* A multiple of the lanes of every loop. */
+#define PADDING 32
 
 /* Tensors may start at any address. */
 typedef float f32_unaligned __attribute__((aligned(1), may_alias));

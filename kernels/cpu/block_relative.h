@@ -1,8 +1,10 @@
 /*
  * block_relative.h - the relative error e of a block where it is computed directly: all of
- * TDC_RELATIVE_NATIVE, and TDC_RELATIVE_F64 over f64 numbers. block_quotient.h has the rest.
+ * TDC_RELATIVE_NATIVE, and TDC_RELATIVE_F64 over f64 numbers. block_exact.h has the rest.
  *
- * Maxima and counts do not depend on the order of elements, so lanes are as many as are fast.
+ * The extremes of n and b are found on the way: most of these loops wait for divisions. Extremes
+ * and counts do not depend on the order of elements, so lanes are as many as are fast. Blocks are
+ * padded with copies of their first pair, which change no extreme and are taken off the counts.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_RELATIVE_H
 #define TDC_KERNELS_CPU_BLOCK_RELATIVE_H
@@ -10,7 +12,8 @@
 #include "kernels/cpu/block_finite.h"
 
 struct block_relative {
-    double maximum;                 /* below 0 when every e is NaN */
+    double n_min, n_max, b_min, b_max;
+    double maximum;                  /* of e; below 0 when every e is NaN */
     size_t reached[TDC_PAIR_LIMITS]; /* elements with e >= limit */
     size_t nan;
 };
@@ -52,7 +55,46 @@ ALWAYS_INLINE double exact_f64(double d, double b)
     return fabs(d / (b + (b == 0 ? d : 0.0)));
 }
 
+static inline double zero_if_nan(double e)
+{
+    return e == e ? e : 0;
+}
+
 #define SINGLE_LANES 16
+
+struct single_range {
+    float n_low[SINGLE_LANES], n_high[SINGLE_LANES], b_low[SINGLE_LANES], b_high[SINGLE_LANES];
+};
+
+ALWAYS_INLINE struct single_range single_range_start(float n, float b)
+{
+    struct single_range range;
+    for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
+        range.n_low[lane] = range.n_high[lane] = n;
+        range.b_low[lane] = range.b_high[lane] = b;
+    }
+    return range;
+}
+
+ALWAYS_INLINE void single_range_widen(struct single_range *range, size_t lane, float n, float b)
+{
+    range->n_low[lane] = n < range->n_low[lane] ? n : range->n_low[lane];
+    range->n_high[lane] = n > range->n_high[lane] ? n : range->n_high[lane];
+    range->b_low[lane] = b < range->b_low[lane] ? b : range->b_low[lane];
+    range->b_high[lane] = b > range->b_high[lane] ? b : range->b_high[lane];
+}
+
+static void single_range_join(const struct single_range *range, struct block_relative *out)
+{
+    out->n_min = out->b_min = INFINITY;
+    out->n_max = out->b_max = -INFINITY;
+    for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
+        widen_range((double)range->n_low[lane], (double)range->n_high[lane], &out->n_min,
+                    &out->n_max);
+        widen_range((double)range->b_low[lane], (double)range->b_high[lane], &out->b_min,
+                    &out->b_max);
+    }
+}
 
 enum single_rule {
     SINGLE_F16,
@@ -68,11 +110,12 @@ ALWAYS_INLINE float native_single(enum single_rule kind, float n, float b, float
 
 ALWAYS_INLINE void relative_single(enum single_rule kind, const f32_unaligned *n,
                                    const f32_unaligned *b, size_t count,
-                                   const struct native_rule *rule, const float *limits,
+                                   const struct native_rule *rule, const double *limits,
                                    struct block_relative *out)
 {
     float n_epsilon = (float)rule->n_epsilon, b_epsilon = (float)rule->b_epsilon;
-    float first_limit = limits[0], second_limit = limits[1];
+    float first_limit = (float)limits[0], second_limit = (float)limits[1];
+    struct single_range range = single_range_start(n[0], b[0]);
     float top[SINGLE_LANES];
     int32_t first[SINGLE_LANES] = {0}, second[SINGLE_LANES] = {0}, nan[SINGLE_LANES] = {0};
     for (size_t lane = 0; lane < SINGLE_LANES; lane++)
@@ -80,7 +123,9 @@ ALWAYS_INLINE void relative_single(enum single_rule kind, const f32_unaligned *n
     for (size_t i = 0; i < count; i += SINGLE_LANES) {
 #pragma omp simd
         for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
-            float e = native_single(kind, n[i + lane], b[i + lane], n_epsilon, b_epsilon);
+            float x = n[i + lane], y = b[i + lane];
+            float e = native_single(kind, x, y, n_epsilon, b_epsilon);
+            single_range_widen(&range, lane, x, y);
             top[lane] = e > top[lane] ? e : top[lane];
             first[lane] += e >= first_limit;
             second[lane] += e >= second_limit;
@@ -89,6 +134,7 @@ ALWAYS_INLINE void relative_single(enum single_rule kind, const f32_unaligned *n
         }
     }
     *out = (struct block_relative){.maximum = -1};
+    single_range_join(&range, out);
     for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
         out->maximum = (double)top[lane] > out->maximum ? (double)top[lane] : out->maximum;
         out->reached[0] += (size_t)first[lane];
@@ -97,59 +143,13 @@ ALWAYS_INLINE void relative_single(enum single_rule kind, const f32_unaligned *n
     }
 }
 
-#define DOUBLE_LANES 8
-
-static void relative_double(const f64_unaligned *n, const f64_unaligned *b, size_t count,
-                            const struct native_rule *rule, struct block_relative *out)
+/* Takes `padding` copies of the first pair, whose relative error is e, off the counts. */
+static void discount_padding(double e, size_t padding, const double *limits, size_t limit_count,
+                             struct block_relative *out)
 {
-    struct native_rule r = *rule;
-    double top[DOUBLE_LANES];
-    int64_t first[DOUBLE_LANES] = {0}, second[DOUBLE_LANES] = {0}, nan[DOUBLE_LANES] = {0};
-    for (size_t lane = 0; lane < DOUBLE_LANES; lane++)
-        top[lane] = -1;
-    for (size_t i = 0; i < count; i += DOUBLE_LANES) {
-#pragma omp simd
-        for (size_t lane = 0; lane < DOUBLE_LANES; lane++) {
-            double e = native_f64(n[i + lane], b[i + lane], &r);
-            top[lane] = e > top[lane] ? e : top[lane];
-            first[lane] += e >= tdc_pair_limits[0];
-            second[lane] += e >= tdc_pair_limits[1];
-            nan[lane] += e != e;
-        }
-    }
-    *out = (struct block_relative){.maximum = lanes_maximum(top)};
-    for (size_t lane = 0; lane < DOUBLE_LANES; lane++) {
-        out->reached[0] += (size_t)first[lane];
-        out->reached[1] += (size_t)second[lane];
-        out->nan += (size_t)nan[lane];
-    }
-}
-
-/* `distance` and `modulus` take the place of n - b and b where they are not NULL. */
-ALWAYS_INLINE void relative_exact(const f64_unaligned *n, const f64_unaligned *b,
-                                  const double *distance, const double *modulus, size_t count,
-                                  struct block_relative *out)
-{
-    const double limit[TDC_PAIR_LIMITS] = {tdc_pair_limits[0], tdc_pair_limits[1],
-                                           tdc_pair_limits[2], tdc_pair_limits[3]};
-    double top[DOUBLE_LANES] = {0};
-    int64_t reached[TDC_PAIR_LIMITS][DOUBLE_LANES] = {{0}};
-    for (size_t i = 0; i < count; i += DOUBLE_LANES) {
-#pragma omp simd
-        for (size_t lane = 0; lane < DOUBLE_LANES; lane++) {
-            double d = distance ? distance[i + lane] : n[i + lane] - b[i + lane];
-            double e = exact_f64(d, modulus ? modulus[i + lane] : b[i + lane]);
-            top[lane] = e > top[lane] ? e : top[lane];
-            reached[0][lane] += e >= limit[0];
-            reached[1][lane] += e >= limit[1];
-            reached[2][lane] += e >= limit[2];
-            reached[3][lane] += e >= limit[3];
-        }
-    }
-    *out = (struct block_relative){.maximum = lanes_maximum(top)};
-    for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
-        for (size_t lane = 0; lane < DOUBLE_LANES; lane++)
-            out->reached[k] += (size_t)reached[k][lane];
+    out->nan -= e != e ? padding : 0;
+    for (size_t k = 0; k < limit_count; k++)
+        out->reached[k] -= e >= limits[k] ? padding : 0;
 }
 
 #endif

@@ -20,43 +20,36 @@ struct lane_sums {
     double n[SUM_LANES], b[SUM_LANES], abs[SUM_LANES];
 } __attribute__((aligned(64)));
 
-/* Products of two f32 are exact in f64, so a fused multiply-add rounds as the two steps do. */
+ALWAYS_INLINE double add_product(double sum, double x, double y, bool exact)
+{
 #if defined(__FMA__) || defined(__aarch64__)
-#define ADD_EXACT_PRODUCT(sum, x, y) __builtin_fma((x), (y), (sum))
-#else
-#define ADD_EXACT_PRODUCT(sum, x, y) ((sum) + (x) * (y))
+    /* An exact product (of two f32, say) rounds the same fused or not. */
+    if (exact)
+        return __builtin_fma(x, y, sum);
 #endif
-#define ADD_PRODUCT(sum, x, y) ((sum) + (x) * (y))
+    (void)exact;
+    return sum + x * y;
+}
 
-/*
- * after = before + the sums of `count` elements, a multiple of SUM_LANES; returns max |n-b|.
- * `distance` are the differences where they are not simply n - b.
- */
-#define DEFINE_ADD_BLOCK(name, real, add_product)                                                  \
-    ALWAYS_INLINE double name(const struct lane_sums *before, struct lane_sums *after,             \
-                              const real *n, const real *b, const double *distance, size_t count)  \
-    {                                                                                              \
-        struct lane_sums s = *before;                                                              \
-        double top[SUM_LANES] = {0};                                                               \
-        for (size_t i = 0; i < count; i += SUM_LANES) {                                            \
-            _Pragma("omp simd") for (size_t lane = 0; lane < SUM_LANES; lane++)                    \
-            {                                                                                      \
-                double x = (double)n[i + lane], y = (double)b[i + lane];                           \
-                double d = distance ? distance[i + lane] : x - y;                                  \
-                double magnitude = fabs(d);                                                        \
-                s.nb[lane] = add_product(s.nb[lane], x, y);                                        \
-                s.nn[lane] = add_product(s.nn[lane], x, x);                                        \
-                s.bb[lane] = add_product(s.bb[lane], y, y);                                        \
-                s.dd[lane] += d * d;                                                               \
-                s.n[lane] += x;                                                                    \
-                s.b[lane] += y;                                                                    \
-                s.abs[lane] += magnitude;                                                          \
-                top[lane] = magnitude > top[lane] ? magnitude : top[lane];                         \
-            }                                                                                      \
-        }                                                                                          \
-        *after = s;                                                                                \
-        return lanes_maximum(top);                                                                 \
+/* Adds one element to each lane. `distance` takes the place of n - b unless it is NULL. */
+ALWAYS_INLINE void add_group(struct lane_sums *s, double *top, const f64_unaligned *n,
+                             const f64_unaligned *b, const double *distance, bool exact_products)
+{
+#pragma omp simd
+    for (size_t lane = 0; lane < SUM_LANES; lane++) {
+        double x = n[lane], y = b[lane];
+        double d = distance ? distance[lane] : x - y;
+        double magnitude = fabs(d);
+        s->nb[lane] = add_product(s->nb[lane], x, y, exact_products);
+        s->nn[lane] = add_product(s->nn[lane], x, x, exact_products);
+        s->bb[lane] = add_product(s->bb[lane], y, y, exact_products);
+        s->dd[lane] += d * d;
+        s->n[lane] += x;
+        s->b[lane] += y;
+        s->abs[lane] += magnitude;
+        top[lane] = magnitude > top[lane] ? magnitude : top[lane];
     }
+}
 
 static inline double lanes_maximum(const double *top)
 {
@@ -66,8 +59,42 @@ static inline double lanes_maximum(const double *top)
     return maximum;
 }
 
-DEFINE_ADD_BLOCK(add_block_f32, f32_unaligned, ADD_EXACT_PRODUCT)
-DEFINE_ADD_BLOCK(add_block_f64, f64_unaligned, ADD_PRODUCT)
+/*
+ * after = before + the sums of `count` elements, a multiple of PADDING; returns max |n-b|.
+ * Widening PADDING elements at a time keeps whole registers of AVX-512 busy.
+ */
+static double add_block_f32(const struct lane_sums *before, struct lane_sums *after,
+                            const f32_unaligned *n, const f32_unaligned *b, size_t count)
+{
+    struct lane_sums s = *before;
+    double top[SUM_LANES] = {0};
+    for (size_t i = 0; i < count; i += PADDING) {
+        double x[PADDING], y[PADDING];
+#pragma omp simd
+        for (size_t j = 0; j < PADDING; j++)
+            x[j] = (double)n[i + j];
+#pragma omp simd
+        for (size_t j = 0; j < PADDING; j++)
+            y[j] = (double)b[i + j];
+        for (size_t j = 0; j < PADDING; j += SUM_LANES)
+            add_group(&s, top, x + j, y + j, NULL, true);
+    }
+    *after = s;
+    return lanes_maximum(top);
+}
+
+/* The same for f64. `distance`, if not NULL, holds |n-b| where that is not simply n - b. */
+ALWAYS_INLINE double add_block_f64(const struct lane_sums *before, struct lane_sums *after,
+                                   const f64_unaligned *n, const f64_unaligned *b,
+                                   const double *distance, size_t count)
+{
+    struct lane_sums s = *before;
+    double top[SUM_LANES] = {0};
+    for (size_t i = 0; i < count; i += SUM_LANES)
+        add_group(&s, top, n + i, b + i, distance ? distance + i : NULL, false);
+    *after = s;
+    return lanes_maximum(top);
+}
 
 /* The parts of complex numbers; magnitude[i] is |n-b| of pair i. */
 struct complex_block {

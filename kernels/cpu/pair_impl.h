@@ -9,7 +9,8 @@
 #define TDC_KERNELS_CPU_PAIR_IMPL_H
 
 #include "kernels/cpu/block_distance.h"
-#include "kernels/cpu/block_quotient.h"
+#include "kernels/cpu/block_exact.h"
+#include "kernels/cpu/block_relative_f64.h"
 #include "kernels/cpu/pair_kernel.h"
 
 static inline const void *at_element(const void *tensor, tdc_dtype dtype, size_t index)
@@ -18,18 +19,21 @@ static inline const void *at_element(const void *tensor, tdc_dtype dtype, size_t
 }
 
 /* Everything but the maxima, which need positions. */
-static void enter_relative(const struct block_relative *block, size_t participants, size_t limits,
-                           struct tdc_pair_sums *sums)
+static void enter_relative(const struct block_relative *block, struct participants part,
+                           size_t limits, struct tdc_pair_sums *sums)
 {
     sums->rel_nan += block->nan;
     for (size_t k = 0; k < limits; k++)
-        sums->below[k] += participants - block->nan - block->reached[k];
+        sums->below[k] += part.count - block->nan - block->reached[k];
+    if (part.clean) {
+        widen_range(block->n_min, block->n_max, &sums->n_min, &sums->n_max);
+        widen_range(block->b_min, block->b_max, &sums->b_min, &sums->b_max);
+    }
 }
 
 /*
  * If `maximum` is above *highest, the first element from `first` on whose value (an expression
- * in i) equals it becomes the new one. There may be none: padding can be the maximum of a block
- * that is NaN throughout.
+ * in i) equals it becomes the new one.
  */
 #define ENTER_MAXIMUM(maximum, value, first, count, start, highest, at)                            \
     do {                                                                                           \
@@ -82,20 +86,17 @@ static void take_block_f32(const struct tdc_pair_plan *plan, const void *n, cons
     struct lane_sums next;
     block->n = load_f32(plan->n_dtype, at_element(n, plan->n_dtype, start), count, block->n_buffer);
     block->b = load_f32(plan->b_dtype, at_element(b, plan->b_dtype, start), count, block->b_buffer);
-    block->abs_maximum = add_block_f32(lanes, &next, block->n, block->b, NULL, padded);
+    block->abs_maximum = add_block_f32(lanes, &next, block->n, block->b, padded);
     if (lanes_are_finite(next.n, next.b)) {
-        block->part = (struct participants){0, count};
+        block->part = (struct participants){0, count, true};
         sums->finite += count;
-        extremes_f32(block->n, count, &sums->n_min, &sums->n_max);
-        extremes_f32(block->b, count, &sums->b_min, &sums->b_max);
     } else {
-        block->part =
-            clean_f32(block->n, block->b, count, block->n_buffer, block->b_buffer, sums);
+        block->part = clean_f32(block->n, block->b, count, block->n_buffer, block->b_buffer, sums);
         block->n = block->n_buffer;
         block->b = block->b_buffer;
-        block->abs_maximum = add_block_f32(lanes, &next, block->n, block->b, NULL, padded);
+        block->abs_maximum = add_block_f32(lanes, &next, block->n, block->b, padded);
         if (plan->rule == TDC_RELATIVE_NATIVE)
-            block->part = (struct participants){0, count};
+            block->part = (struct participants){0, count, false};
     }
     *lanes = next;
     if (block->part.count > 0)
@@ -103,23 +104,31 @@ static void take_block_f32(const struct tdc_pair_plan *plan, const void *n, cons
                       block->part.first, count, start, &sums->abs_max, &sums->abs_at);
 }
 
-ALWAYS_INLINE void native_block_f32(enum single_rule kind, struct f32_operands *block, size_t start,
-                                    const struct native_rule *rule, const float *limits,
-                                    struct tdc_pair_sums *sums)
+/* The sums wanted zeros, the rest wants what changes no extreme; returns the number of copies. */
+static size_t pad_with_first_f32(struct f32_operands *block)
 {
-    struct block_relative relative;
-    /* 1 against 1 has e = 0 in every precision and reaches no limit. */
-    pad_f32(block->n_buffer, block->count, 1);
-    pad_f32(block->b_buffer, block->count, 1);
-    relative_single(kind, block->n, block->b, padded_count(block->count), rule, limits, &relative);
-    enter_relative(&relative, block->count, 2, sums);
-    ENTER_MAXIMUM(relative.maximum,
-                  native_single(kind, block->n[i], block->b[i], (float)rule->n_epsilon,
-                                (float)rule->b_epsilon),
-                  0, block->count, start, &sums->rel_max, &sums->rel_at);
+    pad_f32(block->n_buffer, block->count, block->n[0]);
+    pad_f32(block->b_buffer, block->count, block->b[0]);
+    return padded_count(block->count) - block->count;
 }
 
-ALWAYS_INLINE void run_native_single(enum single_rule kind, const float *limits,
+ALWAYS_INLINE void native_block_f32(enum single_rule kind, struct f32_operands *block, size_t start,
+                                    const struct native_rule *rule, const double *limits,
+                                    struct tdc_pair_sums *sums)
+{
+    float n_epsilon = (float)rule->n_epsilon, b_epsilon = (float)rule->b_epsilon;
+    struct block_relative relative;
+    size_t padding = pad_with_first_f32(block);
+    relative_single(kind, block->n, block->b, block->count + padding, rule, limits, &relative);
+    float first = native_single(kind, block->n[0], block->b[0], n_epsilon, b_epsilon);
+    discount_padding((double)first, padding, limits, 2, &relative);
+    enter_relative(&relative, block->part, 2, sums);
+    ENTER_MAXIMUM(relative.maximum,
+                  native_single(kind, block->n[i], block->b[i], n_epsilon, b_epsilon), 0,
+                  block->count, start, &sums->rel_max, &sums->rel_at);
+}
+
+ALWAYS_INLINE void run_native_single(enum single_rule kind, const double *limits,
                                      const struct tdc_pair_plan *plan, const void *n, const void *b,
                                      size_t count, struct tdc_pair_sums *sums)
 {
@@ -139,37 +148,38 @@ ALWAYS_INLINE void run_native_single(enum single_rule kind, const float *limits,
 static void KERNEL(pair_native_f16)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                     size_t count, struct tdc_pair_sums *sums)
 {
-    const float limits[2] = {round_to_f16((float)tdc_pair_limits[0]),
-                             round_to_f16((float)tdc_pair_limits[1])};
+    const double limits[2] = {(double)round_to_f16((float)tdc_pair_limits[0]),
+                              (double)round_to_f16((float)tdc_pair_limits[1])};
     run_native_single(SINGLE_F16, limits, plan, n, b, count, sums);
 }
 
 static void KERNEL(pair_native_f32)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                     size_t count, struct tdc_pair_sums *sums)
 {
-    const float limits[2] = {(float)tdc_pair_limits[0], (float)tdc_pair_limits[1]};
+    const double limits[2] = {(double)(float)tdc_pair_limits[0], (double)(float)tdc_pair_limits[1]};
     if (plan->b_dtype == TDC_F16)
         run_native_single(SINGLE_F32_OR_NAN, limits, plan, n, b, count, sums);
     else
         run_native_single(SINGLE_F32, limits, plan, n, b, count, sums);
 }
 
-static void exact_block_f32(const struct f32_operands *block, size_t start,
-                            struct tdc_pair_sums *sums)
+static void exact_block_f32(struct f32_operands *block, size_t start, struct tdc_pair_sums *sums)
 {
-    struct quotient_block quotients;
-    struct block_relative relative = {0};
-    size_t padded = padded_count(block->count);
-    divide_block(block->n, block->b, padded, &quotients);
-    for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
-        relative.reached[k] =
-            count_reached(block->n, block->b, padded, &quotients, tdc_pair_limits[k]);
-    enter_relative(&relative, block->part.count, TDC_PAIR_LIMITS, sums);
-    /* Equal tensors are common and would otherwise be searched for tiny quotients. */
-    bool all_equal = block->abs_maximum == 0 && sums->rel_max >= 0;
-    if (block->part.count > 0 && !all_equal && may_exceed(&quotients, sums->rel_max))
-        find_maximum(block->n, block->b, block->part.first, block->count, &quotients, start,
-                     &sums->rel_max, &sums->rel_at);
+    struct block_relative relative;
+    size_t padding = pad_with_first_f32(block);
+    bool may_rise = relative_exact_f32(block->n, block->b, block->count + padding,
+                                       sums->rel_max > 0 ? sums->rel_max : 0, &relative);
+    double b_first = (double)block->b[0];
+    double first = zero_if_nan(exact_f64((double)block->n[0] - b_first, b_first));
+    discount_padding(first, padding, tdc_pair_limits, TDC_PAIR_LIMITS, &relative);
+    enter_relative(&relative, block->part, TDC_PAIR_LIMITS, sums);
+    if (sums->rel_max < 0 && block->part.count > 0) {
+        /* The smallest e there is, until a larger one is found. */
+        sums->rel_max = 0;
+        sums->rel_at = start + block->part.first;
+    }
+    if (may_rise)
+        find_maximum_f32(block->n, block->b, block->count, start, &sums->rel_max, &sums->rel_at);
 }
 
 static void KERNEL(pair_exact_f32)(const struct tdc_pair_plan *plan, const void *n, const void *b,

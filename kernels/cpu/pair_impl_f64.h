@@ -24,18 +24,15 @@ static void take_block_f64(const struct tdc_pair_plan *plan, const void *n, cons
     block->b = load_f64(plan->b_dtype, at_element(b, plan->b_dtype, start), count, block->b_buffer);
     block->abs_maximum = add_block_f64(lanes, &next, block->n, block->b, NULL, padded);
     if (lanes_are_finite(next.n, next.b)) {
-        block->part = (struct participants){0, count};
+        block->part = (struct participants){0, count, true};
         sums->finite += count;
-        extremes_f64(block->n, count, &sums->n_min, &sums->n_max);
-        extremes_f64(block->b, count, &sums->b_min, &sums->b_max);
     } else {
-        block->part =
-            clean_f64(block->n, block->b, count, block->n_buffer, block->b_buffer, sums);
+        block->part = clean_f64(block->n, block->b, count, block->n_buffer, block->b_buffer, sums);
         block->n = block->n_buffer;
         block->b = block->b_buffer;
         block->abs_maximum = add_block_f64(lanes, &next, block->n, block->b, NULL, padded);
         if (plan->rule == TDC_RELATIVE_NATIVE)
-            block->part = (struct participants){0, count};
+            block->part = (struct participants){0, count, false};
     }
     *lanes = next;
     if (block->part.count > 0)
@@ -43,14 +40,22 @@ static void take_block_f64(const struct tdc_pair_plan *plan, const void *n, cons
                       start, &sums->abs_max, &sums->abs_at);
 }
 
+static size_t pad_with_first_f64(struct f64_operands *block)
+{
+    pad_f64(block->n_buffer, block->count, block->n[0]);
+    pad_f64(block->b_buffer, block->count, block->b[0]);
+    return padded_count(block->count) - block->count;
+}
+
 static void native_block_f64(struct f64_operands *block, size_t start,
                              const struct native_rule *rule, struct tdc_pair_sums *sums)
 {
     struct block_relative relative;
-    pad_f64(block->n_buffer, block->count, 1);
-    pad_f64(block->b_buffer, block->count, 1);
-    relative_double(block->n, block->b, padded_count(block->count), rule, &relative);
-    enter_relative(&relative, block->count, 2, sums);
+    size_t padding = pad_with_first_f64(block);
+    relative_double(block->n, block->b, block->count + padding, rule, &relative);
+    discount_padding(native_f64(block->n[0], block->b[0], rule), padding, tdc_pair_limits, 2,
+                     &relative);
+    enter_relative(&relative, block->part, 2, sums);
     ENTER_MAXIMUM(relative.maximum, native_f64(block->n[i], block->b[i], rule), 0, block->count,
                   start, &sums->rel_max, &sums->rel_at);
 }
@@ -71,12 +76,6 @@ static void KERNEL(pair_native_f64)(const struct tdc_pair_plan *plan, const void
     finish(&lanes, sums);
 }
 
-/* Where the rule says e = 0, exact_f64 says NaN. */
-static inline double zero_if_nan(double e)
-{
-    return e == e ? e : 0;
-}
-
 static void KERNEL(pair_exact_f64)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                    size_t count, struct tdc_pair_sums *sums)
 {
@@ -88,8 +87,11 @@ static void KERNEL(pair_exact_f64)(const struct tdc_pair_plan *plan, const void 
     for (size_t start = 0; start < count; start += BLOCK) {
         block.count = count - start < BLOCK ? count - start : BLOCK;
         take_block_f64(plan, n, b, start, &block, &lanes, sums);
-        relative_exact(block.n, block.b, NULL, NULL, padded_count(block.count), &relative);
-        enter_relative(&relative, block.part.count, TDC_PAIR_LIMITS, sums);
+        size_t padding = pad_with_first_f64(&block);
+        relative_exact(block.n, block.b, NULL, NULL, block.count + padding, &relative);
+        double first = zero_if_nan(exact_f64(block.n[0] - block.b[0], block.b[0]));
+        discount_padding(first, padding, tdc_pair_limits, TDC_PAIR_LIMITS, &relative);
+        enter_relative(&relative, block.part, TDC_PAIR_LIMITS, sums);
         if (block.part.count > 0)
             ENTER_MAXIMUM(relative.maximum,
                           zero_if_nan(exact_f64(block.n[i] - block.b[i], block.b[i])),
@@ -118,10 +120,10 @@ static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void 
         load_f64(plan->b_dtype, b_block, length, y);
         integer_distance(plan->n_dtype, n_block, plan->b_dtype, b_block, length, distance);
         double abs_maximum = add_block_f64(&lanes, &lanes, x, y, distance, padded);
-        extremes_f64(x, length, &sums->n_min, &sums->n_max);
-        extremes_f64(y, length, &sums->b_min, &sums->b_max);
+        pad_f64(x, length, x[0]);
+        pad_f64(y, length, y[0]);
         relative_exact(x, y, distance, NULL, padded, &relative);
-        enter_relative(&relative, length, TDC_PAIR_LIMITS, sums);
+        enter_relative(&relative, (struct participants){0, length, true}, TDC_PAIR_LIMITS, sums);
         ENTER_MAXIMUM(abs_maximum, distance[i], 0, length, start, &sums->abs_max, &sums->abs_at);
         ENTER_MAXIMUM(relative.maximum, zero_if_nan(exact_f64(distance[i], y[i])), 0, length, start,
                       &sums->rel_max, &sums->rel_at);
@@ -136,7 +138,7 @@ static struct participants take_block_complex(const struct tdc_pair_plan *plan, 
                                               struct lane_sums *lanes, struct tdc_pair_sums *sums)
 {
     size_t padded = padded_count(count);
-    struct participants part = {0, count};
+    struct participants part = {0, count, true};
     struct lane_sums next;
     load_complex(plan->n_dtype, n, count, block->n, block->n_imaginary);
     load_complex(plan->b_dtype, b, count, block->b, block->b_imaginary);
@@ -145,8 +147,6 @@ static struct participants take_block_complex(const struct tdc_pair_plan *plan, 
     /* The squares hold the imaginary parts. */
     if (lanes_are_finite(next.n, next.b) && lanes_are_finite(next.nn, next.bb)) {
         sums->finite += count;
-        extremes_f64(block->n, count, &sums->n_min, &sums->n_max);
-        extremes_f64(block->b, count, &sums->b_min, &sums->b_max);
     } else {
         part = clean_complex(block, count, sums);
         complex_moduli(block, padded);
@@ -167,12 +167,14 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
     for (size_t start = 0; start < count; start += BLOCK) {
         size_t length = count - start < BLOCK ? count - start : BLOCK;
         double abs_maximum;
-        struct participants part = take_block_complex(
-            plan, at_element(n, plan->n_dtype, start), at_element(b, plan->b_dtype, start), length,
-            &block, &abs_maximum, &lanes, sums);
+        struct participants part = take_block_complex(plan, at_element(n, plan->n_dtype, start),
+                                                      at_element(b, plan->b_dtype, start), length,
+                                                      &block, &abs_maximum, &lanes, sums);
+        pad_f64(block.n, length, block.n[0]);
+        pad_f64(block.b, length, block.b[0]);
         relative_exact(block.n, block.b, block.distance, block.b_modulus, padded_count(length),
                        &relative);
-        enter_relative(&relative, part.count, TDC_PAIR_LIMITS, sums);
+        enter_relative(&relative, part, TDC_PAIR_LIMITS, sums);
         if (part.count == 0)
             continue;
         ENTER_MAXIMUM(abs_maximum, block.distance[i], part.first, length, start, &sums->abs_max,
