@@ -1,0 +1,194 @@
+/*
+ * block_load.h - a block of either tensor as f32 or f64 numbers.
+ *
+ * A block that is already of the wanted type and needs no padding is used where it lies; any other
+ * is converted into a buffer of BLOCK numbers and padded with zeros to a multiple of PADDING.
+ */
+#ifndef TDC_KERNELS_CPU_BLOCK_LOAD_H
+#define TDC_KERNELS_CPU_BLOCK_LOAD_H
+
+#include "kernels/cpu/decode.h"
+#include "kernels/pair.h"
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Two f32 buffers and one of quotients, or two of f64: well inside a 32 KB first-level cache. */
+#define BLOCK 1024
+/* A multiple of the lanes of every loop. */
+#define PADDING 32
+
+/* Tensors may start at any address. */
+typedef float f32_unaligned __attribute__((aligned(1), may_alias));
+typedef double f64_unaligned __attribute__((aligned(1), may_alias));
+typedef int16_t i16_unaligned __attribute__((aligned(1), may_alias));
+typedef int32_t i32_unaligned __attribute__((aligned(1), may_alias));
+typedef int64_t i64_unaligned __attribute__((aligned(1), may_alias));
+typedef uint16_t u16_unaligned __attribute__((aligned(1), may_alias));
+typedef uint32_t u32_unaligned __attribute__((aligned(1), may_alias));
+typedef uint64_t u64_unaligned __attribute__((aligned(1), may_alias));
+
+static inline size_t padded_count(size_t count)
+{
+    return (count + PADDING - 1) & ~(size_t)(PADDING - 1);
+}
+
+#define CONVERT(type, expression)                                                                  \
+    do {                                                                                           \
+        const type *from = source;                                                                 \
+        _Pragma("omp simd") for (size_t i = 0; i < count; i++) to[i] = (expression);               \
+    } while (0)
+
+static void convert_f16(const void *source, size_t count, float *restrict to)
+{
+#if defined(__F16C__)
+    const u16_unaligned *from = source;
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
+        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
+    }
+    for (; i < count; i++)
+        to[i] = decode_f16(from[i]);
+#else
+    CONVERT(u16_unaligned, decode_f16(from[i]));
+#endif
+}
+
+/* For the dtypes whose every value is an f32 number. */
+static void convert_f32(tdc_dtype dtype, const void *source, size_t count, float *restrict to)
+{
+    switch (dtype) {
+    case TDC_BOOL:
+        CONVERT(uint8_t, from[i] != 0 ? 1.0f : 0.0f);
+        break;
+    case TDC_I8:
+        CONVERT(int8_t, (float)from[i]);
+        break;
+    case TDC_I16:
+        CONVERT(i16_unaligned, (float)from[i]);
+        break;
+    case TDC_U8:
+        CONVERT(uint8_t, (float)from[i]);
+        break;
+    case TDC_U16:
+        CONVERT(u16_unaligned, (float)from[i]);
+        break;
+    case TDC_F8_E4M3:
+        CONVERT(uint8_t, decode_f8_e4m3(from[i]));
+        break;
+    case TDC_F8_E5M2:
+        CONVERT(uint8_t, decode_f8_e5m2(from[i]));
+        break;
+    case TDC_F16:
+        convert_f16(source, count, to);
+        break;
+    case TDC_BF16:
+        CONVERT(u16_unaligned, decode_bf16(from[i]));
+        break;
+    default:
+        memcpy(to, source, count * sizeof(float));
+        break;
+    }
+}
+
+static void convert_f64(tdc_dtype dtype, const void *source, size_t count, double *restrict to)
+{
+    switch (dtype) {
+    case TDC_I32:
+        CONVERT(i32_unaligned, (double)from[i]);
+        break;
+    case TDC_U32:
+        CONVERT(u32_unaligned, (double)from[i]);
+        break;
+    case TDC_I64:
+        CONVERT(i64_unaligned, decode_i64(from[i]));
+        break;
+    case TDC_U64:
+        CONVERT(u64_unaligned, decode_u64(from[i]));
+        break;
+    case TDC_F64:
+        memcpy(to, source, count * sizeof(double));
+        break;
+    case TDC_F80:
+        for (size_t i = 0; i < count; i++)
+            to[i] = decode_f80((const char *)source + 16 * i);
+        break;
+    case TDC_C64:
+        CONVERT(f32_unaligned, (double)from[2 * i]);
+        break;
+    case TDC_C128:
+        CONVERT(f64_unaligned, from[2 * i]);
+        break;
+    default: {
+        float narrow[BLOCK] __attribute__((aligned(64)));
+        convert_f32(dtype, source, count, narrow);
+        for (size_t i = 0; i < count; i++)
+            to[i] = (double)narrow[i];
+        break;
+    }
+    }
+}
+
+static void convert_imaginary(tdc_dtype dtype, const void *source, size_t count,
+                              double *restrict to)
+{
+    if (dtype == TDC_C64)
+        CONVERT(f32_unaligned, (double)from[2 * i + 1]);
+    else if (dtype == TDC_C128)
+        CONVERT(f64_unaligned, from[2 * i + 1]);
+    else
+        memset(to, 0, count * sizeof *to);
+}
+
+/* 64 bits of a whole number; U64 as it is, every other dtype in two's complement. */
+static void convert_integer(tdc_dtype dtype, const void *source, size_t count,
+                            uint64_t *restrict to)
+{
+    if (dtype == TDC_I64 || dtype == TDC_U64) {
+        memcpy(to, source, count * sizeof *to);
+        return;
+    }
+    double narrow[BLOCK] __attribute__((aligned(64)));
+    convert_f64(dtype, source, count, narrow);
+    for (size_t i = 0; i < count; i++)
+        to[i] = (uint64_t)(int64_t)narrow[i];
+}
+
+#undef CONVERT
+
+static inline void pad_f32(float *buffer, size_t count, float value)
+{
+    for (size_t i = count; i < padded_count(count); i++)
+        buffer[i] = value;
+}
+
+static inline void pad_f64(double *buffer, size_t count, double value)
+{
+    for (size_t i = count; i < padded_count(count); i++)
+        buffer[i] = value;
+}
+
+static const f32_unaligned *load_f32(tdc_dtype dtype, const void *source, size_t count,
+                                     float *buffer)
+{
+    if (dtype == TDC_F32 && count % PADDING == 0)
+        return source;
+    convert_f32(dtype, source, count, buffer);
+    pad_f32(buffer, count, 0);
+    return buffer;
+}
+
+static const f64_unaligned *load_f64(tdc_dtype dtype, const void *source, size_t count,
+                                     double *buffer)
+{
+    if (dtype == TDC_F64 && count % PADDING == 0)
+        return source;
+    convert_f64(dtype, source, count, buffer);
+    pad_f64(buffer, count, 0);
+    return buffer;
+}
+
+#endif

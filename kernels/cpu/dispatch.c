@@ -1,0 +1,136 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu/pair_kernel.h"
+
+static const struct {
+    const char *name;
+    const struct tdc_pair_kernel *kernel;
+} variants[TDC_CPU_VARIANTS] = {
+    [TDC_CPU_BASELINE] = {"baseline", &tdc_pair_kernel_baseline},
+#if defined(__x86_64__)
+    [TDC_CPU_X86_64_V3] = {"x86-64-v3", &tdc_pair_kernel_x86_64_v3},
+    [TDC_CPU_X86_64_V4] = {"x86-64-v4", &tdc_pair_kernel_x86_64_v4},
+#else
+    [TDC_CPU_X86_64_V3] = {"x86-64-v3", NULL},
+    [TDC_CPU_X86_64_V4] = {"x86-64-v4", NULL},
+#endif
+};
+
+const char *tdc_cpu_variant_name(enum tdc_cpu_variant variant)
+{
+    return (unsigned)variant < TDC_CPU_VARIANTS ? variants[variant].name : "unknown";
+}
+
+#if defined(__x86_64__)
+/* What -march=x86-64-v3 and -v4 may use, as far as __builtin_cpu_supports can be asked. */
+static bool machine_runs(enum tdc_cpu_variant variant)
+{
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+              __builtin_cpu_supports("popcnt");
+    switch (variant) {
+    case TDC_CPU_BASELINE:
+        return true;
+    case TDC_CPU_X86_64_V3:
+        return v3;
+    case TDC_CPU_X86_64_V4:
+        return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+    default:
+        return false;
+    }
+}
+#else
+static bool machine_runs(enum tdc_cpu_variant variant)
+{
+    return variant == TDC_CPU_BASELINE;
+}
+#endif
+
+bool tdc_cpu_variant_usable(enum tdc_cpu_variant variant)
+{
+    return (unsigned)variant < TDC_CPU_VARIANTS && variants[variant].kernel &&
+           machine_runs(variant);
+}
+
+enum tdc_cpu_variant tdc_cpu_variant_chosen(void)
+{
+    enum tdc_cpu_variant best = TDC_CPU_BASELINE;
+    const char *wish = getenv("TDC_CPU");
+    for (unsigned i = 0; i < TDC_CPU_VARIANTS; i++) {
+        enum tdc_cpu_variant variant = (enum tdc_cpu_variant)i;
+        if (!tdc_cpu_variant_usable(variant))
+            continue;
+        if (wish && strcmp(wish, variants[variant].name) == 0)
+            return variant;
+        best = variant;
+    }
+    return best;
+}
+
+/* Types whose every value is an f32 number. */
+static bool dtype_fits_f32(tdc_dtype dtype)
+{
+    switch (dtype) {
+    case TDC_BOOL:
+    case TDC_I8:
+    case TDC_I16:
+    case TDC_U8:
+    case TDC_U16:
+    case TDC_F8_E4M3:
+    case TDC_F8_E5M2:
+    case TDC_F16:
+    case TDC_BF16:
+    case TDC_F32:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool dtype_has_64_bits(tdc_dtype dtype)
+{
+    return dtype == TDC_I64 || dtype == TDC_U64;
+}
+
+static enum pair_arithmetic native_arithmetic(tdc_dtype n, tdc_dtype b)
+{
+    if (n == TDC_F16 && b == TDC_F16)
+        return NATIVE_F16;
+    if ((n == TDC_F16 || dtype_is_single(n)) && (b == TDC_F16 || dtype_is_single(b)))
+        return NATIVE_F32;
+    return NATIVE_F64;
+}
+
+static enum pair_arithmetic exact_arithmetic(tdc_dtype n, tdc_dtype b)
+{
+    if (dtype_is_complex(n) || dtype_is_complex(b))
+        return EXACT_COMPLEX;
+    if (dtype_is_integer(n) && dtype_is_integer(b) &&
+        (dtype_has_64_bits(n) || dtype_has_64_bits(b)))
+        return EXACT_I64;
+    if (dtype_fits_f32(n) && dtype_fits_f32(b))
+        return EXACT_F32;
+    return EXACT_F64;
+}
+
+bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_rule rule,
+                        enum tdc_cpu_variant variant, struct tdc_pair_plan *plan)
+{
+    if (tdc_dtype_size(n_dtype) == 0 || tdc_dtype_size(b_dtype) == 0 ||
+        !tdc_cpu_variant_usable(variant))
+        return false;
+    enum pair_arithmetic arithmetic = rule == TDC_RELATIVE_NATIVE
+                                          ? native_arithmetic(n_dtype, b_dtype)
+                                          : exact_arithmetic(n_dtype, b_dtype);
+    *plan = (struct tdc_pair_plan){
+        .n_dtype = n_dtype,
+        .b_dtype = b_dtype,
+        .rule = rule,
+        .variant = variant,
+        .run = variants[variant].kernel->run[arithmetic],
+    };
+    return true;
+}

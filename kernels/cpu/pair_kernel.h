@@ -1,0 +1,51 @@
+/*
+ * pair_kernel.h - what dispatch.c and the per-instruction-set copies of pair_impl.h share.
+ */
+#ifndef TDC_KERNELS_CPU_PAIR_KERNEL_H
+#define TDC_KERNELS_CPU_PAIR_KERNEL_H
+
+#include "kernels/pair.h"
+
+/* The arithmetic a pair of dtypes needs under a rule; picks one run function. */
+enum pair_arithmetic {
+    NATIVE_F16,   /* f16 against f16 */
+    NATIVE_F32,   /* f16, bf16, f32 in any mix but f16 against f16 */
+    NATIVE_F64,   /* at least one side counts as f64 */
+    EXACT_F32,    /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
+    EXACT_F64,    /* TDC_RELATIVE_F64, other real types */
+    EXACT_I64,    /* TDC_RELATIVE_F64, integers of which one has 64 bits */
+    EXACT_COMPLEX /* TDC_RELATIVE_F64, at least one side is complex */
+};
+#define PAIR_ARITHMETICS 7
+
+typedef void pair_run(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
+                      struct tdc_pair_sums *sums);
+
+/* One copy of pair_impl.h. */
+struct tdc_pair_kernel {
+    pair_run *run[PAIR_ARITHMETICS];
+};
+
+extern const struct tdc_pair_kernel tdc_pair_kernel_baseline;
+#if defined(__x86_64__)
+extern const struct tdc_pair_kernel tdc_pair_kernel_x86_64_v3;
+extern const struct tdc_pair_kernel tdc_pair_kernel_x86_64_v4;
+#endif
+
+static inline bool dtype_is_complex(tdc_dtype dtype)
+{
+    return dtype == TDC_C64 || dtype == TDC_C128;
+}
+
+static inline bool dtype_is_integer(tdc_dtype dtype)
+{
+    return dtype >= TDC_BOOL && dtype <= TDC_U64;
+}
+
+/* Sides that count as f32 under TDC_RELATIVE_NATIVE. */
+static inline bool dtype_is_single(tdc_dtype dtype)
+{
+    return dtype == TDC_F32 || dtype == TDC_BF16;
+}
+
+#endif
