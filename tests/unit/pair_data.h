@@ -23,6 +23,7 @@ enum flavour {
     FLAVOUR_SPARSE,    /* zeros of both signs, equal values, zeros on one side */
     FLAVOUR_LIMITS,    /* relative errors on the limits and a few units beside them */
     FLAVOUR_RANGE,     /* very large against very small */
+    FLAVOUR_TINY,      /* a few of the smallest f32 numbers, beside some ordinary ones */
     FLAVOUR_NONFINITE, /* near, with NaN and infinity here and there */
     FLAVOURS
 };
@@ -213,6 +214,10 @@ static inline void draw(enum flavour flavour, double *n, double *b)
             *n = *b * (1 + random_unit());
         if (random_below(8) == 0)
             *n = -*b;
+    }
+    if (flavour == FLAVOUR_TINY && random_below(50)) {
+        *n = ((double)random_below(80) - 20) * 0x1p-149;
+        *b = ((double)random_below(80) - 20) * 0x1p-149;
     }
     if (flavour == FLAVOUR_NONFINITE && random_below(40) == 0) {
         *n = random_special();

@@ -5,8 +5,8 @@
 
 #define LARGEST 2500
 
-static const char *const flavour_names[FLAVOURS] = {"near",   "bits",  "sparse",
-                                                    "limits", "range", "nonfinite"};
+static const char *const flavour_names[FLAVOURS] = {"near",  "bits", "sparse",   "limits",
+                                                    "range", "tiny", "nonfinite"};
 
 static void compare(enum flavour flavour, tdc_dtype n_dtype, tdc_dtype b_dtype, size_t count,
                     unsigned char *n, unsigned char *b)
@@ -111,6 +111,43 @@ static void nothing_finite_takes_part_nowhere(void **state)
     assert_int_equal(sums.below[0], 50);
 }
 
+/* Quotients of the smallest numbers, where a bound computed in f32 has hardly any digits. */
+static void maxima_of_subnormal_pairs(void **state)
+{
+    (void)state;
+    float n[2], b[2];
+    for (int code = 0; code < 9 * 9 * 9 * 9; code++) {
+        b[0] = (float)(1 + code % 9) * 0x1p-149f;
+        b[1] = (float)(1 + code / 9 % 9) * 0x1p-149f;
+        n[0] = b[0] + (float)(code / 81 % 9) * 0x1p-149f;
+        n[1] = b[1] - (float)(code / 729) * 0x1p-149f;
+        require_pair(TDC_F32, TDC_F32, n, b, 2, "subnormal numbers");
+    }
+}
+
+/* Where a maximum is 0, its first position is that of the first pair that takes part. */
+static void zero_maxima_start_at_the_first_finite_pair(void **state)
+{
+    (void)state;
+    static const tdc_dtype dtypes[] = {TDC_F16, TDC_F32, TDC_F64, TDC_C64, TDC_C128};
+    unsigned char n[16 * 40], b[16 * 40];
+    for (size_t k = 0; k < 5; k++)
+        for (size_t first = 0; first < 40; first++) {
+            for (size_t i = 0; i < 40; i++) {
+                size_t size = tdc_dtype_size(dtypes[k]);
+                encode(dtypes[k], i < first ? INFINITY : 3, 1, n + i * size);
+                encode(dtypes[k], i < first ? NAN : 3, 1, b + i * size);
+            }
+            require_pair(dtypes[k], dtypes[k], n, b, 40, "equal after some that are not finite");
+            struct tdc_pair_plan plan;
+            struct tdc_pair_sums sums;
+            assert_true(tdc_pair_plan_make(dtypes[k], dtypes[k], TDC_RELATIVE_F64, TDC_CPU_BASELINE,
+                                           &plan));
+            tdc_pair_run(&plan, n, b, 40, &sums);
+            assert_true(sums.abs_at == first && sums.rel_at == first && sums.rel_max == 0);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +155,8 @@ int main(void)
         cmocka_unit_test(block_borders_do_not_show),
         cmocka_unit_test(common_pairs_at_every_length),
         cmocka_unit_test(single_values_are_found_anywhere),
+        cmocka_unit_test(maxima_of_subnormal_pairs),
+        cmocka_unit_test(zero_maxima_start_at_the_first_finite_pair),
         cmocka_unit_test(nothing_finite_takes_part_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,10 @@ static void integers_differ_exactly(void **state)
     assert_true(s.abs_max == 0x1p64 + 0x1p63 && s.rel_max == 3);
     s = run(TDC_I64, &bottom, TDC_U64, &top, 1, TDC_RELATIVE_F64);
     assert_true(s.abs_max == 0x1p64 + 0x1p63 && s.rel_max == 1.5);
+    /* 2^64 + 2049: the last of 65 bits decides the rounding. */
+    top = ((uint64_t)1 << 63) + 2049;
+    s = run(TDC_U64, &top, TDC_I64, &bottom, 1, TDC_RELATIVE_F64);
+    assert_true(s.abs_max == 0x1p64 + 4096);
     s = run(TDC_I64, &large, TDC_I64, &next, 1, TDC_RELATIVE_F64);
     assert_true(s.abs_max == 1 && s.rel_max == 0x1p-63 && s.dd == 1);
     s = run(TDC_I64, &large, TDC_I64, &next, 1, TDC_RELATIVE_NATIVE);
