@@ -8,6 +8,13 @@
 
 #define DOUBLE_LANES 8
 
+/* Counts fit a double, and SSE2 has few operations on 64-bit integers. */
+#if defined(__AVX2__)
+typedef int64_t lane_count;
+#else
+typedef double lane_count;
+#endif
+
 struct double_range {
     double n_low[DOUBLE_LANES], n_high[DOUBLE_LANES], b_low[DOUBLE_LANES], b_high[DOUBLE_LANES];
 };
@@ -46,7 +53,7 @@ ALWAYS_INLINE void relative_double(const f64_unaligned *n, const f64_unaligned *
     const double first_limit = tdc_pair_limits[0], second_limit = tdc_pair_limits[1];
     struct double_range range = double_range_start(n[0], b[0]);
     double top[DOUBLE_LANES];
-    int64_t first[DOUBLE_LANES] = {0}, second[DOUBLE_LANES] = {0}, nan[DOUBLE_LANES] = {0};
+    lane_count first[DOUBLE_LANES] = {0}, second[DOUBLE_LANES] = {0}, nan[DOUBLE_LANES] = {0};
     for (size_t lane = 0; lane < DOUBLE_LANES; lane++)
         top[lane] = -1;
     for (size_t i = 0; i < count; i += DOUBLE_LANES) {
@@ -56,10 +63,10 @@ ALWAYS_INLINE void relative_double(const f64_unaligned *n, const f64_unaligned *
             double e = native_f64(x, y, &r);
             double_range_widen(&range, lane, x, y);
             top[lane] = e > top[lane] ? e : top[lane];
-            first[lane] += e >= first_limit;
-            second[lane] += e >= second_limit;
+            first[lane] += e >= first_limit ? 1 : 0;
+            second[lane] += e >= second_limit ? 1 : 0;
             if (r.b_epsilon == 0)
-                nan[lane] += e != e;
+                nan[lane] += e != e ? 1 : 0;
         }
     }
     *out = (struct block_relative){.maximum = lanes_maximum(top)};
@@ -94,7 +101,7 @@ ALWAYS_INLINE void relative_exact(const f64_unaligned *n, const f64_unaligned *b
                                            tdc_pair_limits[2], tdc_pair_limits[3]};
     struct double_range range = double_range_start(n[0], b[0]);
     double top[DOUBLE_LANES] = {0};
-    int64_t reached[TDC_PAIR_LIMITS][DOUBLE_LANES] = {{0}};
+    lane_count reached[TDC_PAIR_LIMITS][DOUBLE_LANES] = {{0}};
     for (size_t i = 0; i < count; i += DOUBLE_LANES) {
 #pragma omp simd
         for (size_t lane = 0; lane < DOUBLE_LANES; lane++) {
@@ -103,10 +110,10 @@ ALWAYS_INLINE void relative_exact(const f64_unaligned *n, const f64_unaligned *b
             double e = exact_f64(d, modulus ? modulus[i + lane] : y);
             double_range_widen(&range, lane, x, y);
             top[lane] = e > top[lane] ? e : top[lane];
-            reached[0][lane] += e >= limit[0];
-            reached[1][lane] += e >= limit[1];
-            reached[2][lane] += e >= limit[2];
-            reached[3][lane] += e >= limit[3];
+            reached[0][lane] += e >= limit[0] ? 1 : 0;
+            reached[1][lane] += e >= limit[1] ? 1 : 0;
+            reached[2][lane] += e >= limit[2] ? 1 : 0;
+            reached[3][lane] += e >= limit[3] ? 1 : 0;
         }
     }
     *out = (struct block_relative){.maximum = lanes_maximum(top)};
