@@ -32,8 +32,10 @@ enum tdc_relative_rule {
     TDC_RELATIVE_NATIVE,
     /*
      * e = |n - b| / |b| in float64, 0 where n = b, 1 where b is 0 and n is not. Differences of
-     * 64-bit integers are exact, complex numbers use the modulus. Pairs that are not both finite
-     * enter no sum, no maximum and no count but those of NaN and infinity.
+     * 64-bit integers are exact (rounded once, to float64), complex numbers use the modulus:
+     * sqrt(re^2 + im^2), the parts scaled by 2^-600 if the larger one is above 2^500 and by 2^600
+     * if it is below 2^-400; no modulus of a finite number is above the largest float64. Pairs
+     * that are not both finite enter no sum, no maximum and no count but those of NaN and infinity.
      */
     TDC_RELATIVE_F64
 };
@@ -52,7 +54,7 @@ struct tdc_pair_sums {
     double n, b;       /* (complex: real parts) */
     double abs;        /* |n-b| */
 
-    /* extremes over finite pairs (complex: real parts); +inf/-inf when there is none */
+    /* extremes over finite pairs (complex: real parts), never -0; +inf/-inf when there is none */
     double n_min, n_max, b_min, b_max;
 
     /* maxima with the index of their first occurrence; -1 and 0 when no pair took part */
@@ -112,7 +114,7 @@ void tdc_pair_merge(struct tdc_pair_sums *left, const struct tdc_pair_sums *righ
 
 /*
  * Value of one element as float64, and its imaginary part (0 for real types). 64-bit integers
- * round. Not for TDC_TEXT. Any alignment.
+ * and TDC_F80 round, the latter to infinity beyond float64. Not for TDC_TEXT. Any alignment.
  */
 double tdc_element_value(tdc_dtype dtype, const void *element, double *imaginary);
 

@@ -25,7 +25,13 @@ ALWAYS_INLINE bool reaches(float inverse, float distance, float b)
 #if defined(__FMA__) || defined(__aarch64__)
     return __builtin_fmaf(inverse, distance, -b) >= 0;
 #else
-    return (double)inverse * (double)distance >= (double)b;
+    /*
+     * Both products are exact, and so is the subtraction unless the sides are so far apart that the
+     * lower digits do not matter. Written as "not below" for an infinite distance, where `lower` is
+     * NaN.
+     */
+    float upper = bits_to_f32(f32_to_bits(distance) & ~0x3ffu), lower = distance - upper;
+    return !(inverse * upper - b < -(inverse * lower));
 #endif
 }
 
@@ -77,19 +83,24 @@ static bool relative_exact_f32(const f32_unaligned *n, const f32_unaligned *b, s
     return candidate != 0;
 }
 
-/* The first of the largest e if it is above *maximum, which must not be negative. */
+/*
+ * The first of the largest e if it is above *maximum, which must not be negative. The block is
+ * padded to `count`, a multiple of PADDING, with copies of its first pair.
+ */
 static void find_maximum_f32(const f32_unaligned *n, const f32_unaligned *b, size_t count,
                              uint64_t start, double *maximum, uint64_t *at)
 {
-    float bound = exceeding_bound(*maximum);
-    for (size_t i = 0; i < count; i++) {
-        if (!may_exceed(bound, fabsf(n[i] - b[i]), fabsf(b[i])))
-            continue;
-        double e = exact_f64((double)n[i] - (double)b[i], (double)b[i]);
-        if (e > *maximum) {
-            *maximum = e;
-            *at = start + i;
-            bound = exceeding_bound(e);
+    for (size_t group = 0; group < count; group += PADDING) {
+        float bound = exceeding_bound(*maximum);
+        int candidates = 0;
+        for (size_t i = group; i < group + PADDING; i++)
+            candidates |= may_exceed(bound, fabsf(n[i] - b[i]), fabsf(b[i]));
+        for (size_t i = group; candidates && i < group + PADDING; i++) {
+            double e = exact_f64((double)n[i] - (double)b[i], (double)b[i]);
+            if (e > *maximum) {
+                *maximum = e;
+                *at = start + i;
+            }
         }
     }
 }

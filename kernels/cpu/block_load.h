@@ -15,7 +15,7 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Two f32 buffers and one of quotients, or two of f64: well inside a 32 KB first-level cache. */
+/* Two buffers of f64 fill half of a 32 KB first-level cache. Half or twice as many is no faster. */
 #define BLOCK 1024
 /* A multiple of the lanes of every loop. */
 #define PADDING 32

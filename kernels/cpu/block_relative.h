@@ -27,7 +27,7 @@ struct native_rule {
 ALWAYS_INLINE float native_f16(float n, float b)
 {
     /* f32 has more than 2 * 11 + 1 digits: rounding its results to f16 is rounding once. */
-    return fabsf(round_to_f16(round_to_f16(n - b) / b));
+    return round_magnitude_to_f16(round_magnitude_to_f16(fabsf(n - b)) / fabsf(b));
 }
 
 ALWAYS_INLINE float native_f32(float n, float b, float n_epsilon, float b_epsilon)
@@ -60,7 +60,12 @@ static inline double zero_if_nan(double e)
     return e == e ? e : 0;
 }
 
+/* One register of AVX-512 or AVX2 each: more would not stay in registers. */
+#if defined(__AVX512F__)
 #define SINGLE_LANES 16
+#else
+#define SINGLE_LANES 8
+#endif
 
 struct single_range {
     float n_low[SINGLE_LANES], n_high[SINGLE_LANES], b_low[SINGLE_LANES], b_high[SINGLE_LANES];
@@ -84,16 +89,29 @@ ALWAYS_INLINE void single_range_widen(struct single_range *range, size_t lane, f
     range->b_high[lane] = b > range->b_high[lane] ? b : range->b_high[lane];
 }
 
-static void single_range_join(const struct single_range *range, struct block_relative *out)
+/* Halving the lanes again and again lets the compiler use vectors here, too. */
+static float lowest_lane(float *lanes)
 {
-    out->n_min = out->b_min = INFINITY;
-    out->n_max = out->b_max = -INFINITY;
-    for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
-        widen_range((double)range->n_low[lane], (double)range->n_high[lane], &out->n_min,
-                    &out->n_max);
-        widen_range((double)range->b_low[lane], (double)range->b_high[lane], &out->b_min,
-                    &out->b_max);
-    }
+    for (size_t half = SINGLE_LANES / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; lane++)
+            lanes[lane] = lanes[lane + half] < lanes[lane] ? lanes[lane + half] : lanes[lane];
+    return lanes[0];
+}
+
+static float highest_lane(float *lanes)
+{
+    for (size_t half = SINGLE_LANES / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; lane++)
+            lanes[lane] = lanes[lane + half] > lanes[lane] ? lanes[lane + half] : lanes[lane];
+    return lanes[0];
+}
+
+static void single_range_join(struct single_range *range, struct block_relative *out)
+{
+    out->n_min = (double)lowest_lane(range->n_low);
+    out->n_max = (double)highest_lane(range->n_high);
+    out->b_min = (double)lowest_lane(range->b_low);
+    out->b_max = (double)highest_lane(range->b_high);
 }
 
 enum single_rule {
@@ -133,10 +151,9 @@ ALWAYS_INLINE void relative_single(enum single_rule kind, const f32_unaligned *n
                 nan[lane] += e != e;
         }
     }
-    *out = (struct block_relative){.maximum = -1};
+    *out = (struct block_relative){.maximum = (double)highest_lane(top)};
     single_range_join(&range, out);
     for (size_t lane = 0; lane < SINGLE_LANES; lane++) {
-        out->maximum = (double)top[lane] > out->maximum ? (double)top[lane] : out->maximum;
         out->reached[0] += (size_t)first[lane];
         out->reached[1] += (size_t)second[lane];
         out->nan += (size_t)nan[lane];

@@ -107,19 +107,27 @@ static inline double decode_f80(const void *element)
     return head >> 15 ? -value : value;
 }
 
-/* To the nearest half, ties to even; NaN stays NaN. Exact for every float. */
+/*
+ * A magnitude (or NaN) to the nearest half, ties to even. Adding 2^13 times the power of two at or
+ * below it leaves 11 digits, or those above 2^-24 where halves are subnormal, and lets the hardware
+ * round; subtracting it again is exact.
+ */
+static inline float round_magnitude_to_f16(float magnitude)
+{
+    uint32_t power = f32_to_bits(magnitude) & 0x7f800000u;
+    power = power < 0x38800000u ? 0x38800000u : power; /* 2^-14 */
+    power = power > 0x48000000u ? 0x48000000u : power; /* 2^17: infinite as a half anyway */
+    float shift = bits_to_f32(power + (13u << 23));
+    float rounded = (magnitude + shift) - shift;
+    /* From 2^16 on this overflows to infinity. A comparison instead keeps GCC 12 from vectorising.
+     */
+    return rounded * 0x1p112f * 0x1p-112f;
+}
+
 static inline float round_to_f16(float value)
 {
-    uint32_t bits = f32_to_bits(value);
-    uint32_t sign = bits & 0x80000000u;
-    uint32_t magnitude = bits & 0x7fffffffu;
-    uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
-    /* Near 1/2 floats are 2^-24 apart, as far as subnormal halves. */
-    uint32_t subnormal = f32_to_bits((bits_to_f32(magnitude) + 0.5f) - 0.5f);
-    uint32_t not_finite = magnitude > 0x7f800000u ? magnitude : 0x7f800000u;
-    uint32_t rounded = magnitude < 0x38800000u ? subnormal : normal;
-    rounded = magnitude >= 0x477ff000u ? not_finite : rounded;
-    return bits_to_f32(rounded | sign);
+    uint32_t sign = f32_to_bits(value) & 0x80000000u;
+    return bits_to_f32(f32_to_bits(round_magnitude_to_f16(fabsf(value))) | sign);
 }
 
 #endif

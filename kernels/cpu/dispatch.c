@@ -1,5 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "kernels/cpu/pair_kernel.h"
 
@@ -23,12 +26,21 @@ const char *tdc_cpu_variant_name(enum tdc_cpu_variant variant)
 }
 
 #if defined(__x86_64__)
-/* What -march=x86-64-v3 and -v4 may use, as far as __builtin_cpu_supports can be asked. */
+/* F16C, LZCNT and MOVBE, which not every compiler's __builtin_cpu_supports knows. */
+static bool cpuid_has_rest_of_v3(void)
+{
+    unsigned a, b, c, d, extended;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !__get_cpuid(0x80000001u, &a, &b, &extended, &d))
+        return false;
+    return (c & (1u << 29)) && (c & (1u << 22)) && (extended & (1u << 5));
+}
+
+/* What -march=x86-64-v3 and -v4 may use; the registers are the operating system's affair, too. */
 static bool machine_runs(enum tdc_cpu_variant variant)
 {
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-              __builtin_cpu_supports("popcnt");
+              __builtin_cpu_supports("popcnt") && cpuid_has_rest_of_v3();
     switch (variant) {
     case TDC_CPU_BASELINE:
         return true;

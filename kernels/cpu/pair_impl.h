@@ -33,13 +33,21 @@ static void enter_relative(const struct block_relative *block, struct participan
 
 /*
  * If `maximum` is above *highest, the first element from `first` on whose value (an expression
- * in i) equals it becomes the new one.
+ * in i, a double) equals it becomes the new one. Blocks are padded, so PADDING elements can be
+ * looked at together; this runs once per rise of a maximum, some ten times in a random chunk.
  */
 #define ENTER_MAXIMUM(maximum, value, first, count, start, highest, at)                            \
     do {                                                                                           \
         if ((maximum) > *(highest)) {                                                              \
-            for (size_t i = (first); i < (count); i++) {                                           \
-                if ((double)(value) == (maximum)) {                                                \
+            size_t from = (first), group = from - from % PADDING;                                  \
+            for (int hits = 0; group < (count); group += PADDING) {                                \
+                for (size_t i = group; i < group + PADDING; i++)                                   \
+                    hits |= (value) == (maximum);                                                  \
+                if (hits)                                                                          \
+                    break;                                                                         \
+            }                                                                                      \
+            for (size_t i = group < from ? from : group; i < (count); i++) {                       \
+                if ((value) == (maximum)) {                                                        \
                     *(highest) = (maximum);                                                        \
                     *(at) = (start) + i;                                                           \
                     break;                                                                         \
@@ -124,7 +132,7 @@ ALWAYS_INLINE void native_block_f32(enum single_rule kind, struct f32_operands *
     discount_padding((double)first, padding, limits, 2, &relative);
     enter_relative(&relative, block->part, 2, sums);
     ENTER_MAXIMUM(relative.maximum,
-                  native_single(kind, block->n[i], block->b[i], n_epsilon, b_epsilon), 0,
+                  (double)native_single(kind, block->n[i], block->b[i], n_epsilon, b_epsilon), 0,
                   block->count, start, &sums->rel_max, &sums->rel_at);
 }
 
@@ -179,7 +187,8 @@ static void exact_block_f32(struct f32_operands *block, size_t start, struct tdc
         sums->rel_at = start + block->part.first;
     }
     if (may_rise)
-        find_maximum_f32(block->n, block->b, block->count, start, &sums->rel_max, &sums->rel_at);
+        find_maximum_f32(block->n, block->b, block->count + padding, start, &sums->rel_max,
+                         &sums->rel_at);
 }
 
 static void KERNEL(pair_exact_f32)(const struct tdc_pair_plan *plan, const void *n, const void *b,

@@ -52,7 +52,7 @@ static void native_block_f64(struct f64_operands *block, size_t start,
 {
     struct block_relative relative;
     size_t padding = pad_with_first_f64(block);
-    relative_double(block->n, block->b, block->count + padding, rule, &relative);
+    relative_native_f64(block->n, block->b, block->count + padding, rule, &relative);
     discount_padding(native_f64(block->n[0], block->b[0], rule), padding, tdc_pair_limits, 2,
                      &relative);
     enter_relative(&relative, block->part, 2, sums);
