@@ -136,12 +136,26 @@ typedef enum {
     TDC_MESSAGE_ERROR
 } tdc_message_level;
 
+/* A way to translate NPU names; file may be NULL where the built-in rules are enough. */
+struct tdc_mapping {
+    bool use;
+    const char *file; /* yaml */
+};
+
 struct tdc_options {
     tdc_rules_id rules;
-    bool fuzzy;               /* match names without call numbers */
-    const char *data_mapping; /* yaml file: NPU row name -> bench row name; NULL: none */
-    bool highlight;           /* find the rows to colour */
-    int threads;              /* 0: as many as the machine has */
+    bool fuzzy;                      /* match names without call numbers */
+    const char *data_mapping;        /* yaml file: NPU row name -> bench row name; NULL: none */
+    struct tdc_mapping api_mapping;  /* MindSpore API names -> PyTorch API names */
+    struct tdc_mapping cell_mapping; /* Cell names -> Module names */
+    struct tdc_mapping
+        layer_mapping; /* by the place in the network; needs stack and construct.json */
+    /* Choose a mapping when the dumps are of different frameworks and none was asked for. */
+    bool auto_mapping;
+    /* The NPU side is a MindSpore dump, whatever it says (msprobe's -f mindspore). */
+    bool mindspore;
+    bool highlight; /* find the rows to colour */
+    int threads;    /* 0: as many as the machine has */
 
     /* One line each, without newline; may be called from one thread at a time. NULL: silent. */
     void (*message)(void *context, tdc_message_level level, const char *text);
@@ -153,7 +167,7 @@ struct tdc_options {
     const volatile int *cancel;
 };
 
-/* Everything zero but the rules; highlight is on for TDC_RULES_SOUND. */
+/* Everything zero but the rules; highlight and auto_mapping are on for TDC_RULES_SOUND. */
 void tdc_options_init(struct tdc_options *options, tdc_rules_id rules);
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -188,6 +202,18 @@ tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,
 void tdc_match_free(tdc_match *match);
 tdc_mode tdc_match_mode(const tdc_match *match);
 size_t tdc_match_pairs(const tdc_match *match);
+/* What led to the pairing of the run: "equal names", "layer mapping", ... */
+const char *tdc_match_method(const tdc_match *match);
+/* Why the two face each other, or why there is no partner, in one short text; valid until the next
+ * call for the same match. */
+const char *tdc_match_reason(tdc_match *match, size_t pair);
+/* Writes the names a layer mapping found as a data mapping (yaml); TDC_ERR_NOTHING when the match
+ * did not come from one. */
+tdc_status tdc_match_write_mapping(const tdc_match *match, const char *path,
+                                   struct tdc_error *error);
+/* Layer mapping entries that would pair records without a partner, by equal shape and position:
+ * yaml text, "" if there is none, NULL with *error set on failure. Valid until the next call. */
+const char *tdc_match_suggest(tdc_match *match, struct tdc_error *error);
 /* Record numbers of a pair; TDC_NO_RECORD on the side that has no partner. */
 void tdc_match_pair(const tdc_match *match, size_t pair, size_t *npu, size_t *bench);
 
@@ -267,6 +293,7 @@ struct tdc_task {
     char *stack;       /* stack.json beside the NPU json, NULL if there is none */
     char *rank;        /* name of the NPU rank folder, "" for single files */
     char *step;        /* "step0" when found below a dump root, else "" */
+    char *folder;      /* below the output folder, for mixed dumps: "graph/step0"; else "" */
     bool debug;        /* debug.json, not dump.json */
 };
 

@@ -18,6 +18,7 @@ enum {
 
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
+int tdc_command_match(int argc, char **argv);
 int tdc_command_bench(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
@@ -53,7 +54,7 @@ struct tdc_run_item {
     tdc_dump *npu, *bench;
     tdc_match *match;
     tdc_table *table; /* NULL: not compared */
-    char *files[4];   /* written: one per format, then the advice */
+    char *files[5];   /* written: one per format, the advice, a data mapping */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/command.h"
+#include "host/cli/match_options.h"
 #include "host/cli/parse.h"
 
 static const char usage[] =
@@ -17,9 +18,7 @@ static const char usage[] =
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
-    "      --step N             of dump roots: compare this step only\n"
-    "  -f, --fuzzy              match calls whose numbers are shifted\n"
-    "  -m, --data-mapping FILE  yaml with lines `NPU row name: bench row name`\n"
+    "      --step N             of dump roots: compare this step only\n" TDC_MATCH_OPTIONS_HELP
     "      --rules NAME         sound (default) or compat: judge as msprobe does\n"
     "      --no-highlight       do not look for rows to colour\n"
     "      --stack FILE         call stacks to show (default: stack.json beside the NPU json)\n"
@@ -36,7 +35,7 @@ static const char usage[] =
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result --format xlsx,csv\n";
 
 enum {
-    OPTION_STEP = 256,
+    OPTION_STEP = TDC_OPTION_FIRST_FREE,
     OPTION_RULES,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -49,9 +48,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'F'},
     {"step", required_argument, NULL, OPTION_STEP},
-    {"fuzzy", no_argument, NULL, 'f'},
-    {"data-mapping", required_argument, NULL, 'm'},
-    {"rules", required_argument, NULL, OPTION_RULES},
+    TDC_MATCH_LONG_OPTIONS{"rules", required_argument, NULL, OPTION_RULES},
     {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
     {"stack", required_argument, NULL, OPTION_STACK},
     {"no-stack", no_argument, NULL, OPTION_NO_STACK},
@@ -69,38 +66,6 @@ struct settings {
     bool allow_unmatched, help;
     bool no_highlight;
 };
-
-bool tdc_parse_formats(const char *list, unsigned *formats)
-{
-    *formats = 0;
-    while (*list != '\0') {
-        size_t length = strcspn(list, ",");
-        if (length == 4 && strncmp(list, "xlsx", 4) == 0)
-            *formats |= TDC_FORMAT_XLSX;
-        else if (length == 3 && strncmp(list, "csv", 3) == 0)
-            *formats |= TDC_FORMAT_CSV;
-        else if (length == 4 && strncmp(list, "json", 4) == 0)
-            *formats |= TDC_FORMAT_JSON;
-        else
-            return false;
-        list += length + (list[length] == ',');
-    }
-    return *formats != 0;
-}
-
-bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
-{
-    *rules = strcmp(name, "compat") == 0 ? TDC_RULES_COMPAT : TDC_RULES_SOUND;
-    return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
-}
-
-bool tdc_parse_number(const char *text, int least, int *number)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    *number = (int)value;
-    return end != text && *end == '\0' && value >= least && value <= 1000000;
-}
 
 static bool wrong(const char *option, const char *value, const char *expected)
 {
@@ -121,12 +86,6 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                wrong("--step", optarg, "a step number");
-    case 'f':
-        request->options.fuzzy = true;
-        return true;
-    case 'm':
-        request->options.data_mapping = optarg;
-        return true;
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
                wrong("--rules", optarg, "sound or compat");
@@ -155,6 +114,8 @@ static bool take_option(struct settings *settings, int option)
         settings->help = true;
         return true;
     default:
+        if (tdc_take_match_option(option, optarg, &request->options))
+            return true;
         fputs("try: tdcmp compare --help\n", stderr);
         return false;
     }
@@ -164,7 +125,8 @@ static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
     int option;
-    while ((option = getopt_long(argc, argv, "o:F:fm:t:qh", long_options, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "o:F:t:qh" TDC_MATCH_SHORT_OPTIONS, long_options,
+                                 NULL)) != -1)
         if (!take_option(settings, option))
             return false;
     if (settings->help)

@@ -229,6 +229,11 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
     return true;
 }
 
+static struct tdc_mapping mapping_of(const struct tdc_argument *argument)
+{
+    return (struct tdc_mapping){argument->given, argument->value};
+}
+
 static int compare(int argc, char **argv, bool pytorch)
 {
     struct tdc_argument arguments[ARGUMENTS];
@@ -244,7 +249,7 @@ static int compare(int argc, char **argv, bool pytorch)
                 program);
         return 2;
     }
-    if (arguments[ARG_CELL_MAPPING].given || arguments[ARG_API_MAPPING].given) {
+    if (pytorch && (arguments[ARG_CELL_MAPPING].given || arguments[ARG_API_MAPPING].given)) {
         log_error("Argument -cm or -am is not supported in PyTorch framework");
         return 1;
     }
@@ -257,6 +262,12 @@ static int compare(int argc, char **argv, bool pytorch)
     request.options.highlight =
         arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;
     request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
+    if (!pytorch) {
+        request.options.mindspore = true;
+        request.options.cell_mapping = mapping_of(&arguments[ARG_CELL_MAPPING]);
+        request.options.api_mapping = mapping_of(&arguments[ARG_API_MAPPING]);
+        request.options.layer_mapping = mapping_of(&arguments[ARG_LAYER_MAPPING]);
+    }
     request.advice = !arguments[ARG_COMPARE_ONLY].given;
     request.output = arguments[ARG_OUTPUT].value != NULL ? arguments[ARG_OUTPUT].value : "./output";
     cJSON *config = load_config(arguments[ARG_INPUT].value);
@@ -285,10 +296,6 @@ int tdc_msprobe_form(int argc, char **argv)
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr, "tdcmp: error: invalid choice: '%s' (choose from 'compare')\n", argv[3]);
         return 2;
-    }
-    if (!pytorch) {
-        tdc_complain("-f mindspore is not part of this version");
-        return 1;
     }
     return compare(argc - 4, argv + 4, pytorch);
 }

@@ -12,12 +12,14 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
+    "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
     "  --version           version of program and library\n"
     "  COMMAND --help      options and an example of a command\n"
     "\n"
     "msprobe's form, for scripts that call msprobe today:\n"
     "  tdcmp -f pytorch compare -i compare.json -o output [-s] [-c] [-f] [-hl] [-dm FILE]\n"
+    "  tdcmp -f mindspore compare ... [-cm [FILE]] [-am [FILE]] [-lm [FILE]]\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
 
@@ -60,6 +62,8 @@ int main(int argc, char **argv)
         return tdc_msprobe_form(argc, argv);
     if (strcmp(argv[1], "compare") == 0)
         return tdc_command_compare(argc - 1, argv + 1);
+    if (strcmp(argv[1], "match") == 0)
+        return tdc_command_match(argc - 1, argv + 1);
     if (strcmp(argv[1], "bench") == 0)
         return tdc_command_bench(argc - 1, argv + 1);
     tdc_complain("unknown command '%s' (tdcmp --help lists them)", argv[1]);

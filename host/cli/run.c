@@ -122,11 +122,13 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
 static char *result_path(const struct tdc_run_request *request, const struct tdc_task *task,
                          const char *stem, const char *time_stamp, const char *extension)
 {
-    size_t size = strlen(request->output) + strlen(stem) + strlen(task->step) + strlen(task->rank) +
-                  strlen(time_stamp) + strlen(extension) + 8;
+    size_t size = strlen(request->output) + strlen(task->folder) + strlen(stem) +
+                  strlen(task->step) + strlen(task->rank) + strlen(time_stamp) + strlen(extension) +
+                  9;
     char *path = malloc(size);
     if (path != NULL)
-        snprintf(path, size, "%s/%s%s%s%s%s_%s.%s", request->output, stem,
+        snprintf(path, size, "%s%s%s/%s%s%s%s%s_%s.%s", request->output,
+                 task->folder[0] != '\0' ? "/" : "", task->folder, stem,
                  task->step[0] != '\0' ? "_" : "", task->step, task->rank[0] != '\0' ? "_" : "",
                  task->rank, time_stamp, extension);
     return path;
@@ -161,18 +163,50 @@ static tdc_status write_item(const struct tdc_run_request *request, struct tdc_r
         }
         item->files[item->file_count++] = path;
     }
-    if (!request->advice)
-        return TDC_OK;
-    char advice_stamp[32];
-    stamp(advice_stamp);
+    return TDC_OK;
+}
+
+/* Writes one more file about an item and notes its name. */
+static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_run_item *item,
+                              const char *stem, const char *extension, struct tdc_error *error)
+{
+    char time_stamp[32];
+    stamp(time_stamp);
     /* of dump.json and debug.json of one rank in the same second msprobe keeps the later; so do we
      */
-    char *path = result_path(request, item->task, "advisor", advice_stamp, "txt");
-    tdc_status status = path == NULL ? TDC_ERR_MEMORY : tdc_advice_write(item->table, path, error);
+    char *path = result_path(request, item->task, stem, time_stamp, extension);
+    tdc_status status = TDC_ERR_MEMORY;
+    if (path != NULL && strcmp(stem, "advisor") == 0)
+        status = tdc_advice_write(item->table, path, error);
+    else if (path != NULL)
+        status = tdc_match_write_mapping(item->match, path, error);
     if (status == TDC_OK)
         item->files[item->file_count++] = path;
     else
         free(path);
+    return status;
+}
+
+static tdc_status make_folder(const struct tdc_run_request *request, const struct tdc_task *task,
+                              struct tdc_error *error)
+{
+    if (task->folder[0] == '\0')
+        return TDC_OK;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", request->output, task->folder);
+    return tdc_make_folders(path, error);
+}
+
+static tdc_status write_item_files(const struct tdc_run_request *request, struct tdc_run_item *item,
+                                   const char *time_stamp, struct tdc_error *error)
+{
+    tdc_status status = make_folder(request, item->task, error);
+    if (status == TDC_OK)
+        status = write_item(request, item, time_stamp, error);
+    if (status == TDC_OK && request->advice)
+        status = write_extra(request, item, "advisor", "txt", error);
+    if (status == TDC_OK && strcmp(tdc_match_method(item->match), "layer mapping") == 0)
+        status = write_extra(request, item, "data_mapping", "yaml", error);
     return status;
 }
 
@@ -204,7 +238,7 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
         status = compare_all(request, run, error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->items[i].table != NULL)
-            status = write_item(request, &run->items[i], time_stamp, error);
+            status = write_item_files(request, &run->items[i], time_stamp, error);
     run->seconds = now() - start;
     return status;
 }

@@ -107,6 +107,26 @@ static void print_first(const struct tdc_run *run, tdc_row_class row_class, cons
     }
 }
 
+/* How names were translated, where that was not plain equality. */
+static void print_methods(const struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_item *item = &run->items[i];
+        if (item->table == NULL || strcmp(tdc_match_method(item->match), "equal names") == 0)
+            continue;
+        struct tdc_summary summary;
+        char label[128];
+        tdc_table_summary(item->table, &summary);
+        printf("%s%snames matched by %s, %llu rows without a partner%s\n",
+               run->count > 1 ? label_of(item->task, label) : "", run->count > 1 ? ": " : "",
+               tdc_match_method(item->match),
+               (unsigned long long)summary.classes[TDC_ROW_UNMATCHED],
+               summary.classes[TDC_ROW_UNMATCHED] != 0
+                   ? " (tdcmp match -u lists them, tdcmp match --suggest proposes names)"
+                   : "");
+    }
+}
+
 void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_run *run)
 {
     struct tdc_summary total = {0};
@@ -118,6 +138,7 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
     print_first(run, TDC_ROW_UNMATCHED, "Without a partner", "\x1b[33m",
                 total.classes[TDC_ROW_UNMATCHED], 3);
     printf("\n");
+    print_methods(run);
     if (total.bytes != 0)
         printf(total.bytes < 100000000 ? "%.3g MB of tensors compared at %.2f GB/s, "
                                        : "%.4g GB of tensors compared at %.2f GB/s, ",

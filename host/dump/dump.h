@@ -77,6 +77,8 @@ struct tdc_dump {
     bool data_missing, data_wrong_type;
     bool digests; /* md5 values were found */
     size_t bytes; /* size of the json */
+    /* the framework of the first tensor or argument type met; NULL when there was none */
+    const char *seen_framework;
 
     struct tdc_record *records;
     size_t record_count;
@@ -103,6 +105,21 @@ struct tdc_stacks {
     struct tdc_stack *stacks; /* by number of the name */
     size_t capacity;
 };
+
+/* "pytorch" or "mindspore": what the file says, or else what its types look like; NULL if unknown.
+ */
+const char *tdc_dump_detected_framework(const struct tdc_dump *dump);
+
+/*
+ * Walks over stack.json: visit is called for each entry name with the tree of its lines, which
+ * lives until visit returns. Members of a group (the newer layout) share their lines: position
+ * counts them from 0; it is -1 in the older layout.
+ */
+struct tdc_json;
+typedef tdc_status (*tdc_stack_visit)(void *context, const char *entry, size_t length,
+                                      const struct tdc_json *lines, long position);
+tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
+                           struct tdc_error *error);
 
 tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error);
 void tdc_stacks_free(struct tdc_stacks *stacks);

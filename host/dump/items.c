@@ -273,6 +273,16 @@ static void add_null(struct tdc_item_builder *builder, enum tdc_state state)
         set_stat_text(record, i, "None");
 }
 
+static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)
+{
+    if (dump->seen_framework != NULL || type == NULL || type->kind != TDC_JSON_STRING)
+        return;
+    if (strncmp(type->text, "torch", 5) == 0)
+        dump->seen_framework = "pytorch";
+    else if (strncmp(type->text, "mindspore", 9) == 0)
+        dump->seen_framework = "mindspore";
+}
+
 static void add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
                      enum tdc_state state)
 {
@@ -280,6 +290,7 @@ static void add_leaf(struct tdc_item_builder *builder, const struct tdc_json *le
     struct tdc_record *record = new_record(builder, state);
     if (record == NULL)
         return;
+    note_framework(builder->dump, tdc_json_get(leaf, "type"));
     const struct tdc_json *data_name = tdc_json_get(leaf, "data_name");
     if (tdc_json_truthy(data_name) && data_name->kind == TDC_JSON_STRING) {
         record->data_name = keep(builder, data_name->text, data_name->length);

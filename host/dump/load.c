@@ -259,6 +259,14 @@ void tdc_dump_free(tdc_dump *dump)
     free(dump);
 }
 
+const char *tdc_dump_detected_framework(const struct tdc_dump *dump)
+{
+    if (dump->framework != NULL &&
+        (strcmp(dump->framework, "pytorch") == 0 || strcmp(dump->framework, "mindspore") == 0))
+        return dump->framework;
+    return dump->seen_framework;
+}
+
 size_t tdc_dump_records(const tdc_dump *dump)
 {
     return dump->record_count;

@@ -14,15 +14,109 @@
 #define MEMBER_LIMIT ((size_t)1 << 30)
 #define LIST_LIMIT   ((size_t)1 << 24)
 
-struct loading {
+/* ---- walking --------------------------------------------------------------------------------- */
+
+struct walking {
     const struct tdc_file_map *map;
     const char *path;
-    struct tdc_stacks *stacks;
     struct tdc_arena scratch;
-    struct tdc_text text;
     bool grouped;
+    tdc_stack_visit visit;
+    void *context;
     struct tdc_error *error;
     tdc_status status;
+};
+
+/* {"0": [[api, ...], [line, ...]], ...}: other members are passed over. */
+static tdc_status visit_group(struct walking *walking, const struct tdc_json *group)
+{
+    if (group->kind != TDC_JSON_LIST || group->children != 2 || group->child->kind != TDC_JSON_LIST)
+        return TDC_OK;
+    tdc_status status = TDC_OK;
+    long position = 0;
+    for (const struct tdc_json *api = group->child->child; api != NULL && status == TDC_OK;
+         api = api->next)
+        if (api->kind == TDC_JSON_STRING)
+            status = walking->visit(walking->context, api->text, api->length, group->child->next,
+                                    position++);
+    return status;
+}
+
+static tdc_status visit_member(struct walking *walking, const char *key, size_t length,
+                               const struct tdc_json *value)
+{
+    return walking->grouped ? visit_group(walking, value)
+                            : walking->visit(walking->context, key, length, value, -1);
+}
+
+/* One walk over all members; with find_layout only the member "0" is looked at. */
+static tdc_status walk(struct walking *walking, bool find_layout)
+{
+    struct tdc_json_cursor cursor;
+    tdc_json_start(&cursor, walking->path, walking->map->data, walking->map->size);
+    tdc_status status = tdc_json_enter(&cursor, walking->error);
+    bool first = true;
+    while (status == TDC_OK) {
+        const char *key;
+        size_t length;
+        tdc_arena_reset(&walking->scratch);
+        status = tdc_json_member(&cursor, &first, &walking->scratch, &key, &length, walking->error);
+        if (status != TDC_OK || key == NULL)
+            break;
+        if (find_layout && strcmp(key, "0") != 0) {
+            status = tdc_json_skip(&cursor, walking->error);
+            continue;
+        }
+        struct tdc_json *value;
+        status = tdc_json_read(&cursor, &walking->scratch, &value, walking->error);
+        if (status != TDC_OK)
+            break;
+        if (find_layout)
+            walking->grouped = tdc_json_truthy(value);
+        else
+            status = visit_member(walking, key, length, value);
+    }
+    return status == TDC_OK ? tdc_json_finish(&cursor, walking->error) : status;
+}
+
+static void parse(void *argument)
+{
+    struct walking *walking = argument;
+    walking->status = walk(walking, true);
+    if (walking->status == TDC_OK)
+        walking->status = walk(walking, false);
+}
+
+tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
+                           struct tdc_error *error)
+{
+    struct tdc_file_map map;
+    tdc_status status = tdc_file_map_open(path, &map, error);
+    if (status != TDC_OK)
+        return status;
+    struct walking walking = {
+        .map = &map, .path = path, .visit = visit, .context = context, .error = error};
+    tdc_arena_init(&walking.scratch, MEMBER_LIMIT);
+    if (!tdc_guard_begin()) {
+        walking.status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+    } else {
+        if (!tdc_guarded_read(parse, &walking))
+            walking.status = tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
+        tdc_guard_end();
+    }
+    tdc_arena_free(&walking.scratch);
+    tdc_file_map_close(&map);
+    return walking.status;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+struct loading {
+    const char *path;
+    struct tdc_stacks *stacks;
+    struct tdc_text text;
+    struct tdc_stack shared; /* of the group being visited */
+    struct tdc_error *error;
 };
 
 static tdc_status out_of_memory(const struct loading *loading)
@@ -71,99 +165,31 @@ static tdc_status add(struct loading *loading, const char *name, size_t length,
     return TDC_OK;
 }
 
-/* {"0": [[api, ...], [line, ...]], ...}: other members are passed over. */
-static tdc_status add_group(struct loading *loading, const struct tdc_json *group)
+static tdc_status load_entry(void *context, const char *entry, size_t length,
+                             const struct tdc_json *lines, long position)
 {
-    if (group->kind != TDC_JSON_LIST || group->children != 2 || group->child->kind != TDC_JSON_LIST)
-        return TDC_OK;
-    struct tdc_stack stack;
-    tdc_status status = describe(loading, group->child->next, &stack);
-    for (const struct tdc_json *api = group->child->child; api != NULL && status == TDC_OK;
-         api = api->next)
-        if (api->kind == TDC_JSON_STRING)
-            status = add(loading, api->text, api->length, &stack);
-    return status;
-}
-
-static tdc_status add_member(struct loading *loading, const char *key, size_t length,
-                             const struct tdc_json *value)
-{
-    if (loading->grouped)
-        return add_group(loading, value);
-    struct tdc_stack stack;
-    tdc_status status = describe(loading, value, &stack);
-    return status == TDC_OK ? add(loading, key, length, &stack) : status;
-}
-
-/* One walk over all members; with find_layout only the member "0" is looked at. */
-static tdc_status walk(struct loading *loading, bool find_layout)
-{
-    struct tdc_json_cursor cursor;
-    tdc_json_start(&cursor, loading->path, loading->map->data, loading->map->size);
-    tdc_status status = tdc_json_enter(&cursor, loading->error);
-    bool first = true;
-    while (status == TDC_OK) {
-        const char *key;
-        size_t length;
-        tdc_arena_reset(&loading->scratch);
-        status = tdc_json_member(&cursor, &first, &loading->scratch, &key, &length, loading->error);
-        if (status != TDC_OK || key == NULL)
-            break;
-        if (find_layout && strcmp(key, "0") != 0) {
-            status = tdc_json_skip(&cursor, loading->error);
-            continue;
-        }
-        struct tdc_json *value;
-        status = tdc_json_read(&cursor, &loading->scratch, &value, loading->error);
-        if (status != TDC_OK)
-            break;
-        if (find_layout)
-            loading->grouped = tdc_json_truthy(value);
-        else
-            status = add_member(loading, key, length, value);
-    }
-    return status == TDC_OK ? tdc_json_finish(&cursor, loading->error) : status;
-}
-
-static void parse(void *argument)
-{
-    struct loading *loading = argument;
-    loading->status = walk(loading, true);
-    if (loading->status == TDC_OK)
-        loading->status = walk(loading, false);
+    struct loading *loading = context;
+    tdc_status status = TDC_OK;
+    if (position <= 0)
+        status = describe(loading, lines, &loading->shared);
+    return status == TDC_OK ? add(loading, entry, length, &loading->shared) : status;
 }
 
 tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error)
 {
     *stacks = NULL;
-    struct tdc_file_map map;
-    tdc_status status = tdc_file_map_open(path, &map, error);
-    if (status != TDC_OK)
-        return status;
-    struct loading loading = {.map = &map, .path = path, .error = error};
+    struct loading loading = {.path = path, .error = error};
     loading.stacks = calloc(1, sizeof *loading.stacks);
-    tdc_arena_init(&loading.scratch, MEMBER_LIMIT);
+    if (loading.stacks == NULL)
+        return out_of_memory(&loading);
+    tdc_arena_init(&loading.stacks->arena, STACKS_LIMIT);
+    tdc_names_init(&loading.stacks->names);
     tdc_text_init(&loading.text, LIST_LIMIT);
-    if (loading.stacks == NULL) {
-        loading.status = out_of_memory(&loading);
-    } else {
-        tdc_arena_init(&loading.stacks->arena, STACKS_LIMIT);
-        tdc_names_init(&loading.stacks->names);
-        if (!tdc_guard_begin()) {
-            loading.status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
-        } else {
-            if (!tdc_guarded_read(parse, &loading))
-                loading.status =
-                    tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
-            tdc_guard_end();
-        }
-    }
+    tdc_status status = tdc_stacks_walk(path, load_entry, &loading, error);
     tdc_text_free(&loading.text);
-    tdc_arena_free(&loading.scratch);
-    tdc_file_map_close(&map);
-    if (loading.status != TDC_OK) {
+    if (status != TDC_OK) {
         tdc_stacks_free(loading.stacks);
-        return loading.status;
+        return status;
     }
     *stacks = loading.stacks;
     return TDC_OK;

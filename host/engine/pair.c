@@ -25,6 +25,14 @@ static tdc_status open_side(const char *folder, const char *file, struct tdc_ten
     return status;
 }
 
+/* A well formed npy file of a type without arithmetic (raw bytes) is data, though not of numbers.
+ */
+static bool is_npy(const char *file)
+{
+    size_t length = strlen(file);
+    return length >= 4 && strcmp(file + length - 4, ".npy") == 0;
+}
+
 static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
 {
     return n->dimensions == b->dimensions &&
@@ -66,10 +74,15 @@ bool tdc_pair_open(const struct tdc_job *job, enum tdc_relative_rule rule,
     memset(outcome, 0, sizeof *outcome);
     tdc_pair_clear(&outcome->sums);
     outcome->code = TDC_OUTCOME_UNREADABLE;
-    if (open_side(job->n_folder, job->n_file, &pair->n, &outcome->error) != TDC_OK)
-        return false;
-    if (open_side(job->b_folder, job->b_file, &pair->b, &outcome->error) != TDC_OK) {
-        tdc_tensor_close(&pair->n);
+    tdc_status status = open_side(job->n_folder, job->n_file, &pair->n, &outcome->error);
+    if (status == TDC_OK) {
+        status = open_side(job->b_folder, job->b_file, &pair->b, &outcome->error);
+        if (status != TDC_OK)
+            tdc_tensor_close(&pair->n);
+    }
+    if (status != TDC_OK) {
+        if (status == TDC_ERR_UNSUPPORTED && is_npy(job->n_file) && is_npy(job->b_file))
+            outcome->code = TDC_OUTCOME_NOT_NUMBERS;
         return false;
     }
     if (absurd(&pair->n, job->n_file, &outcome->error) ||

@@ -37,6 +37,8 @@ const struct tdc_rules tdc_rules_compat = {
             .list_bench_only = false,
             .refuse_content = true,
             .fuzzy_drops_rest = true,
+            .one_mapping = true,
+            .old_stacks_only = true,
         },
     .relative = TDC_RELATIVE_NATIVE,
     .last_pair_wins = true,

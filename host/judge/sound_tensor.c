@@ -113,6 +113,8 @@ static void judge_outcome(const struct tdc_outcome *outcome, struct tdc_row *row
         break;
     case TDC_OUTCOME_NOT_NUMBERS:
         tdc_sound_say(message, "Data is unreadable.");
+        if (outcome->error.message[0] != '\0')
+            tdc_sound_say(message, outcome->error.message);
         row->verdict = TDC_VERDICT_ERROR;
         row->row_class = TDC_ROW_ERROR;
         break;

@@ -14,7 +14,8 @@
 
 void tdc_options_init(struct tdc_options *options, tdc_rules_id rules)
 {
-    *options = (struct tdc_options){.rules = rules, .highlight = rules == TDC_RULES_SOUND};
+    *options = (struct tdc_options){.rules = rules};
+    options->highlight = options->auto_mapping = rules == TDC_RULES_SOUND;
 }
 
 tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,

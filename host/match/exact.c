@@ -114,13 +114,12 @@ static int by_npu_record(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-bool tdc_match_exact(struct tdc_match *match, const char *const *keys,
-                     const struct tdc_match_rules *rules)
+bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
     struct chains npu = {0}, bench = {0};
     struct tdc_arena arena;
     tdc_arena_init(&arena, (size_t)64 << 30);
-    bool ok = fill(&npu, &arena, match->npu, keys, rules->shape_in_key) &&
+    bool ok = fill(&npu, &arena, match->npu, match->keys, rules->shape_in_key) &&
               fill(&bench, &arena, match->bench, NULL, rules->shape_in_key);
     for (uint32_t group = 0; ok && group < npu.keys.count; group++)
         ok = pair_group(match, &npu, &bench, group, rules);
@@ -133,12 +132,12 @@ bool tdc_match_exact(struct tdc_match *match, const char *const *keys,
 }
 
 /* A left join on the key alone, in NPU order: several records may share one partner. */
-bool tdc_match_by_name(struct tdc_match *match, const char *const *keys)
+bool tdc_match_by_name(struct tdc_match *match)
 {
     struct chains bench = {0};
     bool ok = fill(&bench, NULL, match->bench, NULL, false);
     for (size_t i = 0; ok && i < match->npu->record_count; i++) {
-        uint32_t found = tdc_names_find(&bench.keys, keys[i], strlen(keys[i]));
+        uint32_t found = tdc_names_find(&bench.keys, match->keys[i], strlen(match->keys[i]));
         uint32_t b = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench.first[found];
         do {
             ok = tdc_match_add(match, (uint32_t)i, b);

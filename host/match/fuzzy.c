@@ -159,7 +159,8 @@ static bool emit(struct tdc_match *match, uint32_t npu, uint32_t bench,
                  const struct tdc_match_rules *rules)
 {
     if (rules->same_dtype_only && bench != TDC_UNPAIRED &&
-        !tdc_dtypes_agree(match->npu->records[npu].dtype, match->bench->records[bench].dtype))
+        !tdc_dtypes_agree(match->npu->records[npu].dtype, match->bench->records[bench].dtype,
+                          match->cross))
         bench = TDC_UNPAIRED;
     return tdc_match_add(match, npu, bench);
 }
@@ -195,15 +196,14 @@ static bool run(struct tdc_match *match, struct side *npu, struct side *bench,
     return true;
 }
 
-bool tdc_match_fuzzy(struct tdc_match *match, const char *const *keys,
-                     const struct tdc_match_rules *rules)
+bool tdc_match_fuzzy(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
     struct side npu = {0}, bench = {0};
     struct tdc_name_table classes;
     struct tdc_arena arena;
     tdc_names_init(&classes);
     tdc_arena_init(&arena, (size_t)64 << 30);
-    bool ok = side_classify(&npu, &classes, &arena, match->npu, keys) &&
+    bool ok = side_classify(&npu, &classes, &arena, match->npu, match->keys) &&
               side_classify(&bench, &classes, &arena, match->bench, NULL) &&
               side_start(&npu, classes.count) && side_start(&bench, classes.count) &&
               run(match, &npu, &bench, rules);

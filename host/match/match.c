@@ -1,10 +1,13 @@
 #include "host/match/match.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/error.h"
 
-#define MAPPING_LIMIT ((size_t)8 << 30)
+#define MAPPING_LIMIT ((size_t)64 << 30)
+#define REASON_LIMIT  ((size_t)1 << 20)
+#define SUGGEST_LIMIT ((size_t)1 << 26)
 
 bool tdc_match_add(struct tdc_match *match, uint32_t npu, uint32_t bench)
 {
@@ -29,7 +32,7 @@ static void take_apart_by_dtype(struct tdc_match *match)
         struct tdc_pairing *pair = &match->pairs[i];
         if (pair->bench != TDC_UNPAIRED &&
             !tdc_dtypes_agree(match->npu->records[pair->npu].dtype,
-                              match->bench->records[pair->bench].dtype))
+                              match->bench->records[pair->bench].dtype, match->cross))
             pair->bench = TDC_UNPAIRED;
     }
 }
@@ -51,34 +54,143 @@ static bool add_bench_only(struct tdc_match *match)
     return ok;
 }
 
-static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules *rules,
-                          const struct tdc_options *options, struct tdc_arena *arena,
-                          struct tdc_error *error)
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static void reset_keys(struct tdc_match *match)
 {
-    size_t count = match->npu->record_count;
-    const char **keys = tdc_arena_zeroed(arena, count + 1, sizeof *keys);
-    if (keys == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
-    for (size_t i = 0; i < count; i++)
-        keys[i] = match->npu->records[i].name;
+    for (size_t i = 0; i < match->npu->record_count; i++)
+        match->keys[i] = match->npu->records[i].name;
+    memset(match->key_rules, TDC_KEY_NAME, match->npu->record_count);
+    match->by_name = match->layer_used = false;
+}
+
+/* API names and cell names; which of the two wins when both are asked for depends on the rules. */
+static tdc_status map_names(struct tdc_match *match, const struct tdc_match_rules *rules,
+                            const struct tdc_options *options, struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    bool both = options->api_mapping.use && options->cell_mapping.use;
+    if (options->api_mapping.use) {
+        match->method = "API mapping";
+        status = tdc_map_apis(match, options->api_mapping.file, both && !rules->one_mapping,
+                              options, error);
+    }
+    if (status == TDC_OK && options->cell_mapping.use && !(both && rules->one_mapping)) {
+        match->method = both ? "API and cell mapping" : "cell mapping";
+        status = tdc_map_cells(match, options->cell_mapping.file, both, options, error);
+    }
+    return status;
+}
+
+static tdc_status find_keys(struct tdc_match *match, const struct tdc_match_rules *rules,
+                            const struct tdc_options *options, struct tdc_error *error)
+{
+    reset_keys(match);
+    match->method = "equal names";
+    bool named = options->api_mapping.use || options->cell_mapping.use;
+    tdc_status status = map_names(match, rules, options, error);
+    if (status == TDC_OK && options->layer_mapping.use) {
+        bool used;
+        status = tdc_map_layers(match, options->layer_mapping.file, rules, options, &used, error);
+        match->layer_used = match->by_name = used;
+        if (used)
+            match->method = "layer mapping";
+        if (status == TDC_OK && used && named)
+            status = map_names(match, rules, options, error); /* spec 4.9: their keys, this join */
+    } else if (status == TDC_OK && options->data_mapping != NULL) {
+        match->by_name = true;
+        if (!named) {
+            match->method = "data mapping";
+            status = tdc_map_data(match, options->data_mapping, options, error);
+        }
+    }
+    return status;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules *rules,
+                          const struct tdc_options *options, struct tdc_error *error)
+{
     bool ok;
-    if (options->data_mapping != NULL) {
-        tdc_status status =
-            tdc_match_map_names(options->data_mapping, match->npu, keys, arena, options, error);
-        if (status != TDC_OK)
-            return status;
-        ok = tdc_match_by_name(match, keys);
+    match->count = 0;
+    match->fuzzy_used = false;
+    if (match->by_name) {
+        ok = tdc_match_by_name(match);
     } else if (options->fuzzy) {
-        ok = tdc_match_fuzzy(match, keys, rules);
+        match->fuzzy_used = true;
+        ok = tdc_match_fuzzy(match, rules);
     } else {
-        ok = tdc_match_exact(match, keys, rules);
+        ok = tdc_match_exact(match, rules);
         if (rules->same_dtype_only)
             take_apart_by_dtype(match);
     }
-    if (ok && rules->list_bench_only)
-        ok = add_bench_only(match);
     return ok ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
 }
+
+static size_t pairs_found(const struct tdc_match *match)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < match->count; i++)
+        found += match->pairs[i].npu != TDC_UNPAIRED && match->pairs[i].bench != TDC_UNPAIRED;
+    return found;
+}
+
+/* Nobody said how to translate between the frameworks: take what pairs most. */
+static tdc_status choose_mapping(struct tdc_match *match, const struct tdc_match_rules *rules,
+                                 const struct tdc_options *options, struct tdc_error *error)
+{
+    struct tdc_options by_layer = *options, by_name = *options;
+    by_name.api_mapping.use = by_name.cell_mapping.use = true;
+    by_layer.layer_mapping.use = true;
+    by_layer.message = NULL;
+    size_t best = 0;
+    struct tdc_error ignored;
+    tdc_status status = find_keys(match, rules, &by_layer, &ignored);
+    if (status == TDC_OK && match->layer_used &&
+        pair_up(match, rules, &by_layer, &ignored) == TDC_OK)
+        best = pairs_found(match);
+    status = find_keys(match, rules, &by_name, error);
+    if (status == TDC_OK)
+        status = pair_up(match, rules, &by_name, error);
+    if (status == TDC_OK && best > pairs_found(match)) {
+        status = find_keys(match, rules, &by_layer, error);
+        if (status == TDC_OK)
+            status = pair_up(match, rules, &by_layer, error);
+    }
+    return status;
+}
+
+static bool any_mapping(const struct tdc_options *options)
+{
+    return options->data_mapping != NULL || options->api_mapping.use || options->cell_mapping.use ||
+           options->layer_mapping.use;
+}
+
+static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rules *rules,
+                             const struct tdc_options *options, struct tdc_error *error)
+{
+    size_t count = match->npu->record_count;
+    match->keys = tdc_arena_zeroed(&match->arena, count + 1, sizeof *match->keys);
+    match->key_rules = tdc_arena_zeroed(&match->arena, count + 1, sizeof *match->key_rules);
+    if (match->keys == NULL || match->key_rules == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
+    tdc_status status;
+    if (match->cross && options->auto_mapping && !any_mapping(options)) {
+        status = choose_mapping(match, rules, options, error);
+    } else {
+        status = find_keys(match, rules, options, error);
+        if (status == TDC_OK)
+            status = pair_up(match, rules, options, error);
+    }
+    if (status == TDC_OK && match->fuzzy_used)
+        match->method = "fuzzy names";
+    if (status == TDC_OK && rules->list_bench_only && !add_bench_only(match))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
+    return status;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
 
 static tdc_status check_sizes(const struct tdc_dump *dump, struct tdc_error *error)
 {
@@ -86,6 +198,22 @@ static tdc_status check_sizes(const struct tdc_dump *dump, struct tdc_error *err
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: more than %u records", dump->path,
                         TDC_UNPAIRED - 1);
     return TDC_OK;
+}
+
+static bool is_framework(const struct tdc_dump *dump, const char *name)
+{
+    const char *framework = tdc_dump_detected_framework(dump);
+    return framework != NULL && strcmp(framework, name) == 0;
+}
+
+static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dump *bench,
+                                const struct tdc_match_rules *rules, struct tdc_error *error)
+{
+    const char *refusal = npu->refusal != NULL ? npu->refusal : bench->refusal;
+    if (rules->refuse_content && refusal != NULL)
+        return tdc_fail(error, TDC_ERR_REFUSED, "%s", refusal);
+    tdc_status status = check_sizes(npu, error);
+    return status == TDC_OK ? check_sizes(bench, error) : status;
 }
 
 tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *bench,
@@ -96,14 +224,9 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     tdc_mode mode;
     tdc_status status = tdc_match_find_mode(npu, bench, &mode, error);
     if (status == TDC_OK)
-        status = check_sizes(npu, error);
-    if (status == TDC_OK)
-        status = check_sizes(bench, error);
+        status = check_content(npu, bench, rules, error);
     if (status != TDC_OK)
         return status;
-    const char *refusal = npu->refusal != NULL ? npu->refusal : bench->refusal;
-    if (rules->refuse_content && refusal != NULL)
-        return tdc_fail(error, TDC_ERR_REFUSED, "%s", refusal);
     struct tdc_match *built = calloc(1, sizeof *built);
     if (built == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
@@ -111,10 +234,18 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->bench = bench;
     built->mode = mode;
     built->fuzzy = options->fuzzy;
-    struct tdc_arena arena;
-    tdc_arena_init(&arena, MAPPING_LIMIT);
-    status = pair_up(built, rules, options, &arena, error);
-    tdc_arena_free(&arena);
+    built->rules = rules;
+    built->cross =
+        is_framework(bench, "pytorch") &&
+        (options->mindspore || (options->auto_mapping && is_framework(npu, "mindspore")));
+    tdc_arena_init(&built->arena, MAPPING_LIMIT);
+    tdc_text_init(&built->reason, REASON_LIMIT);
+    tdc_text_init(&built->suggestion, SUGGEST_LIMIT);
+    tdc_names_init(&built->bench_names);
+    if (options->layer_mapping.file != NULL)
+        built->layer_file = tdc_arena_text(&built->arena, options->layer_mapping.file,
+                                           strlen(options->layer_mapping.file));
+    status = find_pairs(built, rules, options, error);
     if (status != TDC_OK) {
         tdc_match_free(built);
         return status;
@@ -127,6 +258,10 @@ void tdc_match_free(tdc_match *match)
 {
     if (match == NULL)
         return;
+    tdc_names_free(&match->bench_names);
+    tdc_text_free(&match->reason);
+    tdc_text_free(&match->suggestion);
+    tdc_arena_free(&match->arena);
     free(match->pairs);
     free(match);
 }
@@ -134,6 +269,11 @@ void tdc_match_free(tdc_match *match)
 tdc_mode tdc_match_mode(const tdc_match *match)
 {
     return match->mode;
+}
+
+const char *tdc_match_method(const tdc_match *match)
+{
+    return match->method;
 }
 
 size_t tdc_match_pairs(const tdc_match *match)

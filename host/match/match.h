@@ -8,6 +8,7 @@
 #define TDC_HOST_MATCH_H
 
 #include "host/dump/dump.h"
+#include "io/text.h"
 
 struct tdc_match_rules {
     /* Two records need the same shape text to be paired; otherwise the name decides alone. */
@@ -23,6 +24,11 @@ struct tdc_match_rules {
     bool refuse_content;
     /* Fuzzy matching forgets the NPU records after the point where the bench side ran out. */
     bool fuzzy_drops_rest;
+    /* Of several mappings only the first of api, cell, data counts (spec 4.1); otherwise api and
+     * cell mapping each take the names they know. */
+    bool one_mapping;
+    /* Layer mapping looks at stacks of the older layout only (spec 4.8). */
+    bool old_stacks_only;
 };
 
 #define TDC_UNPAIRED UINT32_MAX
@@ -31,12 +37,37 @@ struct tdc_pairing {
     uint32_t npu, bench; /* record numbers; TDC_UNPAIRED: no partner */
 };
 
+/* Where the key of an NPU record comes from. */
+enum tdc_key_rule {
+    TDC_KEY_NAME, /* its own name */
+    TDC_KEY_API_TABLE,
+    TDC_KEY_API_FILE,
+    TDC_KEY_CELL,
+    TDC_KEY_DATA,
+    TDC_KEY_LAYER
+};
+
 struct tdc_match {
     const struct tdc_dump *npu, *bench;
     tdc_mode mode;
-    bool fuzzy; /* asked for, even if a data mapping took its place */
+    bool fuzzy;   /* asked for, even if a data mapping took its place */
+    bool cross;   /* MindSpore against PyTorch: types are compared by class */
+    bool by_name; /* joined by name alone (data and layer mapping) */
+    bool fuzzy_used;
+    bool layer_used;
+    const char *method; /* for people */
     struct tdc_pairing *pairs;
     size_t count, capacity;
+
+    struct tdc_arena arena; /* keys and what they were made from */
+    const char **keys;      /* by NPU record: the name under which it looks for its partner */
+    uint8_t *key_rules;     /* enum tdc_key_rule */
+    struct tdc_text reason; /* of tdc_match_reason */
+    struct tdc_text suggestion;
+    struct tdc_name_table bench_names; /* made on demand by tdc_match_reason */
+    uint32_t *bench_first;             /* by number of the name: its first record */
+    const struct tdc_match_rules *rules;
+    const char *layer_file; /* for tdc_match_suggest; in the arena, NULL without one */
 };
 
 /* How the two can be compared (spec 2.7); TDC_ERR_MISMATCH or TDC_ERR_FORMAT with msprobe's texts.
@@ -52,23 +83,37 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
 
 bool tdc_match_add(struct tdc_match *match, uint32_t npu, uint32_t bench);
 
-/* Spec 4.3. */
-bool tdc_dtypes_agree(const char *npu, const char *bench);
+/* Spec 4.3; cross compares classes of types. */
+bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross);
+
+/* The ways to pair by match->keys. They return false when out of memory. */
+bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules);
+bool tdc_match_by_name(struct tdc_match *match);
+bool tdc_match_fuzzy(struct tdc_match *match, const struct tdc_match_rules *rules);
 
 /*
- * The ways to pair. keys[i] is the name under which NPU record i looks for its partner. They
- * return false when out of memory.
+ * The mappings: each replaces the keys of the NPU records it knows. Mistakes in the files are
+ * TDC_ERR_FORMAT with file and line; entries that fit nothing are reported through
+ * options->message.
  */
-bool tdc_match_exact(struct tdc_match *match, const char *const *keys,
-                     const struct tdc_match_rules *rules);
-bool tdc_match_by_name(struct tdc_match *match, const char *const *keys);
-bool tdc_match_fuzzy(struct tdc_match *match, const char *const *keys,
-                     const struct tdc_match_rules *rules);
+tdc_status tdc_map_data(struct tdc_match *match, const char *path,
+                        const struct tdc_options *options, struct tdc_error *error);
+tdc_status tdc_map_apis(struct tdc_match *match, const char *path, bool leave_cells,
+                        const struct tdc_options *options, struct tdc_error *error);
+tdc_status tdc_map_cells(struct tdc_match *match, const char *path, bool leave_others,
+                         const struct tdc_options *options, struct tdc_error *error);
+/* *used is false when stack.json or construct.json of the NPU side is missing or empty: then the
+ * keys stay as they are. */
+tdc_status tdc_map_layers(struct tdc_match *match, const char *path,
+                          const struct tdc_match_rules *rules, const struct tdc_options *options,
+                          bool *used, struct tdc_error *error);
 
-/* Reads `NPU row name: bench row name` pairs and replaces keys[]; entries that name no NPU record
- * are reported. The texts live in the arena. */
-tdc_status tdc_match_map_names(const char *path, const struct tdc_dump *npu, const char **keys,
-                               struct tdc_arena *arena, const struct tdc_options *options,
-                               struct tdc_error *error);
+/* A warning with file and line about an entry of a mapping file. */
+void tdc_map_warn(const struct tdc_options *options, const char *path, unsigned line,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The text with every `from` replaced by `to`, or only the first, in the arena; NULL: no memory. */
+const char *tdc_text_replaced(struct tdc_arena *arena, const char *text, const char *from,
+                              const char *to, bool first_only);
 
 #endif

@@ -137,10 +137,12 @@ static void free_task(struct tdc_task *task)
     free(task->stack);
     free(task->rank);
     free(task->step);
+    free(task->folder);
 }
 
 tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
-                         const char *rank, const char *step, struct tdc_error *error)
+                         const char *rank, const char *step, const char *folder,
+                         struct tdc_error *error)
 {
     struct tdc_task *grown = realloc(list->tasks, (list->count + 1) * sizeof *grown);
     if (grown == NULL)
@@ -153,9 +155,11 @@ tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char
         .stack = stack_beside(npu),
         .rank = strdup(rank),
         .step = strdup(step),
+        .folder = strdup(folder),
         .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
     };
-    if (task.npu == NULL || task.bench == NULL || task.rank == NULL || task.step == NULL) {
+    if (task.npu == NULL || task.bench == NULL || task.rank == NULL || task.step == NULL ||
+        task.folder == NULL) {
         free_task(&task);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }

@@ -26,6 +26,7 @@ char *tdc_path_join(const char *folder, const char *name);
 
 /* Appends a comparison; takes copies. stack.json is looked for beside the NPU json. */
 tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
-                         const char *rank, const char *step, struct tdc_error *error);
+                         const char *rank, const char *step, const char *folder,
+                         struct tdc_error *error);
 
 #endif

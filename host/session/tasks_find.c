@@ -152,7 +152,7 @@ static tdc_status add_json(const struct place *npu, const struct place *bench, c
     } else {
         bool npu_has = tdc_is_file(npu_json), bench_has = tdc_is_file(bench_json);
         if (npu_has && bench_has)
-            status = tdc_tasks_add(list, npu_json, bench_json, npu->rank, npu->step, error);
+            status = tdc_tasks_add(list, npu_json, bench_json, npu->rank, npu->step, "", error);
         else if (npu_has != bench_has)
             warn(options, "%s has no counterpart %s, it is left out",
                  npu_has ? npu_json : bench_json, npu_has ? bench_json : npu_json);
@@ -187,7 +187,7 @@ static tdc_status add_pair(const struct place *npu, const struct place *bench,
         status = tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such file", json);
     else
         status = tdc_tasks_add(list, npu->file ? npu->path : json, npu->file ? json : bench->path,
-                               npu->rank, npu->step, error);
+                               npu->rank, npu->step, "", error);
     free(json);
     return status;
 }

@@ -1,4 +1,5 @@
 /* tasks_strict.c - the inputs of msprobe's compare.json (spec 2.1, 13). */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static tdc_status two_files(const char *npu, const char *bench, struct tdc_task_
     if (strcmp(base_name(npu), "dump.json") != 0 && strcmp(base_name(npu), "debug.json") != 0)
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "get_file_type failed, file_path is neither dump.json nor debug.json.");
-    return tdc_tasks_add(list, npu, bench, "", "", error);
+    return tdc_tasks_add(list, npu, bench, "", "", "", error);
 }
 
 static tdc_status rank_names(const char *folder, struct tdc_names *names, struct tdc_error *error)
@@ -47,21 +48,22 @@ static tdc_status rank_names(const char *folder, struct tdc_names *names, struct
 
 /* Adds <npu>/<name> against <bench>/<name> if both exist. */
 static tdc_status add_if_both(const char *npu, const char *bench, const char *name,
-                              const char *rank, struct tdc_task_list *list, struct tdc_error *error)
+                              const char *rank, const char *folder, struct tdc_task_list *list,
+                              struct tdc_error *error)
 {
     char *npu_json = tdc_path_join(npu, name), *bench_json = tdc_path_join(bench, name);
     tdc_status status = TDC_OK;
     if (npu_json == NULL || bench_json == NULL)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     else if (tdc_is_file(npu_json) && tdc_is_file(bench_json))
-        status = tdc_tasks_add(list, npu_json, bench_json, rank, "", error);
+        status = tdc_tasks_add(list, npu_json, bench_json, rank, "", folder, error);
     free(npu_json);
     free(bench_json);
     return status;
 }
 
 static tdc_status add_rank(const char *npu, const char *bench, const struct tdc_numbered *npu_rank,
-                           const struct tdc_numbered *bench_rank, bool debug,
+                           const struct tdc_numbered *bench_rank, bool debug, const char *folder,
                            struct tdc_task_list *list, struct tdc_error *error)
 {
     char *npu_folder = tdc_path_join(npu, npu_rank->name);
@@ -70,9 +72,11 @@ static tdc_status add_rank(const char *npu, const char *bench, const struct tdc_
     if (npu_folder == NULL || bench_folder == NULL)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK)
-        status = add_if_both(npu_folder, bench_folder, "dump.json", npu_rank->name, list, error);
+        status =
+            add_if_both(npu_folder, bench_folder, "dump.json", npu_rank->name, folder, list, error);
     if (status == TDC_OK && debug)
-        status = add_if_both(npu_folder, bench_folder, "debug.json", npu_rank->name, list, error);
+        status = add_if_both(npu_folder, bench_folder, "debug.json", npu_rank->name, folder, list,
+                             error);
     free(npu_folder);
     free(bench_folder);
     return status;
@@ -91,8 +95,8 @@ static bool first_rank_has_statistics(const char *npu, const struct tdc_names *r
     return strcmp(task, "statistics") == 0;
 }
 
-static tdc_status two_folders(const char *npu, const char *bench, struct tdc_task_list *list,
-                              struct tdc_error *error)
+static tdc_status two_folders(const char *npu, const char *bench, const char *folder,
+                              struct tdc_task_list *list, struct tdc_error *error)
 {
     struct tdc_names npu_ranks = {0}, bench_ranks = {0};
     tdc_status status = rank_names(npu, &npu_ranks, error);
@@ -105,10 +109,79 @@ static tdc_status two_folders(const char *npu, const char *bench, struct tdc_tas
                           "manually match the ranks.");
     bool debug = status == TDC_OK && !first_rank_has_statistics(npu, &npu_ranks);
     for (size_t i = 0; i < npu_ranks.count && status == TDC_OK; i++)
-        status =
-            add_rank(npu, bench, &npu_ranks.names[i], &bench_ranks.names[i], debug, list, error);
+        status = add_rank(npu, bench, &npu_ranks.names[i], &bench_ranks.names[i], debug, folder,
+                          list, error);
     tdc_folder_names_free(&npu_ranks);
     tdc_folder_names_free(&bench_ranks);
+    return status;
+}
+
+/* ---- mixed dumps (spec 14.4) ----------------------------------------------------------------- */
+
+/* The sub-folders of both, in name order. */
+static int common_folders(const char *npu, const char *bench, struct dirent ***entries)
+{
+    int count = scandir(npu, entries, NULL, alphasort), kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct dirent *entry = (*entries)[i];
+        char *ours = tdc_path_join(npu, entry->d_name),
+             *theirs = tdc_path_join(bench, entry->d_name);
+        bool both = entry->d_name[0] != '.' && ours != NULL && theirs != NULL &&
+                    tdc_is_folder(ours) && tdc_is_folder(theirs);
+        free(ours);
+        free(theirs);
+        if (both)
+            (*entries)[kept++] = entry;
+        else
+            free(entry);
+    }
+    return kept;
+}
+
+/* Every common step below npu/name and bench/name, each a comparison of rank folders. */
+static tdc_status mixed_folder(const char *npu, const char *bench, const char *name,
+                               struct tdc_task_list *list, struct tdc_error *error)
+{
+    char *ours = tdc_path_join(npu, name), *theirs = tdc_path_join(bench, name);
+    struct dirent **steps = NULL;
+    tdc_status status = TDC_OK;
+    int count = ours != NULL && theirs != NULL ? common_folders(ours, theirs, &steps) : 0;
+    for (int i = 0; i < count; i++) {
+        char *npu_step = tdc_path_join(ours, steps[i]->d_name);
+        char *bench_step = tdc_path_join(theirs, steps[i]->d_name);
+        char *folder = tdc_path_join(name, steps[i]->d_name);
+        if (status == TDC_OK && (npu_step == NULL || bench_step == NULL || folder == NULL))
+            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        if (status == TDC_OK)
+            status = two_folders(npu_step, bench_step, folder, list, error);
+        free(npu_step);
+        free(bench_step);
+        free(folder);
+        free(steps[i]);
+    }
+    free(steps);
+    free(ours);
+    free(theirs);
+    return status;
+}
+
+/* *mixed tells whether the dumps have graph or pynative folders in common. */
+static tdc_status mixed_dumps(const char *npu, const char *bench, bool *mixed,
+                              struct tdc_task_list *list, struct tdc_error *error)
+{
+    static const char *const names[] = {"graph", "pynative"};
+    tdc_status status = TDC_OK;
+    *mixed = false;
+    for (size_t i = 0; i < 2 && status == TDC_OK; i++) {
+        char *ours = tdc_path_join(npu, names[i]), *theirs = tdc_path_join(bench, names[i]);
+        bool both = ours != NULL && theirs != NULL && tdc_is_folder(ours) && tdc_is_folder(theirs);
+        free(ours);
+        free(theirs);
+        if (both) {
+            *mixed = true;
+            status = mixed_folder(npu, bench, names[i], list, error);
+        }
+    }
     return status;
 }
 
@@ -125,9 +198,12 @@ tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_
     tdc_status status;
     if (tdc_is_file(npu) && tdc_is_file(bench))
         status = two_files(npu, bench, list, error);
-    else if (tdc_is_folder(npu) && tdc_is_folder(bench))
-        status = two_folders(npu, bench, list, error);
-    else
+    else if (tdc_is_folder(npu) && tdc_is_folder(bench)) {
+        bool mixed;
+        status = mixed_dumps(npu, bench, &mixed, list, error);
+        if (status == TDC_OK && !mixed)
+            status = two_folders(npu, bench, "", list, error);
+    } else
         status = tdc_fail(error, TDC_ERR_ARGUMENT,
                           "The npu_path and bench_path need to be of the same type.");
     if (status != TDC_OK)

@@ -1,0 +1,192 @@
+/* match_command.c - `tdcmp match NPU BENCH`: the pairing alone, because writing mappings takes
+ * longest. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/command.h"
+#include "host/cli/match_options.h"
+#include "host/cli/parse.h"
+
+static const char usage[] =
+    "tdcmp match - show which row of two dumps faces which\n"
+    "\n"
+    "usage: tdcmp match [OPTIONS] NPU BENCH\n"
+    "\n"
+    "Prints one line per row: NPU name, bench name, and the rule that paired them or why there is\n"
+    "no partner, separated by tabs. No tensor is read.\n"
+    "\n" TDC_MATCH_OPTIONS_HELP
+    "      --rules NAME         sound (default) or compat: match as msprobe does\n"
+    "  -u, --unmatched          only rows without a partner\n"
+    "      --suggest            print layer mapping lines (yaml) for names without a partner,\n"
+    "                           by equal shapes and position in the network\n"
+    "      --save FILE          write what a layer mapping found as a data mapping (yaml)\n"
+    "      --step N             of dump roots: this step only\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "exit code: 0 every row has a partner, 1 some have not, 2 the dumps cannot be matched\n"
+    "\n"
+    "example: tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --suggest > layers.yaml\n"
+    "         tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --layer-mapping=layers.yaml -u\n";
+
+enum {
+    OPTION_RULES = TDC_OPTION_FIRST_FREE,
+    OPTION_SUGGEST,
+    OPTION_SAVE,
+    OPTION_STEP
+};
+
+static const struct option long_options[] = {
+    TDC_MATCH_LONG_OPTIONS{"rules", required_argument, NULL, OPTION_RULES},
+    {"unmatched", no_argument, NULL, 'u'},
+    {"suggest", no_argument, NULL, OPTION_SUGGEST},
+    {"save", required_argument, NULL, OPTION_SAVE},
+    {"step", required_argument, NULL, OPTION_STEP},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_options options;
+    bool unmatched, suggest, help;
+    const char *save;
+    int step;
+};
+
+static bool take_option(struct settings *settings, int option)
+{
+    switch (option) {
+    case OPTION_RULES:
+        if (tdc_parse_rules(optarg, &settings->options.rules))
+            return true;
+        tdc_complain("--rules '%s': expected sound or compat", optarg);
+        return false;
+    case 'u':
+        settings->unmatched = true;
+        return true;
+    case OPTION_SUGGEST:
+        settings->suggest = true;
+        return true;
+    case OPTION_SAVE:
+        settings->save = optarg;
+        return true;
+    case OPTION_STEP:
+        if (tdc_parse_number(optarg, 0, &settings->step))
+            return true;
+        tdc_complain("--step '%s': expected a step number", optarg);
+        return false;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        if (tdc_take_match_option(option, optarg, &settings->options))
+            return true;
+        fputs("try: tdcmp match --help\n", stderr);
+        return false;
+    }
+}
+
+/* Prints the pairs; the number of rows without a partner. */
+static size_t print_pairs(const struct settings *settings, const tdc_dump *npu_dump,
+                          const tdc_dump *bench_dump, tdc_match *match)
+{
+    size_t lonely = 0;
+    for (size_t i = 0; i < tdc_match_pairs(match); i++) {
+        size_t npu, bench;
+        tdc_match_pair(match, i, &npu, &bench);
+        bool paired = npu != TDC_NO_RECORD && bench != TDC_NO_RECORD;
+        lonely += !paired;
+        if ((paired && settings->unmatched) || settings->suggest)
+            continue;
+        printf("%s\t%s\t%s\n", npu != TDC_NO_RECORD ? tdc_dump_record_name(npu_dump, npu) : "-",
+               bench != TDC_NO_RECORD ? tdc_dump_record_name(bench_dump, bench) : "-",
+               tdc_match_reason(match, i));
+    }
+    return lonely;
+}
+
+static tdc_status show(const struct settings *settings, const tdc_dump *npu, const tdc_dump *bench,
+                       size_t *lonely, struct tdc_error *error)
+{
+    tdc_match *match;
+    tdc_status status = tdc_match_new(npu, bench, &settings->options, &match, error);
+    if (status != TDC_OK)
+        return status;
+    size_t here = print_pairs(settings, npu, bench, match);
+    *lonely += here;
+    fprintf(stderr, "tdcmp: matched by %s: %zu rows, %zu without a partner\n",
+            tdc_match_method(match), tdc_match_pairs(match), here);
+    if (settings->suggest) {
+        const char *lines = tdc_match_suggest(match, error);
+        status = lines == NULL ? error->status : TDC_OK;
+        if (lines != NULL && lines[0] == '\0')
+            fprintf(stderr, "tdcmp: no name could be suggested\n");
+        else if (lines != NULL)
+            fputs(lines, stdout);
+    }
+    if (status == TDC_OK && settings->save != NULL)
+        status = tdc_match_write_mapping(match, settings->save, error);
+    tdc_match_free(match);
+    return status;
+}
+
+static tdc_status match_tasks(const struct settings *settings, const struct tdc_task_list *tasks,
+                              size_t *lonely, struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < tasks->count && status == TDC_OK; i++) {
+        const struct tdc_task *task = &tasks->tasks[i];
+        tdc_dump *npu = NULL, *bench = NULL;
+        if (tasks->count > 1 && !settings->suggest)
+            printf("# %s against %s\n", task->npu, task->bench);
+        status = tdc_dump_load(task->npu, &npu, error);
+        if (status == TDC_OK)
+            status = tdc_dump_load(task->bench, &bench, error);
+        if (status == TDC_OK)
+            status = show(settings, npu, bench, lonely, error);
+        tdc_dump_free(npu);
+        tdc_dump_free(bench);
+    }
+    return status;
+}
+
+static bool take_options(int argc, char **argv, struct settings *settings)
+{
+    optind = 1;
+    int option;
+    const char *letters = "uh" TDC_MATCH_SHORT_OPTIONS;
+    while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
+        if (!take_option(settings, option))
+            return false;
+    if (settings->help || argc - optind == 2)
+        return true;
+    tdc_complain("match takes two dumps, NPU and BENCH; %d given (tdcmp match --help)",
+                 argc - optind);
+    return false;
+}
+
+int tdc_command_match(int argc, char **argv)
+{
+    struct settings settings = {.step = -1};
+    tdc_options_init(&settings.options, TDC_RULES_SOUND);
+    settings.options.message = tdc_print_message;
+    if (!take_options(argc, argv, &settings))
+        return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    struct tdc_task_list tasks = {0};
+    struct tdc_error error = {0};
+    size_t lonely = 0;
+    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
+                                       &settings.options, &tasks, &error);
+    if (status == TDC_OK)
+        status = match_tasks(&settings, &tasks, &lonely, &error);
+    tdc_tasks_free(&tasks);
+    if (status != TDC_OK) {
+        tdc_complain("%s", error.message);
+        return TDC_EXIT_TROUBLE;
+    }
+    return lonely == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
+}

@@ -1,0 +1,36 @@
+#include "host/cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tdc_parse_formats(const char *list, unsigned *formats)
+{
+    *formats = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        if (length == 4 && strncmp(list, "xlsx", 4) == 0)
+            *formats |= TDC_FORMAT_XLSX;
+        else if (length == 3 && strncmp(list, "csv", 3) == 0)
+            *formats |= TDC_FORMAT_CSV;
+        else if (length == 4 && strncmp(list, "json", 4) == 0)
+            *formats |= TDC_FORMAT_JSON;
+        else
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return *formats != 0;
+}
+
+bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
+{
+    *rules = strcmp(name, "compat") == 0 ? TDC_RULES_COMPAT : TDC_RULES_SOUND;
+    return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
+}
+
+bool tdc_parse_number(const char *text, int least, int *number)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *number = (int)value;
+    return end != text && *end == '\0' && value >= least && value <= 1000000;
+}

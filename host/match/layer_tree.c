@@ -1,0 +1,185 @@
+/* layer_tree.c - the scopes of one side as a tree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/match/layer.h"
+
+/* A node number and a text as one key; in the arena if it is to stay, else in a buffer on the
+ * stack. */
+struct node_key {
+    char *text;
+    size_t length;
+    char room[256];
+};
+
+static bool make_key(struct node_key *key, struct tdc_arena *arena, uint32_t node, const char *text,
+                     size_t length)
+{
+    key->length = sizeof node + length;
+    key->text = key->room;
+    if (arena != NULL || key->length > sizeof key->room)
+        key->text = arena != NULL ? tdc_arena_take(arena, key->length) : malloc(key->length);
+    if (key->text == NULL)
+        return false;
+    memcpy(key->text, &node, sizeof node);
+    memcpy(key->text + sizeof node, text, length);
+    return true;
+}
+
+static uint32_t find_key(const struct tdc_name_table *table, uint32_t node, const char *text,
+                         size_t length)
+{
+    struct node_key key;
+    if (!make_key(&key, NULL, node, text, length))
+        return TDC_NAME_NONE;
+    uint32_t found = tdc_names_find(table, key.text, key.length);
+    if (key.text != key.room)
+        free(key.text);
+    return found;
+}
+
+uint32_t tdc_layer_child(const struct tdc_layer_side *side, uint32_t node, const char *name,
+                         size_t length)
+{
+    uint32_t found = find_key(&side->children, node, name, length);
+    return found == TDC_NAME_NONE ? TDC_LAYER_NONE : found + 1;
+}
+
+uint32_t tdc_layer_descend(const struct tdc_layer_side *side, uint32_t node, const char *names,
+                           size_t length)
+{
+    const char *end = names + length;
+    while (node != TDC_LAYER_NONE) {
+        const char *dot = memchr(names, '.', (size_t)(end - names));
+        const char *stop = dot != NULL ? dot : end;
+        node = tdc_layer_child(side, node, names, (size_t)(stop - names));
+        if (dot == NULL)
+            break;
+        names = dot + 1;
+    }
+    return node;
+}
+
+uint32_t tdc_layer_entry_at(const struct tdc_layer_side *side, uint32_t node, const char *state,
+                            uint32_t position)
+{
+    uint32_t list = find_key(&side->lists, node, state, strlen(state));
+    if (list == TDC_NAME_NONE || position >= side->list_sizes[list])
+        return TDC_LAYER_NONE;
+    uint32_t entry = side->list_heads[list];
+    while (position-- > 0)
+        entry = side->next[entry];
+    return entry;
+}
+
+static bool add_node(struct tdc_layer_side *side, uint32_t parent, const char *name, size_t length)
+{
+    if (side->node_count == side->node_capacity) {
+        uint32_t capacity = side->node_capacity == 0 ? 256 : side->node_capacity * 2;
+        struct tdc_layer_node *nodes = realloc(side->nodes, capacity * sizeof *nodes);
+        if (nodes == NULL)
+            return false;
+        side->nodes = nodes;
+        side->node_capacity = capacity;
+    }
+    const char *copy = tdc_arena_text(side->arena, name, length);
+    if (copy == NULL)
+        return false;
+    side->nodes[side->node_count++] =
+        (struct tdc_layer_node){.type = copy, .name = copy, .parent = parent};
+    return true;
+}
+
+/* The child, made if it is not there yet; TDC_LAYER_NONE when out of memory. */
+static uint32_t make_child(struct tdc_layer_side *side, uint32_t node, const char *name,
+                           size_t length)
+{
+    uint32_t child = tdc_layer_child(side, node, name, length);
+    if (child != TDC_LAYER_NONE)
+        return child;
+    struct node_key key;
+    bool fresh;
+    if (!make_key(&key, side->arena, node, name, length) ||
+        tdc_names_put(&side->children, key.text, key.length, &fresh) == TDC_NAME_NONE ||
+        !add_node(side, node, name, length))
+        return TDC_LAYER_NONE;
+    return side->node_count - 1;
+}
+
+static bool grow_lists(struct tdc_layer_side *side)
+{
+    size_t capacity = side->list_capacity == 0 ? 256 : side->list_capacity * 2;
+    uint32_t **arrays[] = {&side->list_heads, &side->list_tails, &side->list_sizes};
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t *grown = realloc(*arrays[i], capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        *arrays[i] = grown;
+    }
+    side->list_capacity = capacity;
+    return true;
+}
+
+static bool add_to_list(struct tdc_layer_side *side, uint32_t number)
+{
+    struct tdc_layer_entry *entry = &side->entries[number];
+    struct node_key key;
+    bool fresh;
+    if (!make_key(&key, side->arena, entry->node, entry->state, strlen(entry->state)))
+        return false;
+    uint32_t list = tdc_names_put(&side->lists, key.text, key.length, &fresh);
+    if (list == TDC_NAME_NONE || (list >= side->list_capacity && !grow_lists(side)))
+        return false;
+    if (fresh) {
+        side->list_heads[list] = number;
+        side->list_sizes[list] = 0;
+    } else {
+        side->next[side->list_tails[list]] = number;
+    }
+    side->list_tails[list] = number;
+    entry->position = side->list_sizes[list]++;
+    return true;
+}
+
+static bool insert(struct tdc_layer_side *side, uint32_t number)
+{
+    struct tdc_layer_entry *entry = &side->entries[number];
+    uint32_t node = TDC_LAYER_ROOT;
+    const char *dot = strchr(entry->scope, '.');
+    while (dot != NULL && node != TDC_LAYER_NONE) {
+        const char *name = dot + 1;
+        size_t length = strcspn(name, ".");
+        node = make_child(side, node, name, length);
+        dot = name[length] == '.' ? name + length : NULL;
+    }
+    if (node == TDC_LAYER_NONE)
+        return false;
+    entry->node = node;
+    side->nodes[node].type = entry->type;
+    return add_to_list(side, number);
+}
+
+bool tdc_layer_tree(struct tdc_layer_side *side)
+{
+    tdc_names_init(&side->children);
+    tdc_names_init(&side->lists);
+    size_t count = side->dump->entry_count;
+    side->next = malloc((count + 1) * sizeof *side->next);
+    if (side->next == NULL || !add_node(side, TDC_LAYER_ROOT, "TopLayer", 8))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (side->entries[i].scope != NULL && !insert(side, i))
+            return false;
+    return true;
+}
+
+void tdc_layer_free(struct tdc_layer_side *side)
+{
+    tdc_names_free(&side->children);
+    tdc_names_free(&side->lists);
+    free(side->nodes);
+    free(side->list_heads);
+    free(side->list_tails);
+    free(side->list_sizes);
+    free(side->next);
+}
