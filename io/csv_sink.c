@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "io/error.h"
-#include "io/number_text.h"
+#include "io/pytext.h"
 #include "io/sink_backend.h"
 #include "io/utf8_step.h"
 
@@ -105,13 +105,13 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
     for (size_t i = 0; i < sink->column_count; i++) {
         if (i != 0)
             tdc_putc(writer, ',');
-        char number[TDC_NUMBER_TEXT];
+        char number[TDC_FLOAT_TEXT];
         switch (cells[i].kind) {
         case TDC_CELL_TEXT:
             put_text(sink, cells[i].text, cells[i].length);
             break;
         case TDC_CELL_NUMBER:
-            tdc_put(writer, number, tdc_number_text_g16(cells[i].number, number));
+            tdc_put(writer, number, tdc_float_g16(cells[i].number, number));
             break;
         case TDC_CELL_BOOL:
             if (cells[i].truth)

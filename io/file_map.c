@@ -31,9 +31,14 @@ static tdc_status map_descriptor(int descriptor, const char *path, struct tdc_fi
 
 tdc_status tdc_file_map_open(const char *path, struct tdc_file_map *map, struct tdc_error *error)
 {
-    *map = (struct tdc_file_map){NULL, 0};
+    *map = (struct tdc_file_map){0};
     /* O_NONBLOCK: opening a pipe without a writer would wait for ever; files do not care. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int descriptor = open(path, flags | O_NOFOLLOW);
+    if (descriptor < 0 && errno == ELOOP) {
+        map->linked = true;
+        descriptor = open(path, flags);
+    }
     if (descriptor < 0) {
         tdc_status status = errno == ENOENT || errno == ENOTDIR ? TDC_ERR_NOT_FOUND : TDC_ERR_READ;
         return tdc_fail_errno(error, status, errno, "%s", path);
@@ -49,5 +54,5 @@ void tdc_file_map_close(struct tdc_file_map *map)
         return;
     if (map->data != NULL)
         munmap((void *)(uintptr_t)map->data, map->size);
-    *map = (struct tdc_file_map){NULL, 0};
+    *map = (struct tdc_file_map){0};
 }

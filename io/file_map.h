@@ -7,6 +7,7 @@
 struct tdc_file_map {
     const char *data; /* NULL for an empty file */
     size_t size;
+    bool linked; /* the path itself is a symbolic link */
 };
 
 /* Regular files only; symbolic links are followed. */

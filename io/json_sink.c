@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "io/error.h"
-#include "io/number_text.h"
+#include "io/pytext.h"
 #include "io/sink_backend.h"
 #include "io/text.h"
 #include "io/utf8_step.h"
@@ -100,9 +100,19 @@ static void add_key(struct tdc_text *keys, const char *name)
     tdc_text_adds(keys, "\": ");
 }
 
+/* The shortest text that reads back as the same double; whole numbers without ".0", but a negative
+ * zero keeps it, so that readers do not take it for the integer 0. */
+static void put_finite(struct tdc_byte_writer *writer, double value)
+{
+    char text[TDC_FLOAT_TEXT];
+    size_t length = tdc_float_repr(value, text);
+    if (length > 2 && value != 0 && memcmp(text + length - 2, ".0", 2) == 0)
+        length -= 2;
+    tdc_put(writer, text, value == 0 && !signbit(value) ? 1 : length);
+}
+
 static void put_number(struct tdc_byte_writer *writer, double value)
 {
-    char text[TDC_NUMBER_TEXT];
     if (isnan(value))
         TDC_PUT_LITERAL(writer, "\"NaN\"");
     else if (isinf(value) && value > 0)
@@ -110,7 +120,7 @@ static void put_number(struct tdc_byte_writer *writer, double value)
     else if (isinf(value))
         TDC_PUT_LITERAL(writer, "\"-Infinity\"");
     else
-        tdc_put(writer, text, tdc_number_text_shortest(value, text));
+        put_finite(writer, value);
 }
 
 static void put_value(struct tdc_byte_writer *writer, const struct tdc_cell *cell)

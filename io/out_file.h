@@ -25,6 +25,7 @@ tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *erro
 /* Removes the temporary. Harmless after a commit. */
 void tdc_out_file_discard(struct tdc_out_file *file);
 
-/* tdc_out_files_remove and tdc_make_folders are public: tdcmp.h. After the former a commit fails. */
+/* tdc_out_files_remove and tdc_make_folders are public: tdcmp.h. After the former a commit fails.
+ */
 
 #endif

@@ -108,6 +108,7 @@ tdc_status tdc_tensor_open(const char *path, enum tdc_tensor_kind kind, struct t
     }
     tensor->map = (void *)(uintptr_t)map.data;
     tensor->map_size = map.size;
+    tensor->linked = map.linked;
     return TDC_OK;
 }
 
@@ -115,7 +116,7 @@ void tdc_tensor_close(struct tdc_tensor *tensor)
 {
     if (tensor == NULL)
         return;
-    struct tdc_file_map map = {tensor->map, tensor->map_size};
+    struct tdc_file_map map = {.data = tensor->map, .size = tensor->map_size};
     tdc_file_map_close(&map);
     *tensor = (struct tdc_tensor){0};
 }

@@ -29,6 +29,7 @@ struct tdc_tensor {
     /* owned by the reader */
     void *map;
     size_t map_size;
+    bool linked; /* the file is a symbolic link, which was followed */
 };
 
 enum tdc_tensor_kind {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/number_text.h"
+#include "io/pytext.h"
 #include "io/sink.h"
 #include "io/utf8_step.h"
 
@@ -99,8 +99,8 @@ static void put_text(struct tdc_byte_writer *writer, const char *text, size_t le
 
 static void put_number(struct tdc_byte_writer *writer, double value)
 {
-    char number[TDC_NUMBER_TEXT];
-    size_t length = tdc_number_text_g16(value, number);
+    char number[TDC_FLOAT_TEXT];
+    size_t length = tdc_float_g16(value, number);
     if (!isfinite(value)) {
         put_text(writer, number, length);
         return;

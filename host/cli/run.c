@@ -1,8 +1,8 @@
 /* run.c - load, match, compare, write: the work of both forms of `compare`. */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "host/cli/command.h"
@@ -14,9 +14,14 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static tdc_status load_side(const char *path, tdc_dump **dump, struct tdc_error *error)
+static void warn_of_link(const struct tdc_options *options, const char *path)
 {
-    return tdc_dump_load(path, dump, error);
+    struct stat info;
+    char text[4200];
+    if (options->message == NULL || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return;
+    snprintf(text, sizeof text, "%s is a symbolic link; it was followed", path);
+    options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
 /* Both sides at once: reading the json is the longest part of a statistics comparison. */
@@ -27,9 +32,9 @@ static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
 #pragma omp parallel sections num_threads(2)
     {
 #pragma omp section
-        npu_status = load_side(item->task->npu, &item->npu, &npu_error);
+        npu_status = tdc_dump_load(item->task->npu, &item->npu, &npu_error);
 #pragma omp section
-        bench_status = load_side(item->task->bench, &item->bench, &bench_error);
+        bench_status = tdc_dump_load(item->task->bench, &item->bench, &bench_error);
     }
     if (npu_status != TDC_OK)
         *error = npu_error;
@@ -44,6 +49,8 @@ static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_
     const char *stack = request->stack;
     if (stack == NULL && request->stacks)
         stack = item->task->stack;
+    warn_of_link(&request->options, item->task->npu);
+    warn_of_link(&request->options, item->task->bench);
     tdc_status status = load_both(item, error);
     if (status == TDC_OK)
         status = tdc_match_new(item->npu, item->bench, &request->options, &item->match, error);

@@ -6,8 +6,6 @@
 
 #include "host/cli/command.h"
 
-#define FIRST_ROWS 10
-
 static bool colourful(void)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -88,19 +86,19 @@ static void print_row(const struct tdc_run *run, const struct tdc_run_item *item
 
 /* The first rows of a class in network order. */
 static void print_first(const struct tdc_run *run, tdc_row_class row_class, const char *title,
-                        const char *colour, uint64_t all)
+                        const char *colour, uint64_t all, size_t most)
 {
     if (all == 0)
         return;
     size_t shown = 0;
     printf("\n%s%s%s", paint(colour), title, paint("\x1b[0m"));
-    if (all > FIRST_ROWS)
-        printf(" (the first %d of %llu)", FIRST_ROWS, (unsigned long long)all);
+    if (all > most)
+        printf(" (the first %zu of %llu)", most, (unsigned long long)all);
     printf(":\n");
     for (size_t i = 0; i < run->count; i++) {
         const struct tdc_run_item *item = &run->items[i];
         size_t rows = item->table != NULL ? tdc_table_rows(item->table) : 0;
-        for (size_t row = 0; row < rows && shown < FIRST_ROWS; row++) {
+        for (size_t row = 0; row < rows && shown < most; row++) {
             if (tdc_table_class(item->table, row) != row_class)
                 continue;
             print_row(run, item, row);
@@ -114,12 +112,16 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
     struct tdc_summary total = {0};
     print_table(run, &total);
     print_first(run, TDC_ROW_DIFFERENT, "First differences, in network order", "\x1b[31m",
-                total.classes[TDC_ROW_DIFFERENT]);
+                total.classes[TDC_ROW_DIFFERENT], 10);
     print_first(run, TDC_ROW_ERROR, "Could not be compared", "\x1b[33m",
-                total.classes[TDC_ROW_ERROR]);
+                total.classes[TDC_ROW_ERROR], 5);
+    print_first(run, TDC_ROW_UNMATCHED, "Without a partner", "\x1b[33m",
+                total.classes[TDC_ROW_UNMATCHED], 3);
     printf("\n");
     if (total.bytes != 0)
-        printf("%.3f GB of tensors compared at %.2f GB/s, ", (double)total.bytes * 1e-9,
+        printf(total.bytes < 100000000 ? "%.3g MB of tensors compared at %.2f GB/s, "
+                                       : "%.4g GB of tensors compared at %.2f GB/s, ",
+               (double)total.bytes * (total.bytes < 100000000 ? 1e-6 : 1e-9),
                (double)total.bytes * 1e-9 / run->compare_seconds);
     printf("%.2f s in all (rules %s, %s kernels)\n", run->seconds,
            request->options.rules == TDC_RULES_COMPAT ? "compat" : "sound", tdc_cpu_name());

@@ -227,7 +227,7 @@ tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *er
     tdc_arena_init(&loaded->arena, DUMP_LIMIT);
     tdc_names_init(&loaded->entry_names);
     loaded->data_missing = true;
-    struct tdc_file_map map = {NULL, 0};
+    struct tdc_file_map map = {0};
     tdc_status status = TDC_OK;
     if (!describe_path(loaded, path))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);

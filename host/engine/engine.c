@@ -1,6 +1,7 @@
 /* engine.c - all threads over all jobs. */
 #include <omp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ struct run {
     size_t next;                 /* job */
     struct shared_pair **shared; /* with chunks to claim; at most one per thread */
     size_t shared_count;
-    tdc_status status; /* the first failure of the run itself */
+    uint64_t links; /* tensor files that are symbolic links */
 };
 
 static bool cancelled(const struct tdc_engine *engine)
@@ -49,27 +50,36 @@ static void explain(struct tdc_outcome *outcome, const struct tdc_job *job,
         outcome->code = TDC_OUTCOME_UNREADABLE;
         tdc_fail(&outcome->error, TDC_ERR_CHANGED, "%s or %s: changed while being read",
                  job->n_file, job->b_file);
+    } else if (worst == TDC_CHUNK_NO_MEMORY) {
+        outcome->code = TDC_OUTCOME_UNREADABLE;
+        tdc_fail(&outcome->error, TDC_ERR_MEMORY, "%s or %s: out of memory", job->n_file,
+                 job->b_file);
     }
 }
 
 /* The last step of a pair, by the thread that finished its last chunk. */
-static void deliver(const struct tdc_engine *engine, const struct tdc_job *job,
-                    struct tdc_open_pair *pair, struct tdc_outcome *outcome,
-                    enum tdc_chunk_result worst)
+static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_pair *pair,
+                    struct tdc_outcome *outcome, enum tdc_chunk_result worst)
 {
+    const struct tdc_engine *engine = run->engine;
     explain(outcome, job, worst);
     if (outcome->code == TDC_OUTCOME_COMPARED)
         tdc_pair_finish(pair, outcome);
     tdc_pair_close(pair);
     engine->done(engine->context, job, outcome);
     report(engine, 1, 0);
+    if (outcome->links != 0) {
+        pthread_mutex_lock(&run->lock);
+        run->links += outcome->links;
+        pthread_mutex_unlock(&run->lock);
+    }
 }
 
 static void deliver_shared(struct run *run, struct shared_pair *shared)
 {
     for (uint64_t i = 0; i < shared->pair.chunks && shared->worst == TDC_CHUNK_DONE; i++)
         tdc_pair_merge(&shared->outcome.sums, &shared->partials[i]);
-    deliver(run->engine, shared->job, &shared->pair, &shared->outcome, shared->worst);
+    deliver(run, shared->job, &shared->pair, &shared->outcome, shared->worst);
     free(shared->partials);
     free(shared);
 }
@@ -146,7 +156,7 @@ static void work_on_job(struct run *run, const struct tdc_job *job,
             return;
         outcome.code = TDC_OUTCOME_UNREADABLE;
         tdc_fail(&outcome.error, TDC_ERR_MEMORY, "%s: out of memory", job->n_file);
-        deliver(engine, job, &pair, &outcome, TDC_CHUNK_DONE);
+        deliver(run, job, &pair, &outcome, TDC_CHUNK_DONE);
         return;
     }
     struct tdc_pair_sums sums;
@@ -154,7 +164,7 @@ static void work_on_job(struct run *run, const struct tdc_job *job,
     if (result == TDC_CHUNK_DONE)
         tdc_pair_merge(&outcome.sums, &sums);
     report(engine, 0, outcome.bytes);
-    deliver(engine, job, &pair, &outcome, result);
+    deliver(run, job, &pair, &outcome, result);
 }
 
 static void work(struct run *run)
@@ -177,6 +187,17 @@ static void work(struct run *run)
     }
     free(buffers.n);
     free(buffers.b);
+}
+
+static void warn_of_links(const struct run *run)
+{
+    const struct tdc_options *options = run->engine->options;
+    if (run->links == 0 || options->message == NULL)
+        return;
+    char text[128];
+    snprintf(text, sizeof text, "%llu tensor files are symbolic links; they were followed",
+             (unsigned long long)run->links);
+    options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
 /* Largest first, so that no thread is left with a huge pair at the end; ties keep the row order. */
@@ -207,6 +228,7 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
     pthread_mutex_destroy(&run.lock);
     tdc_guard_end();
     free(run.shared);
+    warn_of_links(&run);
     if (cancelled(engine))
         return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
     return TDC_OK;

@@ -28,9 +28,12 @@ struct tdc_outcome {
     uint64_t bytes; /* of both sides */
     struct tdc_pair_sums sums;
     /* the elements at sums.abs_at and sums.rel_at */
-    double abs_n, abs_b, rel_n, rel_b;
-    /* 0-d pairs: the two elements in native byte order */
+    struct tdc_element {
+        unsigned char bytes[16]; /* native byte order */
+    } abs_n, abs_b, rel_n, rel_b;
+    /* 0-d pairs: the two elements */
     unsigned char n_element[16], b_element[16];
+    unsigned links; /* files of the pair that are symbolic links */
     struct tdc_error error;
 };
 
@@ -81,8 +84,9 @@ void tdc_pair_close(struct tdc_open_pair *pair);
 
 enum tdc_chunk_result {
     TDC_CHUNK_DONE,
+    TDC_CHUNK_NOT_NUMBERS,
     TDC_CHUNK_VANISHED,
-    TDC_CHUNK_NOT_NUMBERS
+    TDC_CHUNK_NO_MEMORY
 };
 
 /* Reduces one chunk. n_buffer and b_buffer hold TDC_PAIR_CHUNK elements of 16 bytes each and are

@@ -31,6 +31,20 @@ static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
            memcmp(n->shape, b->shape, n->dimensions * sizeof *n->shape) == 0;
 }
 
+/*
+ * A view with stride 0 can claim 2^62 elements in a file of 1 KB. Real expanded tensors repeat
+ * their storage some thousand times at most; what claims more would only burn time.
+ */
+static bool absurd(const struct tdc_tensor *tensor, const char *file, struct tdc_error *error)
+{
+    const uint64_t most_repeats = (uint64_t)1 << 20;
+    if (tensor->count / most_repeats <= tensor->map_size)
+        return false;
+    tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: a view of %llu elements in a file of %zu bytes", file,
+             (unsigned long long)tensor->count, tensor->map_size);
+    return true;
+}
+
 static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_tensor *n = &pair->n, *b = &pair->b;
@@ -41,6 +55,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->n_dimensions = n->dimensions;
     outcome->b_dimensions = b->dimensions;
     outcome->count = n->count;
+    outcome->links = (unsigned)n->linked + (unsigned)b->linked;
     outcome->bytes = n->count * tdc_dtype_size(tdc_gathered_dtype(n)) +
                      b->count * tdc_dtype_size(tdc_gathered_dtype(b));
 }
@@ -55,6 +70,11 @@ bool tdc_pair_open(const struct tdc_job *job, enum tdc_relative_rule rule,
         return false;
     if (open_side(job->b_folder, job->b_file, &pair->b, &outcome->error) != TDC_OK) {
         tdc_tensor_close(&pair->n);
+        return false;
+    }
+    if (absurd(&pair->n, job->n_file, &outcome->error) ||
+        absurd(&pair->b, job->b_file, &outcome->error)) {
+        tdc_pair_close(pair);
         return false;
     }
     describe(pair, outcome);
@@ -104,7 +124,7 @@ static enum tdc_chunk_result dense_elements(const struct tdc_tensor *tensor, uin
         return TDC_CHUNK_DONE;
     }
     if (*buffer == NULL && (*buffer = malloc(TDC_PAIR_CHUNK * 16)) == NULL)
-        return TDC_CHUNK_VANISHED;
+        return TDC_CHUNK_NO_MEMORY;
     struct gathering gathering = {tensor, first, count, *buffer, false};
     if (!tdc_guarded_read(gather, &gathering))
         return TDC_CHUNK_VANISHED;
@@ -134,22 +154,13 @@ static bool element_at(const struct tdc_tensor *tensor, uint64_t index, unsigned
     return tdc_guarded_read(gather, &gathering) && gathering.numbers;
 }
 
-static double value_at(const struct tdc_tensor *tensor, uint64_t index)
-{
-    unsigned char element[16] = {0};
-    double imaginary;
-    if (!element_at(tensor, index, element))
-        return 0;
-    return tdc_element_value(tdc_gathered_dtype(tensor), element, &imaginary);
-}
-
 void tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
-    outcome->abs_n = value_at(&pair->n, sums->abs_at);
-    outcome->abs_b = value_at(&pair->b, sums->abs_at);
-    outcome->rel_n = value_at(&pair->n, sums->rel_at);
-    outcome->rel_b = value_at(&pair->b, sums->rel_at);
+    element_at(&pair->n, sums->abs_at, outcome->abs_n.bytes);
+    element_at(&pair->b, sums->abs_at, outcome->abs_b.bytes);
+    element_at(&pair->n, sums->rel_at, outcome->rel_n.bytes);
+    element_at(&pair->b, sums->rel_at, outcome->rel_b.bytes);
     if (pair->n.dimensions == 0) {
         element_at(&pair->n, 0, outcome->n_element);
         element_at(&pair->b, 0, outcome->b_element);

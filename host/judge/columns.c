@@ -290,6 +290,10 @@ void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index)
         at = end;
     }
     /* the shape in the json may not be that of the file */
+    if (strcmp(shape, "[]") == 0) {
+        tdc_text_adds(out, "[]");
+        return;
+    }
     if (dimensions < 2 || index >= product) {
         tdc_text_addf(out, "[%" PRIu64 "]", index);
         return;
@@ -304,6 +308,41 @@ void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index)
     tdc_text_addc(out, ']');
 }
 
+bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, double *number,
+                        struct tdc_text *out)
+{
+    double imaginary;
+    *number = tdc_element_value(dtype, element->bytes, &imaginary);
+    char text[TDC_FLOAT_TEXT];
+    if (dtype == TDC_C64 || dtype == TDC_C128) {
+        tdc_text_add(out, text, tdc_float_g16(*number, text));
+        if (!signbit(imaginary))
+            tdc_text_addc(out, '+');
+        tdc_text_add(out, text, tdc_float_g16(imaginary, text));
+        tdc_text_addc(out, 'j');
+        return false;
+    }
+    if ((dtype != TDC_I64 && dtype != TDC_U64) || fabs(*number) < 0x1p53)
+        return true;
+    uint64_t bits;
+    memcpy(&bits, element->bytes, sizeof bits);
+    if (dtype == TDC_I64)
+        tdc_text_addf(out, "%" PRId64, (int64_t)bits);
+    else
+        tdc_text_addf(out, "%" PRIu64, bits);
+    return false;
+}
+
+static void put_element(struct filling *fill, uint8_t dtype, const struct tdc_element *element)
+{
+    double number;
+    struct tdc_text *out = compose(fill);
+    if (tdc_element_number((tdc_dtype)dtype, element, &number, out)) {
+        fill->composed = false;
+        put_number(fill, number);
+    }
+}
+
 static void put_extra(struct filling *fill, enum column_id id)
 {
     const struct tdc_extra *extra = fill->extra;
@@ -316,10 +355,6 @@ static void put_extra(struct filling *fill, enum column_id id)
         [RMSE - MEAN_ABS] = extra->rmse,
         [BELOW_1 - MEAN_ABS] = extra->below[0],
         [BELOW_10 - MEAN_ABS] = extra->below[1],
-        [ABS_NPU - MEAN_ABS] = extra->abs_n,
-        [ABS_BENCH - MEAN_ABS] = extra->abs_b,
-        [REL_NPU - MEAN_ABS] = extra->rel_n,
-        [REL_BENCH - MEAN_ABS] = extra->rel_b,
         [NPU_NAN - MEAN_ABS] = (double)extra->n_nan,
         [NPU_INF - MEAN_ABS] = (double)extra->n_inf,
         [BENCH_NAN - MEAN_ABS] = (double)extra->b_nan,
@@ -331,6 +366,10 @@ static void put_extra(struct filling *fill, enum column_id id)
     else if (id == ABS_AT || id == REL_AT)
         tdc_index_text(compose(fill), fill->npu->shape,
                        id == ABS_AT ? extra->abs_at : extra->rel_at);
+    else if (id == ABS_NPU || id == REL_NPU)
+        put_element(fill, extra->n_dtype, id == ABS_NPU ? &extra->abs_n : &extra->rel_n);
+    else if (id == ABS_BENCH || id == REL_BENCH)
+        put_element(fill, extra->b_dtype, id == ABS_BENCH ? &extra->abs_b : &extra->rel_b);
     else
         put_number(fill, numbers[id - MEAN_ABS]);
 }

@@ -2,6 +2,7 @@
 #ifndef TDC_HOST_ROW_H
 #define TDC_HOST_ROW_H
 
+#include "host/engine/engine.h"
 #include "host/match/match.h"
 
 /* A metric or difference: a number or one of the fixed texts that stand in for it. */
@@ -66,7 +67,8 @@ struct tdc_extra {
     double mean_abs, rmse;
     double below[2]; /* share of relative errors below 1/100 and 1/10 */
     uint64_t abs_at, rel_at;
-    double abs_n, abs_b, rel_n, rel_b;
+    struct tdc_element abs_n, abs_b, rel_n, rel_b;
+    uint8_t n_dtype, b_dtype; /* of these elements */
     uint64_t n_nan, n_inf, b_nan, b_inf;
     bool located; /* the positions mean something */
 };

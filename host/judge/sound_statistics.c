@@ -91,6 +91,8 @@ void tdc_sound_digest(const struct tdc_case *row_case, struct tdc_row *row,
     if (tdc_sound_structure(row_case, row, message))
         return;
     bool same = strcmp(row_case->npu->digest, row_case->bench->digest) == 0;
-    row->verdict = same ? TDC_VERDICT_PASS : TDC_VERDICT_DIFFERENT;
     row->row_class = same ? TDC_ROW_SAME : TDC_ROW_DIFFERENT;
+    if (row_case->npu->scalar)
+        tdc_sound_scalar(row_case, row, message);
+    row->verdict = row->row_class == TDC_ROW_SAME ? TDC_VERDICT_PASS : TDC_VERDICT_DIFFERENT;
 }

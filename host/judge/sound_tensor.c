@@ -27,6 +27,8 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
         tdc_sound_say(message, sums->nn == 0 ? "All NPU data is zero." : "All bench data is zero.");
         return tdc_value_of(TDC_VALUE_NAN);
     }
+    if (sums->dd == 0) /* equal, not just nearly parallel */
+        return tdc_value_number(1);
     double c = sums->nb / (sqrt(sums->nn) * sqrt(sums->bb));
     if (isnan(c)) {
         tdc_sound_say(message, "Sums of squares overflow.");
@@ -50,6 +52,8 @@ static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extr
         .abs_b = outcome->abs_b,
         .rel_n = outcome->rel_n,
         .rel_b = outcome->rel_b,
+        .n_dtype = (uint8_t)(outcome->n_dtype == TDC_TEXT ? TDC_F64 : outcome->n_dtype),
+        .b_dtype = (uint8_t)(outcome->b_dtype == TDC_TEXT ? TDC_F64 : outcome->b_dtype),
         .n_nan = sums->n_nan,
         .n_inf = sums->n_inf,
         .b_nan = sums->b_nan,

@@ -4,6 +4,25 @@
 
 #include "host/judge/columns.h"
 
+static void add_element(struct tdc_text *out, uint8_t dtype, const struct tdc_element *element)
+{
+    double number;
+    if (tdc_element_number((tdc_dtype)dtype, element, &number, out))
+        tdc_text_addf(out, "%.6g", number);
+}
+
+/* An argument that is not a tensor: its two values. */
+static void add_scalar(const struct tdc_record *record, struct tdc_text *out)
+{
+    double number;
+    if (tdc_stat_number(record, TDC_MAX, &number))
+        tdc_text_addf(out, "%.6g", number);
+    else if (record->stat_kinds[TDC_MAX] == TDC_STAT_TEXT)
+        tdc_text_addf(out, "%.60s", record->stats[TDC_MAX].text);
+    else
+        tdc_text_adds(out, record->stat_kinds[TDC_MAX] == TDC_STAT_TRUE ? "True" : "False");
+}
+
 static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *out)
 {
     const struct tdc_row *row = &table->rows[index];
@@ -22,7 +41,10 @@ static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *o
     if (extra != NULL && extra->located) {
         tdc_text_adds(out, " at ");
         tdc_index_text(out, tdc_row_npu(table, row)->shape, extra->abs_at);
-        tdc_text_addf(out, ": %.6g against %.6g", extra->abs_n, extra->abs_b);
+        tdc_text_adds(out, ": ");
+        add_element(out, extra->n_dtype, &extra->abs_n);
+        tdc_text_adds(out, " against ");
+        add_element(out, extra->b_dtype, &extra->abs_b);
     }
 }
 
@@ -53,13 +75,19 @@ const char *tdc_table_worst(tdc_table *table, size_t row)
     const struct tdc_record *npu = tdc_row_npu(table, held), *bench = tdc_row_bench(table, held);
     tdc_text_clear(out);
     if (npu == NULL || bench == NULL || held->row_class == TDC_ROW_ERROR ||
-        held->row_class == TDC_ROW_UNMATCHED || npu->scalar)
+        held->row_class == TDC_ROW_UNMATCHED) {
         tdc_text_adds(out, held->message);
-    else if (table->mode == TDC_MODE_TENSOR)
+    } else if (npu->scalar) {
+        tdc_text_adds(out, "argument ");
+        add_scalar(npu, out);
+        tdc_text_adds(out, " against ");
+        add_scalar(bench, out);
+    } else if (table->mode == TDC_MODE_TENSOR) {
         add_tensor(table, row, out);
-    else if (table->mode == TDC_MODE_STATISTICS)
+    } else if (table->mode == TDC_MODE_STATISTICS) {
         add_statistics(table, held, out);
-    else
+    } else {
         tdc_text_addf(out, "%s against %s", npu->digest, bench->digest);
+    }
     return tdc_text_get(out);
 }

@@ -161,7 +161,7 @@ static void json_is_an_array_of_objects(void **state)
               "\"-Infinity\", \"colour\": \"red\"},\n"
               "{\"NPU Name\": -0.0, \"Cosine\": 1e+22, \"Result, \\\"final\\\"\": "
               "0.30000000000000004},\n"
-              "{\"NPU Name\": 42, \"Cosine\": 4.94065645841247e-324, \"Result, \\\"final\\\"\": "
+              "{\"NPU Name\": 42, \"Cosine\": 5e-324, \"Result, \\\"final\\\"\": "
               "-1.7976931348623157e+308}\n"
               "]\n");
     folder_remove(&folder);
