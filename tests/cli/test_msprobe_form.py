@@ -52,6 +52,7 @@ class Arguments(Form):
                       ["-f", "pytorch", "compare", "-i", "compare.json", "word"],
                       ["-f", "pytorch", "compare", "-i", "compare.json", "-dm"],
                       ["-f", "pytorch", "compare", "-i", "compare.json", "--stack_mode=1"],
+                      ["-f", "pytorch", "compare", "-i", "compare.json", "-d"],
                       ["-f", "pytorch", "compare", "--i"], ["-f", "pytorch", "compare", "-i", "compare.json", "--c"],
                       ["-f", "pytorch", "compare", "-i", "compare.json", "--rules", "mine"],
                       ["-f", "pytorch", "compare", "-i", "compare.json", "--format", "pdf"],
@@ -76,7 +77,8 @@ class Arguments(Form):
                              (["-o", "./output", "-i", "compare.json"], BOTH),
                              (["-i", "nowhere.json", "-i", "compare.json"], BOTH),
                              (["-i", "compare.json", "-da"], BOTH), (["-i", "compare.json", "-lm"], BOTH),
-                             (["-i", "compare.json", "-lm", "nowhere.yaml"], BOTH)):
+                             (["-i", "compare.json", "-lm", "nowhere.yaml"], BOTH),
+                             (["-i", "compare.json", "-l"], BOTH), (["-l", "x.yaml", "-ci", "compare.json"], TABLE)):
             with self.subTest(words=words):
                 self.start(0, *words)
                 self.assertEqual(self.produced(), files)
@@ -94,7 +96,7 @@ class Arguments(Form):
         self.assertEqual(self.produced(), BOTH)
 
     def test_mappings_of_mindspore(self):
-        for words in (["-cm"], ["-am"], ["-cm", "x.yaml"], ["--api_mapping", "x.yaml"], ["--cell_mapping=x"]):
+        for words in (["-cm"], ["-am"], ["-a"], ["-cm", "x.yaml"], ["--api_mapping", "x.yaml"], ["--cell_mapping=x"]):
             with self.subTest(words=words):
                 result = self.start(1, "-i", "compare.json", *words)
                 self.assertIn("Argument -cm or -am is not supported in PyTorch framework", result.err)
