@@ -54,14 +54,15 @@ static struct tdc_argument *exact(const struct parsing *parsing, const char *nam
     return NULL;
 }
 
-/* The only long option that begins so; *several when there are more. */
+/* The only option that begins so, `--lay` or `-l`; *several when there are more. */
 static struct tdc_argument *beginning(const struct parsing *parsing, const char *name,
                                       size_t length, bool *several)
 {
     struct tdc_argument *found = NULL;
     *several = false;
     for (size_t i = 0; i < parsing->count; i++) {
-        if (strncmp(parsing->arguments[i].full, name, length) != 0)
+        if (strncmp(parsing->arguments[i].full, name, length) != 0 &&
+            strncmp(parsing->arguments[i].brief, name, length) != 0)
             continue;
         *several = found != NULL;
         found = &parsing->arguments[i];
@@ -129,15 +130,14 @@ static int take_word(const struct parsing *parsing, int argc, char **argv, int *
     size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
     struct tdc_argument *argument = exact(parsing, word, length);
     bool several = false;
-    if (argument == NULL && strncmp(word, "--", 2) == 0) {
+    if (argument == NULL) {
         argument = beginning(parsing, word, length, &several);
         if (several)
             return fail(parsing, "ambiguous option: ", word, "");
-        if (argument == NULL)
-            return fail(parsing, "unrecognized arguments: ", word, "");
     }
     if (argument == NULL)
-        return letters(parsing, word, argc, argv, at);
+        return strncmp(word, "--", 2) == 0 ? fail(parsing, "unrecognized arguments: ", word, "")
+                                           : letters(parsing, word, argc, argv, at);
     return store(parsing, argument, equals != NULL ? equals + 1 : NULL, argc, argv, at);
 }
 

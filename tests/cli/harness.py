@@ -1,0 +1,214 @@
+"""What the end-to-end tests share: running the program, temporary folders, reading results.
+
+The tests need Python's standard library and nothing else. CMake passes the places in the environment:
+TDCMP (the program), TDC_GOLDEN (the archive of golden cases), TDC_TEST_DATA (tests/data) and TDC_SANITIZE
+(empty, address, undefined or thread).
+"""
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TDCMP = os.environ.get("TDCMP", "tdcmp")
+GOLDEN = os.environ.get("TDC_GOLDEN", "")
+DATA = os.environ.get("TDC_TEST_DATA", "")
+SANITIZE = os.environ.get("TDC_SANITIZE", "")
+
+csv.field_size_limit(1 << 30)
+
+# A stamp of the kind compare_result_20260102030405.xlsx
+STAMP = re.compile(r"_\d{14}\.")
+
+
+class Result:
+    """A finished run of the program."""
+
+    def __init__(self, words, code, out, err):
+        self.words, self.code, self.out, self.err = words, code, out, err
+
+    def __str__(self):
+        return "%s\nexit code %s\n--- stdout\n%s\n--- stderr\n%s" % (
+            " ".join(self.words), self.code, self.out[-3000:], self.err[-3000:])
+
+
+def environment(**changes):
+    """The environment of the program: nothing inherited may change its results."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("TDC_CPU", "OMP_"))}
+    env.update({"LC_ALL": "C.UTF-8"}, **changes)
+    return env
+
+
+def run(*words, cwd=None, env=None, before=None, timeout=300):
+    """Runs `tdcmp words...`; env holds changes to the environment, before runs in the child."""
+    words = [TDCMP] + [os.fspath(word) for word in words]
+    done = subprocess.run(words, cwd=cwd, env=environment(**(env or {})), preexec_fn=before, timeout=timeout,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Result(words, done.returncode, done.stdout.decode(errors="replace"),
+                  done.stderr.decode(errors="replace"))
+
+
+def files_below(folder):
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def stampless(name):
+    return STAMP.sub("_STAMP.", name)
+
+
+def only_file(folder, extension, start="compare_result"):
+    found = [n for n in files_below(folder) if n.startswith(start) and n.endswith("." + extension)]
+    if len(found) != 1:
+        raise AssertionError("expected one %s*.%s in %s, found %s" % (start, extension, folder, files_below(folder)))
+    return os.path.join(folder, found[0])
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return path
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write_bytes(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def read_csv(path):
+    """Rows as dicts by column, in file order."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+
+def read_json(path):
+    """Python's reader without its extensions: NaN and Infinity as bare words are refused."""
+
+    def refuse(word):
+        raise AssertionError("%s holds the bare word %s" % (path, word))
+
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_constant=refuse)
+
+
+def by_name(rows, column="NPU Name"):
+    return {row[column]: row for row in rows}
+
+
+def same_cell(column, expected, actual):
+    """Equal text, but for the two columns that depend on the order of summation."""
+    if expected == actual:
+        return True
+    limits = {"EucDist": lambda x, y: abs(x - y) <= 1e-9 * max(abs(x), abs(y)),
+              "Cosine": lambda x, y: abs(x - y) <= 2e-12}
+    if column not in limits:
+        return False
+    try:
+        return limits[column](float(expected), float(actual))
+    except ValueError:
+        return False
+
+
+class Case(unittest.TestCase):
+    """A test with a temporary folder, gone afterwards."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tdcmp-test-")
+        self.addCleanup(self.remove_folder)
+
+    def remove_folder(self):
+        # read-only folders of a test must not stay behind
+        for at, folders, _ in os.walk(self.folder):
+            os.chmod(at, 0o700)
+        shutil.rmtree(self.folder)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def run_code(self, code, *words, **settings):
+        """Runs and requires the exit code."""
+        result = run(*words, **settings)
+        self.assertEqual(result.code, code, str(result))
+        self.assertNotIn("Sanitizer", result.err, str(result))
+        return result
+
+    def compare(self, code, npu, bench, *options, rows_of="csv", **settings):
+        """`tdcmp compare` into a fresh folder; the rows of its one csv file, and the run."""
+        out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
+        result = self.run_code(code, "compare", npu, bench, "-o", out, "--format", rows_of, *options, **settings)
+        read = {"csv": read_csv, "json": read_json}[rows_of]
+        return read(only_file(out, rows_of)), result
+
+    def msprobe(self, code, npu, bench, *options, extra=None, **settings):
+        """msprobe's form with a fresh compare.json; (rows of its one csv file or None, run, folder)."""
+        out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
+        config = dict({"npu_path": npu, "bench_path": bench}, **(extra or {}))
+        write_text(os.path.join(out, "compare.json"), json.dumps(config))
+        results = os.path.join(out, "results")
+        result = self.run_code(code, "-f", "pytorch", "compare", "-i", os.path.join(out, "compare.json"), "-o",
+                               results, "--format", "csv", *options, **settings)
+        tables = [n for n in files_below(results) if n.endswith(".csv")]
+        rows = read_csv(os.path.join(results, tables[0])) if len(tables) == 1 else None
+        return rows, result, results
+
+    def assert_one_line(self, text, *parts):
+        """One line a person can act on, holding all the parts."""
+        self.assertEqual(text.count("\n"), 1, repr(text))
+        for part in parts:
+            self.assertIn(part, text)
+
+    def assert_nothing_left(self, folder):
+        """Neither results nor temporaries."""
+        self.assertEqual([n for n in files_below(folder) if n != "compare.json"], [])
+
+
+class Running:
+    """A run in the background, for signals and for watching its memory."""
+
+    def __init__(self, *words, env=None, before=None):
+        self.process = subprocess.Popen([TDCMP] + [os.fspath(w) for w in words], env=environment(**(env or {})),
+                                        preexec_fn=before, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+
+    def status(self, field):
+        """A field of /proc/PID/status in bytes; 0 when the process has gone."""
+        try:
+            with open("/proc/%d/status" % self.process.pid) as file:
+                for line in file:
+                    if line.startswith(field + ":"):
+                        return int(line.split()[1]) * 1024
+        except (OSError, ValueError):
+            pass
+        return 0
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def finish(self, timeout=300):
+        out, err = self.process.communicate(timeout=timeout)
+        return Result(self.process.args, self.process.returncode, out.decode(errors="replace"),
+                      err.decode(errors="replace"))
+
+
+def main():
+    if not os.access(TDCMP, os.X_OK) and shutil.which(TDCMP) is None:
+        sys.exit("TDCMP=%s is not a program" % TDCMP)
+    unittest.main(verbosity=2 if "-v" in sys.argv else 1)
