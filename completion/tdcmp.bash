@@ -18,6 +18,9 @@ _tdcmp()
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
         --threads --help"
+    local make="--tensors --elements --dtype --task --npy --share --exact --ranks --steps --indent
+        --no-stack --seed --threads --help"
+    local measure="--case --dtype --size --tensors --threads --repeat --rules --dir --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W "compare bench -f --framework --version --help" -- "$cur"))
@@ -43,7 +46,11 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$msprobe" -- "$cur"))
         ;;
     bench)
-        ((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "compare make --help" -- "$cur"))
+        case $COMP_CWORD:${COMP_WORDS[2]} in
+        2:*) COMPREPLY=($(compgen -W "compare make --help" -- "$cur")) ;;
+        *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
+        *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
+        esac
         ;;
     esac
 }

@@ -9,7 +9,7 @@ folder=${1:-build/demo}
 scripts/install_deps.sh build
 cmake --preset release >/dev/null
 cmake --build --preset release --target tdcmp -j "$(nproc)" >/dev/null
-tdcmp=$root/build/release/host/tdcmp
+PATH=$root/build/release/host:$PATH
 
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -20,10 +20,10 @@ say() {
     "$@"
 }
 
-say "$tdcmp" bench make . --tensors 40 --elements 65536
+say tdcmp bench make . --tensors 80 --elements 64K --share 0.1
 
 code=0
-say "$tdcmp" compare npu bench -o result --format xlsx,csv,json || code=$?
+say tdcmp compare npu bench -o result --format xlsx,csv,json || code=$?
 echo "exit code $code: 0 all within tolerance, 1 differences found, 2 something could not be compared"
 [ "$code" -le 1 ]
 

@@ -28,7 +28,10 @@ preset() {
 }
 
 fuzz() {
-    targets=$(cd tests/fuzz && ls fuzz_*.c | sed 's/\.c$//')
+    targets=""
+    for source in tests/fuzz/fuzz_*.c; do
+        targets="$targets $(basename "$source" .c)"
+    done
     # shellcheck disable=SC2086 # a list of words
     cmake --preset fuzz && cmake --build --preset fuzz -j "$jobs" --target $targets &&
         ctest --preset fuzz -j "$jobs"

@@ -50,10 +50,15 @@ def mentions(text):
 def check_options(program, source):
     friendly = help_options(program, ["compare", "--help"])
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
+    make = help_options(program, ["bench", "make", "--help"])
+    measure = help_options(program, ["bench", "compare", "--help"])
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MSPROBE"), friendly),
         "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
+        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench compare"), make),
+        "man/tdcmp.1, bench compare": (
+            section(man, ".B tdcmp bench compare\n.RI", ".SH FILES"), measure),
         "docs/compare.md, friendly form": (
             section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
         "docs/compare.md, msprobe's form": (
@@ -68,7 +73,8 @@ def check_options(program, source):
         for option in sorted(options - mentions(text)):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "completion", "tdcmp.bash")
-    for name, options in (("friendly", friendly), ("msprobe", msprobe)):
+    for name, options in (("friendly", friendly), ("msprobe", msprobe), ("make", make),
+                          ("measure", measure)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -77,12 +83,11 @@ def check_options(program, source):
     for option in sorted(friendly):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = friendly | msprobe | {"--version", "--framework"}
+    known = friendly | msprobe | make | measure | {"--version", "--framework"}
+    cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
-        if option.startswith("--"):
-            allowed = known | {"--preset", "--build", "--prefix", "--install", "--cflags", "--libs",
-                               "--tensors", "--elements", "--test-dir"}
-            check(option in allowed, f"README.md: there is no option {option}")
+        check(not option.startswith("--") or option in known | cmake,
+              f"README.md: there is no option {option}")
 
 
 def documents(source):
