@@ -1,0 +1,59 @@
+# bash completion of tdcmp
+
+_tdcmp_list() # completes the last of a list with commas
+{
+    local done="" last="$cur"
+    if [[ $cur == *,* ]]; then
+        done="${cur%,*},"
+        last="${cur##*,}"
+    fi
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json" -- "$last"))
+}
+
+_tdcmp()
+{
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
+    local friendly="--output --format --step --fuzzy --data-mapping --rules --no-highlight --stack
+        --no-stack --no-advice --allow-unmatched --threads --quiet --help"
+    local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
+        --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
+        --threads --help"
+    local make="--tensors --elements --dtype --task --npy --share --exact --ranks --steps --indent
+        --no-stack --seed --threads --help"
+    local measure="--case --dtype --size --tensors --threads --repeat --rules --dir --help"
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "compare bench -f --framework --version --help" -- "$cur"))
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
+        case $COMP_CWORD in
+        2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare" -- "$cur")) && return ;;
+        esac
+    fi
+    case $prev in
+    --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
+    -F | --format) _tdcmp_list && return ;;
+    --threads | --step) return ;;
+    esac
+    case ${COMP_WORDS[1]} in
+    compare)
+        [[ $prev == -t ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$friendly" -- "$cur"))
+        ;;
+    -f | --framework)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$msprobe" -- "$cur"))
+        ;;
+    bench)
+        case $COMP_CWORD:${COMP_WORDS[2]} in
+        2:*) COMPREPLY=($(compgen -W "compare make --help" -- "$cur")) ;;
+        *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
+        *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
+        esac
+        ;;
+    esac
+}
+
+# what is not an option is a file or a folder
+complete -o default -F _tdcmp tdcmp

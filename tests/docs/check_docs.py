@@ -1,0 +1,153 @@
+"""The documents against the program.
+
+    check_docs.py TDCMP SOURCE_DIR
+
+Every option that a help text lists must stand in the man page, in the completions and in the user
+page; every option these mention must exist; links between the documents must lead to files; status
+codes and environment variables of the code must be described.
+"""
+import os
+import re
+import subprocess
+import sys
+
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z_-]*[a-z]|-[A-Za-z]{1,2})(?![\w-])")
+
+failures = []
+
+
+def check(condition, text):
+    if not condition:
+        failures.append(text)
+
+
+def help_options(program, words):
+    """Options of a help text: those at the beginning of its lines."""
+    run = subprocess.run([program, *words], capture_output=True, text=True, check=True)
+    found = set()
+    for line in run.stdout.splitlines():
+        match = re.match(r"\s{2,6}(-[^\s,]+(?:, -[^\s,]+)*)", line)
+        if match:
+            found.update(match.group(1).split(", "))
+    check(len(found) > 5, f"'{' '.join(words)}' lists no options")
+    return found
+
+
+def read(source, *path):
+    with open(os.path.join(source, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def section(text, start, end):
+    begin = text.index(start)
+    return text[begin:text.index(end, begin + len(start))]
+
+
+def mentions(text):
+    return set(OPTION.findall(text))
+
+
+def check_options(program, source):
+    friendly = help_options(program, ["compare", "--help"])
+    msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
+    make = help_options(program, ["bench", "make", "--help"])
+    measure = help_options(program, ["bench", "compare", "--help"])
+    man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
+    places = {
+        "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MSPROBE"), friendly),
+        "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
+        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench compare"), make),
+        "man/tdcmp.1, bench compare": (
+            section(man, ".B tdcmp bench compare\n.RI", ".SH FILES"), measure),
+        "docs/compare.md, friendly form": (
+            section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
+        "docs/compare.md, msprobe's form": (
+            section(read(source, "docs", "compare.md"), "## msprobe's form", "## Modes"), msprobe),
+        "completion/_tdcmp, friendly form": (
+            section(read(source, "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_msprobe()"),
+            friendly),
+        "completion/_tdcmp, msprobe's form": (
+            section(read(source, "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
+    }
+    for place, (text, options) in places.items():
+        for option in sorted(options - mentions(text)):
+            failures.append(f"{place}: {option} is missing")
+    bash = read(source, "completion", "tdcmp.bash")
+    for name, options in (("friendly", friendly), ("msprobe", msprobe), ("make", make),
+                          ("measure", measure)):
+        listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
+        wanted = {option for option in options if option.startswith("--")}
+        check(listed == wanted,
+              f"completion/tdcmp.bash, {name}: {sorted(listed ^ wanted)} missing or unknown")
+    fish = set(re.findall(r"-l ([a-z-]+)", read(source, "completion", "tdcmp.fish")))
+    for option in sorted(friendly):
+        check(not option.startswith("--") or option[2:] in fish,
+              f"completion/tdcmp.fish: {option} is missing")
+    known = friendly | msprobe | make | measure | {"--version", "--framework"}
+    cmake = {"--preset", "--build", "--prefix", "--install"}
+    for option in sorted(mentions(read(source, "README.md"))):
+        check(not option.startswith("--") or option in known | cmake,
+              f"README.md: there is no option {option}")
+
+
+def documents(source):
+    yield "README.md"
+    for name in sorted(os.listdir(os.path.join(source, "docs"))):
+        if name.endswith(".md"):
+            yield os.path.join("docs", name)
+
+
+def check_links(source):
+    for name in documents(source):
+        folder = os.path.dirname(os.path.join(source, name))
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(source, name)):
+            if not re.match(r"[a-z]+:", target):
+                check(os.path.exists(os.path.join(folder, target)), f"{name}: no such file {target}")
+
+
+def check_paths(source):
+    """Files that the documents name in backquotes exist."""
+    rooms = ("kernels/", "io/", "host/", "bench/", "tests/", "scripts/", "docs/", "cmake/", "include/")
+    for name in documents(source):
+        for path in re.findall(r"`([\w./-]+)`", read(source, name)):
+            if path.startswith(rooms):
+                check(os.path.exists(os.path.join(source, path)), f"{name}: no such file {path}")
+
+
+def check_codes(source):
+    header = read(source, "include", "tdcmp.h")
+    errors = read(source, "docs", "errors.md")
+    for code, number in re.findall(r"(TDC_ERR_[A-Z_]+) = (\d+)", header):
+        check(re.search(rf"`{code}` *\| *{number} *\|", errors),
+              f"docs/errors.md: {code} = {number} is missing")
+    version = ".".join(re.findall(r"#define TDC_VERSION_(?:MAJOR|MINOR) (\d+)", header))
+    check(f'"tdcmp {version}"' in read(source, "man", "tdcmp.1"),
+          f"man/tdcmp.1: the title does not say tdcmp {version}")
+
+
+def check_columns(source):
+    """Every column of the tables is explained."""
+    code = read(source, "host", "judge", "columns.c")
+    page = read(source, "docs", "compare.md")
+    names = re.findall(r'\{[A-Z_0-9 +]+, "([^"]+)", \d+\}', code)
+    names += re.findall(r'= \{[A-Z_]+, "([^"]+)", \d+\};', code)
+    check(len(set(names)) > 40, "columns.c: the columns were not found")
+    for name in sorted(set(names)):
+        check(name in page, f"docs/compare.md: column '{name}' is not explained")
+
+
+def main():
+    program, source = sys.argv[1:3]
+    check_options(program, source)
+    check_links(source)
+    check_paths(source)
+    check_codes(source)
+    check_columns(source)
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
