@@ -121,24 +121,21 @@ static void fill_f32(struct lanes *lanes, float scale, size_t count, float *out)
         bell_group(lanes, scale, out + i);
 }
 
-static void fill_bf16(struct lanes *lanes, float scale, size_t count, uint16_t *out)
+/* In two loops each: plain ones, which every compiler turns into vector code. */
+static void fill_bf16(struct lanes *lanes, float scale, size_t count, uint16_t *restrict out)
 {
-    float group[GROUP];
-    for (size_t i = 0; i < count; i += GROUP) {
-        bell_group(lanes, scale, group);
-        for (int k = 0; k < GROUP; k++)
-            out[i + (size_t)k] = to_bf16(group[k]);
-    }
+    float floats[TDC_VALUES_BLOCK];
+    fill_f32(lanes, scale, count, floats);
+    for (size_t i = 0; i < count; i++)
+        out[i] = to_bf16(floats[i]);
 }
 
-static void fill_f16(struct lanes *lanes, float scale, size_t count, uint16_t *out)
+static void fill_f16(struct lanes *lanes, float scale, size_t count, uint16_t *restrict out)
 {
-    float group[GROUP];
-    for (size_t i = 0; i < count; i += GROUP) {
-        bell_group(lanes, scale, group);
-        for (int k = 0; k < GROUP; k++)
-            out[i + (size_t)k] = to_f16(group[k]);
-    }
+    float floats[TDC_VALUES_BLOCK];
+    fill_f32(lanes, scale, count, floats);
+    for (size_t i = 0; i < count; i++)
+        out[i] = to_f16(floats[i]);
 }
 
 static void fill_f64(struct lanes *lanes, float scale, size_t count, double *out)
@@ -277,21 +274,30 @@ void tdc_values_statistics_clear(struct tdc_values_statistics *statistics)
     *statistics = (struct tdc_values_statistics){.max = -HUGE_VAL, .min = HUGE_VAL};
 }
 
-struct lane_statistics {
-    float max[GROUP], min[GROUP];
-    double sum[GROUP], squares[GROUP];
-};
+/* So many floats are summed in float, 16 to a lane, before they enter the double: the error stays
+ * below that of a collector, which sums in float throughout, at a third of the cost of doubles. */
+#define SUM_RUN   256
+#define SUM_LANES 16
 
-static inline void add_group(struct lane_statistics *lanes, const float group[GROUP])
+static void add_run(struct tdc_values_statistics *statistics, const float floats[SUM_RUN])
 {
-    for (int k = 0; k < GROUP; k++) {
-        lanes->max[k] = group[k] > lanes->max[k] ? group[k] : lanes->max[k];
-        lanes->min[k] = group[k] < lanes->min[k] ? group[k] : lanes->min[k];
+    float max[SUM_LANES], min[SUM_LANES], sum[SUM_LANES] = {0}, squares[SUM_LANES] = {0};
+    for (int k = 0; k < SUM_LANES; k++)
+        max[k] = min[k] = floats[k];
+    for (int i = 0; i < SUM_RUN; i += SUM_LANES) {
+        for (int k = 0; k < SUM_LANES; k++) {
+            float value = floats[i + k];
+            max[k] = value > max[k] ? value : max[k];
+            min[k] = value < min[k] ? value : min[k];
+            sum[k] += value;
+            squares[k] += value * value;
+        }
     }
-    for (int k = 0; k < GROUP; k++) {
-        double value = (double)group[k];
-        lanes->sum[k] += value;
-        lanes->squares[k] += value * value;
+    for (int k = 0; k < SUM_LANES; k++) {
+        statistics->max = (double)max[k] > statistics->max ? (double)max[k] : statistics->max;
+        statistics->min = (double)min[k] < statistics->min ? (double)min[k] : statistics->min;
+        statistics->sum += (double)sum[k];
+        statistics->squares += (double)squares[k];
     }
 }
 
@@ -318,49 +324,31 @@ static double value_at(tdc_dtype dtype, const void *elements, size_t i)
     return (double)((const int64_t *)elements)[i];
 }
 
-static size_t add_floats(struct lane_statistics *lanes, tdc_dtype dtype, const void *elements,
-                         size_t count)
+static void decode(tdc_dtype dtype, const void *elements, size_t count, float *restrict floats)
 {
-    float group[GROUP];
-    size_t whole = count / GROUP * GROUP;
-    const float *floats = elements;
-    const uint16_t *halves = elements;
-    if (dtype == TDC_F32) {
-        for (size_t i = 0; i < whole; i += GROUP)
-            add_group(lanes, floats + i);
-    } else if (dtype == TDC_BF16) {
-        for (size_t i = 0; i < whole; i += GROUP) {
-            for (size_t k = 0; k < GROUP; k++)
-                group[k] = from_bf16(halves[i + k]);
-            add_group(lanes, group);
-        }
-    } else {
-        for (size_t i = 0; i < whole; i += GROUP) {
-            for (size_t k = 0; k < GROUP; k++)
-                group[k] = from_f16(halves[i + k]);
-            add_group(lanes, group);
-        }
-    }
-    return whole;
+    const uint16_t *restrict halves = elements;
+    const int32_t *restrict words = elements;
+    if (dtype == TDC_BF16)
+        for (size_t i = 0; i < count; i++)
+            floats[i] = from_bf16(halves[i]);
+    else if (dtype == TDC_F16)
+        for (size_t i = 0; i < count; i++)
+            floats[i] = from_f16(halves[i]);
+    else if (dtype == TDC_I32)
+        for (size_t i = 0; i < count; i++)
+            floats[i] = (float)words[i]; /* exact: below 2^17 */
 }
 
 void tdc_values_statistics_add(struct tdc_values_statistics *statistics, tdc_dtype dtype,
                                const void *elements, size_t count)
 {
     size_t done = 0;
-    if ((dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F16) && count >= GROUP) {
-        struct lane_statistics lanes = {0};
-        for (int k = 0; k < GROUP; k++) {
-            lanes.max[k] = -HUGE_VALF;
-            lanes.min[k] = HUGE_VALF;
-        }
-        done = add_floats(&lanes, dtype, elements, count);
-        for (int k = 0; k < GROUP; k++) {
-            statistics->max = fmax(statistics->max, (double)lanes.max[k]);
-            statistics->min = fmin(statistics->min, (double)lanes.min[k]);
-            statistics->sum += lanes.sum[k];
-            statistics->squares += lanes.squares[k];
-        }
+    float floats[TDC_VALUES_BLOCK];
+    const float *source = dtype == TDC_F32 ? elements : floats;
+    if (dtype != TDC_F64 && dtype != TDC_I64) {
+        decode(dtype, elements, count, floats);
+        for (; count - done >= SUM_RUN; done += SUM_RUN)
+            add_run(statistics, source + done);
     }
     for (; done < count; done++)
         add_value(statistics, value_at(dtype, elements, done));
