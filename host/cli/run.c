@@ -172,11 +172,9 @@ static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_
 {
     char time_stamp[32];
     stamp(time_stamp);
-    /* of dump.json and debug.json of one rank in the same second msprobe keeps the later; so do we
-     */
-    char *path = result_path(request, item->task, stem, time_stamp, extension);
+    * / char *path = result_path(request, item->task, stem, time_stamp, extension);
     tdc_status status = TDC_ERR_MEMORY;
-    if (path != NULL && strcmp(stem, "advisor") == 0)
+    if (path != NULL && strcmp(extension, "txt") == 0)
         status = tdc_advice_write(item->table, path, error);
     else if (path != NULL)
         status = tdc_match_write_mapping(item->match, path, error);
@@ -197,6 +195,12 @@ static tdc_status make_folder(const struct tdc_run_request *request, const struc
     return tdc_make_folders(path, error);
 }
 
+/* msprobe gives the advice about dump.json and debug.json of one rank the same name. */
+static const char *advice_stem(const struct tdc_run_request *request, const struct tdc_task *task)
+{
+    return task->debug && request->options.rules == TDC_RULES_SOUND ? "debug_advisor" : "advisor";
+}
+
 static tdc_status write_item_files(const struct tdc_run_request *request, struct tdc_run_item *item,
                                    const char *time_stamp, struct tdc_error *error)
 {
@@ -204,7 +208,7 @@ static tdc_status write_item_files(const struct tdc_run_request *request, struct
     if (status == TDC_OK)
         status = write_item(request, item, time_stamp, error);
     if (status == TDC_OK && request->advice)
-        status = write_extra(request, item, "advisor", "txt", error);
+        status = write_extra(request, item, advice_stem(request, item->task), "txt", error);
     if (status == TDC_OK && strcmp(tdc_match_method(item->match), "layer mapping") == 0)
         status = write_extra(request, item, "data_mapping", "yaml", error);
     return status;

@@ -1,4 +1,5 @@
 /* compare.c - filling tables: files through the engine, statistics directly, colours at the end. */
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,9 +183,8 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
 
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
-    int threads = options->threads > 0 ? options->threads : 0;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 1024) default(none) shared(table) if (threads != 1)
+    int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
+#pragma omp parallel for schedule(dynamic, 1024) default(none) shared(table) num_threads(threads)
     for (size_t i = 0; i < table->row_count; i++)
         judge(table, i, NULL);
 }

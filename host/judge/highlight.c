@@ -98,6 +98,7 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
     struct tdc_shade_row self = shade_row(table, index);
     tdc_text_clear(&reasons->red);
     tdc_text_clear(&reasons->yellow);
+    reasons->colour = TDC_COLOUR_NONE;
     rules->row(table->mode, &self, reasons);
     if (index >= block->inputs_end && index < block->outputs_end) {
         for (size_t i = block->start; i < block->inputs_end; i++) {
@@ -107,13 +108,16 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
     }
     rules->last(table->mode, &self, reasons);
     table->failed |= reasons->red.failed || reasons->yellow.failed;
-    if (reasons->red.length != 0) {
-        row->colour = TDC_COLOUR_RED;
+    tdc_colour colour = reasons->colour;
+    if (reasons->red.length != 0)
+        colour = TDC_COLOUR_RED;
+    else if (reasons->yellow.length != 0 && colour == TDC_COLOUR_NONE)
+        colour = TDC_COLOUR_YELLOW;
+    row->colour = (uint8_t)colour;
+    if (reasons->red.length != 0)
         append_reasons(table, row, &reasons->red);
-    } else if (reasons->yellow.length != 0) {
-        row->colour = TDC_COLOUR_YELLOW;
+    else if (reasons->yellow.length != 0)
         append_reasons(table, row, &reasons->yellow);
-    }
 }
 
 bool tdc_highlight(struct tdc_table *table)
@@ -125,8 +129,11 @@ bool tdc_highlight(struct tdc_table *table)
     tdc_text_init(&reasons.red, REASONS_LIMIT);
     tdc_text_init(&reasons.yellow, REASONS_LIMIT);
     size_t at = 0;
-    while (at < table->row_count && entry_name(table, at) != NULL) {
-        struct block block = find_block(table, at);
+    while (at < table->row_count) {
+        /* rows of the bench side alone follow at the end and form no block */
+        struct block block = {at, at + 1, at + 1, at + 1};
+        if (entry_name(table, at) != NULL)
+            block = find_block(table, at);
         for (; at < block.end; at++)
             shade_one(table, &block, at, &reasons);
     }

@@ -22,7 +22,7 @@ static bool finite_stat(const struct tdc_record *record, enum tdc_statistic whic
 
 static bool overflowed(const struct tdc_shade_row *row, enum tdc_statistic which)
 {
-    return !finite_stat(row->npu, which) && finite_stat(row->bench, which);
+    return row->npu != NULL && !finite_stat(row->npu, which) && finite_stat(row->bench, which);
 }
 
 static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
@@ -32,8 +32,10 @@ static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum or minimum is nan, -inf, or inf");
     if (error.form == TDC_VALUE_NUMBER && fabs(error.number) > 1e10)
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum absolute error exceeds 1e+10");
-    if (row->row->row_class == TDC_ROW_ERROR)
-        tdc_reason_add(reasons, TDC_COLOUR_YELLOW, "could not be compared");
+    if (row->row->row_class == TDC_ROW_DIFFERENT)
+        reasons->colour = TDC_COLOUR_RED;
+    else if (row->row->row_class == TDC_ROW_ERROR || row->row->row_class == TDC_ROW_UNMATCHED)
+        reasons->colour = TDC_COLOUR_YELLOW;
 }
 
 /* The largest relative error of a row as a fraction; false when there is none. */

@@ -64,7 +64,8 @@ struct tdc_shade_row {
 
 struct tdc_reasons {
     struct tdc_text red, yellow;
-    bool once; /* a reason given before is not repeated */
+    tdc_colour colour; /* without a reason to tell: the row's own message says enough */
+    bool once;         /* a reason given before is not repeated */
 };
 
 void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text);

@@ -65,16 +65,26 @@ static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extr
             (double)(sums->below[2 + i] + sums->nonfinite_equal) / (double)sums->count;
 }
 
-/* Whether the numbers are within tolerance. */
-static bool reached(const struct tdc_row *row, const struct tdc_pair_sums *sums)
+/* Whether the numbers are within tolerance; says which limit was passed. */
+static bool reached(const struct tdc_row *row, const struct tdc_pair_sums *sums,
+                    struct tdc_text *message)
 {
     double m = sums->abs_max, c = row->values[TDC_COSINE].number;
-    if (m > 1)
-        return false;
-    if (row->values[TDC_COSINE].form == TDC_VALUE_NUMBER)
-        return !(c < 0.9 || (c < 0.99 && m > 0.001));
-    /* no direction to compare: one element, or one side all zero */
-    return !(m > 0.001 && sums->rel_max > 0.01);
+    const char *reason = NULL;
+    if (row->values[TDC_COSINE].form == TDC_VALUE_NUMBER) {
+        if (c < 0.9)
+            reason = "Cosine below 0.9.";
+        else if (c < 0.99 && m > 0.001)
+            reason = "Cosine below 0.99 and MaxAbsErr above 0.001.";
+    } else if (m > 0.001 && sums->rel_max > 0.01) {
+        /* no direction to compare: one element, or one side all zero */
+        reason = "MaxAbsErr above 0.001 and MaxRelativeErr above 0.01.";
+    }
+    if (reason == NULL && m > 1)
+        reason = "MaxAbsErr above 1.";
+    if (reason != NULL)
+        tdc_sound_say(message, reason);
+    return reason == NULL;
 }
 
 static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, struct tdc_extra *extra,
@@ -94,7 +104,7 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, stru
         tdc_value_number((double)(sums->below[1] + sums->nonfinite_equal) / count);
     if (apart)
         tdc_sound_say(message, "The Position of inf or nan in NPU and bench Tensor do not match.");
-    bool good = !apart && reached(row, sums);
+    bool good = !apart && reached(row, sums, message);
     row->verdict = good ? TDC_VERDICT_YES : TDC_VERDICT_NO;
     row->row_class = good ? TDC_ROW_SAME : TDC_ROW_DIFFERENT;
 }

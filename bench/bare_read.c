@@ -1,0 +1,194 @@
+#include "bench/bare_read.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <omp.h>
+
+#include "io/error.h"
+#include "io/file_map.h"
+#include "io/mapping_guard.h"
+
+/* Files mapped at a time: systems allow 65530 maps in a process. */
+#define BATCH 512
+/* Bytes a thread reads before it asks for more. */
+#define PIECE ((size_t)1 << 20)
+
+/* ---- which files ----------------------------------------------------------------------------- */
+
+static bool is_tensor_file(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && (strcmp(dot, ".pt") == 0 || strcmp(dot, ".npy") == 0);
+}
+
+static bool add_path(struct tdc_bare_files *files, const char *path)
+{
+    if (files->count == files->capacity) {
+        size_t capacity = files->capacity == 0 ? 256 : 2 * files->capacity;
+        char **paths = realloc(files->paths, capacity * sizeof *paths);
+        if (paths == NULL)
+            return false;
+        files->paths = paths;
+        files->capacity = capacity;
+    }
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return false;
+    files->paths[files->count++] = copy;
+    return true;
+}
+
+static int by_name(const FTSENT **left, const FTSENT **right)
+{
+    return strcmp((*left)->fts_name, (*right)->fts_name);
+}
+
+tdc_status tdc_bare_files_add(struct tdc_bare_files *files, const char *folder,
+                              struct tdc_error *error)
+{
+    char *root = strdup(folder);
+    char *roots[] = {root, NULL};
+    FTS *walk = root == NULL ? NULL : fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    tdc_status status = TDC_OK;
+    if (walk == NULL)
+        status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
+    for (FTSENT *entry; status == TDC_OK && (entry = fts_read(walk)) != NULL;)
+        if (entry->fts_info == FTS_F && is_tensor_file(entry->fts_name) &&
+            !add_path(files, entry->fts_path))
+            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", folder);
+    if (walk != NULL)
+        fts_close(walk);
+    free(root);
+    return status;
+}
+
+void tdc_bare_files_free(struct tdc_bare_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    *files = (struct tdc_bare_files){0};
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct piece {
+    const char *data;
+    size_t size;
+    uint64_t word;
+};
+
+static void join_words(void *argument)
+{
+    struct piece *piece = argument;
+    enum {
+        LANES = 16
+    };
+    uint64_t lanes[LANES] = {0}, words[LANES];
+    size_t done = 0;
+    for (; piece->size - done >= sizeof words; done += sizeof words) {
+        memcpy(words, piece->data + done, sizeof words);
+        for (int i = 0; i < LANES; i++)
+            lanes[i] ^= words[i];
+    }
+    memset(words, 0, sizeof words);
+    if (done < piece->size)
+        memcpy(words, piece->data + done, piece->size - done);
+    for (int i = 0; i < LANES; i++)
+        piece->word ^= lanes[i] ^ words[i];
+}
+
+/* Files of one batch, mapped, and the pieces of all of them one after the other. */
+struct batch {
+    struct tdc_file_map maps[BATCH];
+    size_t first_piece[BATCH + 1];
+    size_t count;
+};
+
+static void number_pieces(struct batch *batch)
+{
+    batch->first_piece[0] = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        batch->first_piece[i + 1] =
+            batch->first_piece[i] + (batch->maps[i].size + PIECE - 1) / PIECE;
+}
+
+static struct piece piece_of(const struct batch *batch, size_t number)
+{
+    size_t low = 0, high = batch->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (batch->first_piece[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    size_t offset = (number - batch->first_piece[low]) * PIECE;
+    size_t left = batch->maps[low].size - offset;
+    return (struct piece){batch->maps[low].data + offset, left < PIECE ? left : PIECE, 0};
+}
+
+static tdc_status read_batch(struct batch *batch, char *const *paths, int threads,
+                             struct tdc_bare_sum *sum, struct tdc_error *error)
+{
+    uint64_t word = 0, bytes = 0;
+    atomic_int failed = TDC_OK;
+#pragma omp parallel num_threads(threads) reduction(^ : word) reduction(+ : bytes)
+    {
+        struct tdc_error own;
+        tdc_status status;
+        int none = TDC_OK;
+#pragma omp for schedule(dynamic, 4)
+        for (size_t i = 0; i < batch->count; i++) {
+            batch->maps[i] = (struct tdc_file_map){0};
+            status = tdc_file_map_open(paths[i], &batch->maps[i], &own);
+            if (status != TDC_OK && atomic_compare_exchange_strong(&failed, &none, (int)status))
+                *error = own;
+        }
+#pragma omp single
+        number_pieces(batch);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < batch->first_piece[batch->count]; i++) {
+            struct piece piece = piece_of(batch, i);
+            if (!tdc_guarded_read(join_words, &piece))
+                atomic_store(&failed, TDC_ERR_CHANGED);
+            word ^= piece.word;
+            bytes += piece.size;
+        }
+#pragma omp for schedule(dynamic, 4)
+        for (size_t i = 0; i < batch->count; i++)
+            tdc_file_map_close(&batch->maps[i]);
+    }
+    sum->word ^= word;
+    sum->bytes += bytes;
+    if (atomic_load(&failed) == TDC_ERR_CHANGED)
+        tdc_fail(error, TDC_ERR_CHANGED, "a file shrank while it was read");
+    return (tdc_status)atomic_load(&failed);
+}
+
+tdc_status tdc_bare_read(const struct tdc_bare_files *files, int threads, struct tdc_bare_sum *sum,
+                         struct tdc_error *error)
+{
+    struct tdc_error ignored;
+    *sum = (struct tdc_bare_sum){0};
+    struct batch *batch = malloc(sizeof *batch);
+    if (batch == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    if (!tdc_guard_begin()) {
+        free(batch);
+        return tdc_fail(error, TDC_ERR_SYSTEM, "no guard for mapped files");
+    }
+    tdc_status status = TDC_OK;
+    for (size_t done = 0; done < files->count && status == TDC_OK; done += batch->count) {
+        size_t left = files->count - done;
+        batch->count = left < BATCH ? left : BATCH;
+        status = read_batch(batch, files->paths + done, threads > 0 ? threads : omp_get_num_procs(),
+                            sum, error != NULL ? error : &ignored);
+    }
+    tdc_guard_end();
+    free(batch);
+    return status;
+}

@@ -1,0 +1,25 @@
+/*
+ * bench_command.h - the subcommands of `tdcmp bench` and the option values they share.
+ *
+ * A subcommand gets argv[0] as its name and returns the exit code: 0, or 2 when it could not do the
+ * work. Results go to stdout, everything else to stderr.
+ */
+#ifndef TDC_BENCH_COMMAND_H
+#define TDC_BENCH_COMMAND_H
+
+#include "tdcmp.h"
+
+int tdc_bench_compare(int argc, char **argv);
+int tdc_bench_make(int argc, char **argv);
+
+/* "4096", "64K", "256M", "2G": powers of 1024. At least 1. */
+bool tdc_parse_size(const char *text, uint64_t *size);
+/* "f32", "bf16", "i64", ... */
+bool tdc_parse_dtype(const char *text, size_t length, tdc_dtype *dtype);
+/* The short name. */
+const char *tdc_short_dtype(tdc_dtype dtype);
+
+/* Complains about the value of an option on stderr; returns false. */
+bool tdc_wrong_value(const char *option, const char *value, const char *expected);
+
+#endif
