@@ -172,7 +172,7 @@ static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_
 {
     char time_stamp[32];
     stamp(time_stamp);
-    * / char *path = result_path(request, item->task, stem, time_stamp, extension);
+    char *path = result_path(request, item->task, stem, time_stamp, extension);
     tdc_status status = TDC_ERR_MEMORY;
     if (path != NULL && strcmp(extension, "txt") == 0)
         status = tdc_advice_write(item->table, path, error);
