@@ -136,6 +136,13 @@ typedef enum {
     TDC_MESSAGE_ERROR
 } tdc_message_level;
 
+typedef enum {
+    TDC_IO_AUTO,  /* mapped when in the page cache, past the cache when not */
+    TDC_IO_MMAP,  /* always mapped */
+    TDC_IO_PREAD, /* always read into buffers: for network file systems */
+    TDC_IO_DIRECT /* always past the page cache where the file system allows it */
+} tdc_io;
+
 /* A way to translate NPU names; file may be NULL where the built-in rules are enough. */
 struct tdc_mapping {
     bool use;
@@ -155,7 +162,8 @@ struct tdc_options {
     /* The NPU side is a MindSpore dump, whatever it says (msprobe's -f mindspore). */
     bool mindspore;
     bool highlight; /* find the rows to colour */
-    int threads;    /* 0: as many as the machine has */
+    int threads;              /* 0: as many as the machine has */
+    tdc_io io;                /* how tensor files are read */
 
     /* One line each, without newline; may be called from one thread at a time. NULL: silent. */
     void (*message)(void *context, tdc_message_level level, const char *text);

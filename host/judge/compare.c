@@ -117,7 +117,8 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
 }
 
 /* Judges the rows that need no file and lists the others as jobs. */
-static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows)
+static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
+                        size_t first_order)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->row_count; i++) {
@@ -133,6 +134,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .b_folder = table->match->bench->folder,
             .b_file = row_case.b_file,
             .bytes = 2 * estimated_bytes(row_case.npu),
+            .order = first_order + count,
             .row = &job_rows[count],
         };
         count++;
@@ -167,10 +169,11 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used);
         struct tdc_engine engine = {
             .rule = tdc_rules_of(options->rules)->relative,
             .threads = options->threads,
+            .io = options->io,
             .options = options,
             .done = job_done,
         };
