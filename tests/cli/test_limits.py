@@ -110,13 +110,15 @@ class ManyRows(harness.Case):
                     result = running.finish(60)
                     self.assertIn(result.code, (0, 130), str(result))
                     self.assertEqual([n for n in harness.files_below(out) if n.startswith(".")], [])
-                    self.assertEqual(len(harness.files_below(out)), 1 if result.code == 0 else 0, (attempt, str(result), [(n, os.path.getsize(out+"/"+n)) for n in harness.files_below(out)]))
+                    self.assertEqual(len(harness.files_below(out)), 1 if result.code == 0 else 0,
+                                     "%s after %s" % (harness.files_below(out), result))
                     self.assertEqual(os.listdir(scratch), [])
                     if result.code == 130:
                         caught = True
                         break
                 self.assertTrue(caught)
 
+    @unittest.skipIf(harness.SANITIZE == "thread", "the sanitizer itself keeps its books in a file")
     def test_disk_full(self):
         sides = self.make(400)
         config = harness.write_text(self.path("compare.json"), json.dumps({"npu_path": sides[0], "bench_path": sides[1]}))
