@@ -338,8 +338,11 @@ void tdc_progress_stop(struct tdc_progress *progress);
 
 /* Creates a folder and its missing parents (mode 0750). */
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
-/* Removes every unfinished result of this process. Async-signal-safe: for handlers of SIGINT. */
+/* Removes every unfinished result of this process. Async-signal-safe. */
 void tdc_out_files_remove(void);
+/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number, at once or
+ * as soon as no file is just being created. Async-signal-safe. */
+void tdc_interrupt(int signal_number);
 /* Which CPU variant the kernels use: "x86-64-v3". */
 const char *tdc_cpu_name(void);
 

@@ -68,9 +68,9 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
                     struct tdc_outcome *outcome, enum tdc_chunk_result worst)
 {
     const struct tdc_engine *engine = run->engine;
+    if (worst == TDC_CHUNK_DONE && !tdc_pair_finish(pair, outcome))
+        worst = TDC_CHUNK_VANISHED;
     explain(outcome, job, worst);
-    if (outcome->code == TDC_OUTCOME_COMPARED)
-        tdc_pair_finish(pair, outcome);
     tdc_pair_close(pair);
     engine->done(engine->context, job, outcome);
     if (outcome->links != 0) {

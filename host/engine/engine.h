@@ -104,8 +104,9 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
 uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span);
 uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
 
-/* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. */
-void tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
+/* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. False when the
+ * mapped data vanished. */
+bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
 
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);

@@ -213,11 +213,8 @@ static void fetch_elements(void *argument)
     }
 }
 
-void tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
+bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     struct finishing finishing = {pair, outcome};
-    if (tdc_guarded_read(fetch_elements, &finishing))
-        return;
-    outcome->code = TDC_OUTCOME_UNREADABLE;
-    tdc_fail(&outcome->error, TDC_ERR_CHANGED, "a tensor file shrank while it was read");
+    return tdc_guarded_read(fetch_elements, &finishing);
 }
