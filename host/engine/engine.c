@@ -192,7 +192,7 @@ static void work_on_batch(struct run *run, size_t first, size_t count, struct td
     if (worker->cold && count > 1)
         tdc_prefetch(worker, run->jobs + first, count);
     worker->cold = false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !cancelled(run->engine); i++)
         work_on_job(run, &run->jobs[first + i], worker, outcome);
 }
 

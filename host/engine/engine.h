@@ -70,6 +70,7 @@ struct tdc_worker {
     struct tdc_tensor_scratch *n_scratch, *b_scratch;
     struct tdc_span_buffer n_buffer, b_buffer;
     struct tdc_text path;
+    enum tdc_cpu_variant variant;
     bool cold; /* a small file had to come from the disk */
 };
 

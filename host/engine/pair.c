@@ -82,14 +82,15 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->bytes = n->count * element_size(n) + b->count * element_size(b);
 }
 
-static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule)
+static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
+                                   enum tdc_cpu_variant variant)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
     if (!same_shape(&pair->n, &pair->b))
         return TDC_OUTCOME_SHAPES_DIFFER;
-    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
-                            tdc_cpu_variant_chosen(), &pair->plan))
+    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule, variant,
+                            &pair->plan))
         return TDC_OUTCOME_NOT_NUMBERS;
     return TDC_OUTCOME_COMPARED;
 }
@@ -122,7 +123,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         return false;
     }
     describe(pair, outcome);
-    outcome->code = judge(pair, rule);
+    outcome->code = judge(pair, rule, worker->variant);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

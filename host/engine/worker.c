@@ -13,6 +13,7 @@ bool tdc_worker_init(struct tdc_worker *worker)
 {
     *worker = (struct tdc_worker){0};
     tdc_text_init(&worker->path, PATH_LIMIT);
+    worker->variant = tdc_cpu_variant_chosen();
     worker->n_scratch = tdc_tensor_scratch_new();
     worker->b_scratch = tdc_tensor_scratch_new();
     return worker->n_scratch != NULL && worker->b_scratch != NULL;
