@@ -26,6 +26,9 @@ static const char usage[] =
     "      --no-advice          do not write the advisor file\n"
     "      --allow-unmatched    rows without a partner do not make the exit code 1\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
+    "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
+    "                           cache, past it when not), mmap, pread (network file systems), "
+    "direct\n"
     "  -q, --quiet              no progress, no summary\n"
     "  -h, --help               this text\n"
     "\n"
@@ -41,7 +44,8 @@ enum {
     OPTION_STACK,
     OPTION_NO_STACK,
     OPTION_NO_ADVICE,
-    OPTION_ALLOW_UNMATCHED
+    OPTION_ALLOW_UNMATCHED,
+    OPTION_IO
 };
 
 static const struct option long_options[] = {
@@ -55,6 +59,7 @@ static const struct option long_options[] = {
     {"no-advice", no_argument, NULL, OPTION_NO_ADVICE},
     {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
     {"threads", required_argument, NULL, 't'},
+    {"io", required_argument, NULL, OPTION_IO},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -107,6 +112,9 @@ static bool take_option(struct settings *settings, int option)
     case 't':
         return tdc_parse_number(optarg, 1, &request->options.threads) ||
                wrong("--threads", optarg, "a number of threads");
+    case OPTION_IO:
+        return tdc_parse_io(optarg, &request->options.io) ||
+               wrong("--io", optarg, "auto, mmap, pread or direct");
     case 'q':
         request->quiet = true;
         return true;

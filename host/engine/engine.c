@@ -220,7 +220,7 @@ static void work(struct run *run)
     struct tdc_worker worker;
     struct tdc_outcome *outcome = malloc(sizeof *outcome);
     /* a thread without memory leaves the work to the others; with none left the run says so */
-    if (tdc_worker_init(&worker) && outcome != NULL)
+    if (tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK && outcome != NULL)
         work_until_done(run, &worker, outcome);
     tdc_worker_free(&worker);
     free(outcome);

@@ -8,6 +8,7 @@
 #ifndef TDC_HOST_ENGINE_H
 #define TDC_HOST_ENGINE_H
 
+#include "host/engine/backend.h"
 #include "host/engine/source.h"
 #include "io/tensor_file.h"
 #include "io/text.h"
@@ -53,6 +54,7 @@ struct tdc_engine {
     enum tdc_relative_rule rule;
     int threads; /* 0: all */
     tdc_io io;
+    const struct tdc_backend *backend;
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);
@@ -70,11 +72,15 @@ struct tdc_worker {
     struct tdc_tensor_scratch *n_scratch, *b_scratch;
     struct tdc_span_buffer n_buffer, b_buffer;
     struct tdc_text path;
+    const struct tdc_backend *backend;
+    void *backend_state;
     enum tdc_cpu_variant variant;
     bool cold; /* a small file had to come from the disk */
 };
 
-bool tdc_worker_init(struct tdc_worker *worker);
+/* Opens the backend for this thread. */
+tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
+                           struct tdc_error *error);
 void tdc_worker_free(struct tdc_worker *worker);
 
 /* A pair of open tensors. */

@@ -1,7 +1,6 @@
 /* pair.c - one pair of tensor files: open, reduce a span, finish. */
 #include <string.h>
 
-#include "host/engine/backend.h"
 #include "host/engine/engine.h"
 #include "host/engine/job_path.h"
 #include "io/error.h"
@@ -166,6 +165,40 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
     return span_elements(pair, span) * (element_size(&pair->n) + element_size(&pair->b));
 }
 
+/* Keeps as many chunks under way as the backend allows, and waits for them in order. */
+static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                   const void *b, size_t count, struct tdc_pair_sums *partials)
+{
+    enum {
+        MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
+    };
+    struct tdc_backend_chunk chunks[MOST];
+    const struct tdc_backend *backend = worker->backend;
+    size_t limit = backend->limit(worker->backend_state), submitted = 0, waited = 0;
+    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b);
+    bool ok = true;
+    for (size_t at = 0; at < count && ok; at += TDC_PAIR_CHUNK) {
+        size_t left = count - at;
+        struct tdc_backend_chunk *chunk = &chunks[submitted];
+        *chunk = (struct tdc_backend_chunk){
+            .plan = &pair->plan,
+            .n = (const char *)n + at * n_size,
+            .b = (const char *)b + at * b_size,
+            .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
+            .sums = &partials[submitted],
+        };
+        if (submitted - waited == limit)
+            ok = backend->wait(worker->backend_state, &chunks[waited++]);
+        if (backend->submit(worker->backend_state, chunk))
+            submitted++;
+        else
+            ok = false;
+    }
+    while (waited < submitted)
+        ok &= backend->wait(worker->backend_state, &chunks[waited++]);
+    return ok;
+}
+
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials)
 {
@@ -176,19 +209,8 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
     if (result == TDC_CHUNK_DONE)
         result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
-    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b);
-    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += TDC_PAIR_CHUNK) {
-        size_t left = count - at;
-        struct tdc_backend_chunk chunk = {
-            .plan = &pair->plan,
-            .n = (const char *)n + at * n_size,
-            .b = (const char *)b + at * b_size,
-            .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
-            .sums = partials++,
-        };
-        if (!tdc_backend_cpu.submit(NULL, &chunk) || !tdc_backend_cpu.wait(NULL, &chunk))
-            result = TDC_CHUNK_VANISHED;
-    }
+    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials))
+        result = TDC_CHUNK_VANISHED;
     return result;
 }
 

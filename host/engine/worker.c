@@ -4,23 +4,32 @@
 
 #include "host/engine/engine.h"
 #include "host/engine/job_path.h"
+#include "io/error.h"
 #include "io/file_map.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
 #define PATH_LIMIT ((size_t)1 << 16)
 
-bool tdc_worker_init(struct tdc_worker *worker)
+tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
+                           struct tdc_error *error)
 {
     *worker = (struct tdc_worker){0};
     tdc_text_init(&worker->path, PATH_LIMIT);
     worker->variant = tdc_cpu_variant_chosen();
     worker->n_scratch = tdc_tensor_scratch_new();
     worker->b_scratch = tdc_tensor_scratch_new();
-    return worker->n_scratch != NULL && worker->b_scratch != NULL;
+    if (worker->n_scratch == NULL || worker->b_scratch == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a thread");
+    tdc_status status = backend->open(&worker->backend_state, error);
+    if (status == TDC_OK)
+        worker->backend = backend;
+    return status;
 }
 
 void tdc_worker_free(struct tdc_worker *worker)
 {
+    if (worker->backend != NULL)
+        worker->backend->close(worker->backend_state);
     tdc_tensor_scratch_free(worker->n_scratch);
     tdc_tensor_scratch_free(worker->b_scratch);
     tdc_span_buffer_free(&worker->n_buffer);

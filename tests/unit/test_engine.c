@@ -201,8 +201,11 @@ static void results_depend_on_the_data_alone(void **state)
         for (int threads = 1; threads <= 4; threads++) {
             struct tdc_job jobs[PAIRS];
             list_jobs(&folder, pairs, outcomes, jobs);
-            struct tdc_engine engine = {
-                .rule = rules[r], .threads = threads, .options = &options, .done = keep_outcome};
+            struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                        .rule = rules[r],
+                                        .threads = threads,
+                                        .options = &options,
+                                        .done = keep_outcome};
             assert_int_equal(tdc_engine_run(&engine, jobs, PAIRS, NULL), TDC_OK);
             for (size_t i = 0; i < PAIRS; i++) {
                 assert_int_equal(outcomes[i].code, TDC_OUTCOME_COMPARED);
@@ -253,7 +256,7 @@ static void shrink_under(tdc_io io)
     struct tdc_open_pair pair;
     struct tdc_job job = plain_job(&folder, &outcome);
     struct tdc_worker worker;
-    assert_true(tdc_worker_init(&worker));
+    assert_int_equal(tdc_worker_init(&worker, &tdc_backend_cpu, NULL), TDC_OK);
     assert_true(tdc_pair_open(&worker, &job, TDC_RELATIVE_F64, io, &pair, &outcome));
     assert_int_equal(pair.chunks, 12);
     assert_int_equal(pair.spans, 3);
@@ -302,8 +305,11 @@ static void a_file_that_shrinks_is_one_row(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.progress = shrink;
     options.context = &folder;
-    struct tdc_engine engine = {
-        .rule = TDC_RELATIVE_F64, .threads = 1, .options = &options, .done = keep_outcome};
+    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                .rule = TDC_RELATIVE_F64,
+                                .threads = 1,
+                                .options = &options,
+                                .done = keep_outcome};
     assert_int_equal(tdc_engine_run(&engine, jobs, 2, NULL), TDC_OK);
     assert_int_equal(outcomes[0].code, TDC_OUTCOME_UNREADABLE);
     assert_int_equal(outcomes[0].error.status, TDC_ERR_CHANGED);
@@ -351,8 +357,11 @@ static void outcomes_without_arithmetic(void **state)
         struct tdc_job job = plain_job(&folder, &outcome);
         job.n_file = cases[i].n;
         job.b_file = cases[i].b;
-        struct tdc_engine engine = {
-            .rule = TDC_RELATIVE_F64, .threads = 1, .options = &options, .done = keep_outcome};
+        struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                    .rule = TDC_RELATIVE_F64,
+                                    .threads = 1,
+                                    .options = &options,
+                                    .done = keep_outcome};
         assert_int_equal(tdc_engine_run(&engine, &job, 1, NULL), TDC_OK);
         if (outcome.code != cases[i].code)
             fail_msg("%s against %s: outcome %d", cases[i].n, cases[i].b, (int)outcome.code);
@@ -388,7 +397,8 @@ static void a_cancelled_run_stops(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.cancel = &cancel_now;
     int done = 0;
-    struct tdc_engine engine = {.rule = TDC_RELATIVE_F64,
+    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                .rule = TDC_RELATIVE_F64,
                                 .threads = 1,
                                 .options = &options,
                                 .done = cancel_run,
