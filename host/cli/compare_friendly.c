@@ -165,6 +165,19 @@ static int exit_code(const struct settings *settings, const struct tdc_run *run)
     return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }
 
+/* Messages about how two dumps fit each other do not name them. */
+static void complain_of(const struct tdc_run *run, const struct tdc_error *error)
+{
+    bool about_both = error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_REFUSED ||
+                      error->status == TDC_ERR_NOTHING || error->status == TDC_ERR_FORMAT;
+    const struct tdc_task *task = run->count != 0 ? run->items[run->count - 1].task : NULL;
+    if (about_both && task != NULL && strstr(error->message, task->npu) == NULL &&
+        strstr(error->message, task->bench) == NULL)
+        tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);
+    else
+        tdc_complain("%s", error->message);
+}
+
 int tdc_command_compare(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
@@ -192,7 +205,7 @@ int tdc_command_compare(int argc, char **argv)
     }
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
-        tdc_complain("%s", error.message);
+        complain_of(&run, &error);
     } else {
         if (!request->quiet)
             tdc_print_summary(request, &run);
