@@ -1,0 +1,169 @@
+/*
+ * reference.h - the frameworks' operators in float64: from a call's recorded inputs to the outputs
+ * and gradients it ought to have.
+ *
+ * One table (registry.c) says which names mean the same function, which arguments it takes and how
+ * it is computed; files in ops/ hold the definitions by family. A definition is written once, out
+ * of primitives that know their derivative (tape.h), and serves both directions.
+ *
+ * Dtypes. Floating tensors are float64 here, whatever they were recorded as; integer and bool
+ * tensors keep their dtype and are computed exactly, wrapping at its width. Only the conversion
+ * operators (tdc_reference_is_conversion) read and give the recorded dtypes: their values are
+ * rounded to that dtype and carry its name.
+ *
+ * Memory. Everything a call makes lies in the arena it is given, which bounds it; nothing is freed
+ * one by one. Inputs are read only and must outlive the outputs, which may share their elements.
+ *
+ * Threads. The functions hold no state: several calls may run at once, each with an arena of its
+ * own. Large loops use OpenMP; sums have a fixed order, so that the results do not depend on the
+ * number of threads.
+ */
+#ifndef TDC_REFERENCE_REFERENCE_H
+#define TDC_REFERENCE_REFERENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/arena.h"
+#include "tdcmp.h"
+
+#define TDC_REFERENCE_RANK      16   /* dimensions of a tensor at most */
+#define TDC_REFERENCE_ARGUMENTS 4096 /* values of a call at most, lists included */
+#define TDC_REFERENCE_DEPTH     4    /* lists inside lists */
+
+/*
+ * A dense tensor in row-major order. Elements take eight bytes: `real` for floating dtypes (values
+ * of float16, bfloat16 and float32 are exact in it), `whole` for integers and for bool (0 or 1).
+ * uint64 is kept as the int64 of the same bits. dtype is one of TDC_BOOL, the integers, TDC_F16,
+ * TDC_BF16, TDC_F32, TDC_F64.
+ */
+struct tdc_reference_tensor {
+    tdc_dtype dtype;
+    unsigned rank;
+    int64_t shape[TDC_REFERENCE_RANK];
+    int64_t count; /* product of shape */
+    union {
+        double *real;
+        int64_t *whole;
+    };
+    bool wants_gradient; /* input of a backward: a leaf whose gradient is asked for */
+    /* inner use; zero in inputs */
+    bool number;                /* came from a Python number: does not promote tensors */
+    tdc_dtype recorded;         /* dtype before it was widened */
+    struct tdc_tape_node *made; /* how it was computed, when a gradient may pass through it */
+};
+
+/* Elements are uninitialised. NULL when the shape is impossible or the arena is full. */
+struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
+                                                      unsigned rank, const int64_t *shape);
+static inline bool tdc_dtype_is_floating(tdc_dtype dtype)
+{
+    return dtype == TDC_F16 || dtype == TDC_BF16 || dtype == TDC_F32 || dtype == TDC_F64;
+}
+
+/* value rounded to dtype (nearest, ties to even; overflow gives infinity); any floating dtype. */
+double tdc_reference_round(double value, tdc_dtype dtype);
+
+enum tdc_reference_kind {
+    TDC_VALUE_NULL,
+    TDC_VALUE_BOOL,  /* whole: 0 or 1 */
+    TDC_VALUE_INT,   /* whole */
+    TDC_VALUE_FLOAT, /* real */
+    TDC_VALUE_TEXT,  /* text */
+    TDC_VALUE_DTYPE, /* dtype */
+    TDC_VALUE_LIST,  /* items: list or tuple */
+    TDC_VALUE_SLICE, /* items: three values, each null or int */
+    TDC_VALUE_ELLIPSIS,
+    TDC_VALUE_TENSOR, /* tensor */
+    TDC_VALUE_UNKNOWN /* a positional dtype or device of a PyTorch dump: the value is lost */
+};
+
+struct tdc_reference_value {
+    enum tdc_reference_kind kind;
+    union {
+        int64_t whole;
+        double real;
+        const char *text;
+        tdc_dtype dtype;
+        struct {
+            struct tdc_reference_value *values;
+            size_t count;
+        } items;
+        struct tdc_reference_tensor *tensor;
+    };
+};
+
+struct tdc_reference_keyword {
+    const char *name;
+    struct tdc_reference_value value;
+};
+
+/* An entry of the table. */
+struct tdc_operator;
+
+/*
+ * The operator of an API's record prefix and name: "Mint.add", "MintFunctional.softmax",
+ * "Tensor.clamp_", "Torch.add", "Functional.linear", "NPU.npu_rms_norm". A trailing `_` is the
+ * in-place form of the same function. NULL when there is none.
+ */
+const struct tdc_operator *tdc_reference_find(const char *api);
+/* Its output is drawn, not computed (rand, normal, bernoulli, ...; dropout is not among them). */
+bool tdc_reference_is_random(const struct tdc_operator *operator);
+/* Computed with the recorded dtypes: to, type, type_as, float, half, int, long, bool, byte, ... */
+bool tdc_reference_is_conversion(const struct tdc_operator *operator);
+/* False: every result is an integer, a bool or no tensor. */
+bool tdc_reference_has_gradient(const struct tdc_operator *operator);
+/* "input, other, *, alpha=1" */
+const char *tdc_reference_signature(const struct tdc_operator *operator);
+
+/*
+ * Calls `visit` once for each API name the table knows, family by family: the name as it is looked
+ * up ("Mint.add"), the operator and the family ("elementwise", ...). Stops when visit gives false.
+ */
+void tdc_reference_list(bool (*visit)(void *context, const char *api, const char *family,
+                                      const struct tdc_operator *operator),
+                        void *context);
+
+struct tdc_reference_call {
+    const struct tdc_operator *operator;
+    const struct tdc_reference_value *arguments;
+    size_t argument_count;
+    const struct tdc_reference_keyword *keywords;
+    size_t keyword_count;
+    /* dtype of the first recorded output: what Tensor.to takes for a dtype that was lost.
+     * TDC_DTYPE_NONE when unknown: such a call cannot be rebuilt. */
+    tdc_dtype recorded_output;
+};
+
+struct tdc_reference_results {
+    struct tdc_reference_value
+        *values; /* in the arena; kinds tensor, bool, int, float, list, null */
+    size_t count;
+    char reason[256]; /* one line, when the status is not TDC_OK */
+};
+
+/*
+ * Computes the call's outputs: tuples and lists are spread, one value per output. TDC_ERR_ARGUMENT:
+ * the arguments do not fit the function (the framework would raise); TDC_ERR_UNSUPPORTED: a valid
+ * call this reference cannot rebuild (random, a mode it lacks); TDC_ERR_MEMORY: the arena is full.
+ */
+tdc_status tdc_reference_forward(const struct tdc_reference_call *call, struct tdc_arena *arena,
+                                 struct tdc_reference_results *outputs);
+
+/*
+ * The gradients of all input tensors with `wants_gradient` set, found in the order: arguments left
+ * to right, lists in depth, then keywords. One value per such tensor: a tensor of its shape, or
+ * null when no gradient reaches it (the framework's None). The leaves must be floating.
+ *
+ * gradients[i] belongs to output i of the forward; the shorter list decides. NULL stands for zeros.
+ * TDC_ERR_ARGUMENT also when a gradient's shape is not its output's, or its output is not floating
+ * or does not depend on any leaf.
+ * A conversion's gradient is rounded to the leaf's dtype and carries it.
+ */
+tdc_status tdc_reference_backward(const struct tdc_reference_call *call,
+                                  struct tdc_reference_tensor *const *gradients,
+                                  size_t gradient_count, struct tdc_arena *arena,
+                                  struct tdc_reference_results *results);
+
+#endif
