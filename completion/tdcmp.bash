@@ -21,20 +21,28 @@ _tdcmp()
     local make="--tensors --elements --dtype --task --npy --share --exact --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --threads --repeat --rules --dir --help"
+    local precheck="--output --max-abs-err --cos --bench-round --profile --standard --resume --save-error-data
+        --no-json --explain --list-apis --threads --quiet --help"
+    local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --profile
+        --standard --bench-round --max-abs-err --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare" -- "$cur")) && return ;;
         esac
     fi
     case $prev in
     --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
+    --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
+    --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
+    --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
+    --max-abs-err | --cos | --explain | --device) return ;;
     --threads | --step) return ;;
     esac
     case ${COMP_WORDS[1]} in
@@ -42,7 +50,15 @@ _tdcmp()
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$friendly" -- "$cur"))
         ;;
+    precheck)
+        [[ $prev == -t ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
+        ;;
     -f | --framework)
+        if [[ ${COMP_WORDS[3]} == *run_ut ]]; then
+            [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$run_ut" -- "$cur"))
+            return
+        fi
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$msprobe" -- "$cur"))
         ;;
     bench)

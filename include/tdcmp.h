@@ -335,6 +335,127 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           struct tdc_error *error);
 void tdc_tasks_free(struct tdc_task_list *list);
 
+/* ---- precheck -------------------------------------------------------------------------------- */
+
+/*
+ * Judges the operators of one dump: each API call's outputs, forward and backward, against the same
+ * call computed from its recorded inputs in float64. Where the dump holds statistics alone, inputs
+ * are drawn from them and the call is run in the recorded dtype on this machine.
+ */
+
+typedef enum {
+    TDC_PROFILE_COMPAT,  /* msprobe's verdicts, its blind spots included */
+    TDC_PROFILE_EXTENDED /* without them: docs/precheck.md lists the rules */
+} tdc_profile;
+
+/* Is the reference rounded to the dtype of the tested tensor before it is compared? */
+typedef enum {
+    TDC_ROUND_AUTO, /* when that is float16 or bfloat16 */
+    TDC_ROUND_NONE,
+    TDC_ROUND_TESTED
+} tdc_bench_round;
+
+typedef enum {
+    TDC_STANDARD_COSINE, /* Cosine, MaxAbsErr, MaxRelativeErr (MindSpore's run_ut) */
+    TDC_STANDARD_PYTORCH /* a standard per API: binary, absolute threshold, ULP, ... */
+} tdc_standard;
+
+/* Verdict of a slot, of a direction of a call, or of a call. */
+typedef enum {
+    TDC_CHECK_NONE, /* nothing to compare */
+    TDC_CHECK_PASS,
+    TDC_CHECK_WARNING, /* TDC_STANDARD_PYTORCH only */
+    TDC_CHECK_ERROR,
+    TDC_CHECK_SKIP, /* could not be rebuilt or computed */
+    TDC_CHECKS
+} tdc_check;
+
+struct tdc_precheck_options {
+    tdc_profile profile;
+    tdc_bench_round bench_round;
+    tdc_standard standard;
+    double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
+    double cosine;          /* pass when Cosine is above: 0.99 */
+    int threads;            /* 0: as many as the machine has */
+    int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
+    const char *output;     /* folder of the result files */
+    const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
+    bool json;              /* details as JSON too */
+    bool save_error_data;   /* keep tensors of failing calls (task statistics) */
+    bool check_files;       /* msprobe's conditions on files: owner, no links, characters */
+    bool any_framework;     /* PyTorch dumps too */
+    void (*message)(void *context, tdc_message_level level, const char *text);
+    void (*progress)(void *context, uint64_t calls); /* calls done or skipped since the last time */
+    void *context;
+    const volatile int *cancel; /* as in struct tdc_options */
+};
+
+/* Thresholds as above, no rounding choice but auto; extended adds JSON and any_framework, compat
+ * check_files. */
+void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile);
+
+typedef struct tdc_precheck tdc_precheck;
+
+/* Reads dump.json. The options must outlive the precheck. */
+tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_options *options,
+                             tdc_precheck **precheck, struct tdc_error *error);
+void tdc_precheck_free(tdc_precheck *precheck);
+/* Calls that will be checked, those an earlier run has done included. */
+size_t tdc_precheck_calls(const tdc_precheck *precheck);
+
+/*
+ * Checks all calls. Rows are appended to the result files as calls finish, in the order of the
+ * dump; a run that ends early leaves files that result_csv can name. A call that cannot be rebuilt
+ * is a row with the reason, not a failure.
+ */
+tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error);
+
+/* What a run has found, calls of earlier runs not included. */
+struct tdc_precheck_summary {
+    uint64_t calls;
+    uint64_t verdicts[TDC_CHECKS]; /* of calls: the worst of both directions, SKIP only if all is */
+    uint64_t skipped[2];           /* forward, backward directions */
+    uint64_t unsupported;          /* calls of APIs without a reference */
+    uint64_t slots, failed_slots;
+    uint64_t resumed; /* calls that an earlier run had done */
+    double seconds;
+};
+void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
+
+/* One API kind ("Mint.add"), worst first: by share of failing calls, then by error. */
+struct tdc_precheck_api {
+    const char *name;
+    uint64_t calls, failing, skipped;
+    double worst_ulp, worst_abs; /* over floating slots; negative when nothing was measured */
+    const char *worst_call;      /* NULL when nothing was measured */
+    const char *skip_reason;     /* of the first call skipped, NULL when there is none */
+};
+size_t tdc_precheck_apis(const tdc_precheck *precheck);
+void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api);
+
+/* Names of the files: 0 result, 1 details, 2 details as JSON. NULL when not written. */
+const char *tdc_precheck_file(const tdc_precheck *precheck, int which);
+
+/* Everything about one call for a person to read: inputs, verdicts, the worst elements. Valid until
+ * the next call; NULL with *error set when there is no such call. */
+const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error);
+
+/* Each API there is a reference for: "Mint.add", its family, its arguments. Stops at false. */
+void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char *family,
+                                     const char *arguments),
+                       void *context);
+
+/*
+ * Judges the details file of a device run by that of a GPU run (both by TDC_STANDARD_PYTORCH) and
+ * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder. Rows
+ * without a partner are told as warnings; a repeated row is TDC_ERR_REFUSED.
+ */
+tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_details,
+                                 const char *folder,
+                                 void (*message)(void *context, tdc_message_level level,
+                                                 const char *text),
+                                 void *context, struct tdc_error *error);
+
 /* ---- progress on the terminal ---------------------------------------------------------------- */
 
 /*

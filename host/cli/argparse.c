@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct parsing {
-    const char *program;
+    const char *program, *example;
     struct tdc_argument *arguments;
     size_t count;
 };
@@ -17,7 +17,10 @@ static void print_usage(FILE *stream, const struct parsing *parsing)
         if (argument->arity == TDC_FLAG)
             fprintf(stream, " [%s]", argument->brief);
         else
-            fprintf(stream, argument->arity == TDC_VALUE ? " [%s %s]" : " [%s [%s]]",
+            fprintf(stream,
+                    argument->arity == TDC_VALUE    ? " [%s %s]"
+                    : argument->arity == TDC_VALUES ? " [%s %s ...]"
+                                                    : " [%s [%s]]",
                     argument->brief, argument->metavar);
     }
     fputc('\n', stream);
@@ -29,10 +32,12 @@ static void print_help(const struct parsing *parsing)
     printf("\noptions:\n  -h, --help\n");
     for (size_t i = 0; i < parsing->count; i++) {
         const struct tdc_argument *argument = &parsing->arguments[i];
-        printf("  %s, %s %s\n        %s\n", argument->brief, argument->full,
-               argument->arity == TDC_FLAG ? "" : argument->metavar, argument->help);
+        bool one_name = strcmp(argument->brief, argument->full) == 0;
+        printf("  %s%s%s %s\n        %s\n", argument->brief, one_name ? "" : ", ",
+               one_name ? "" : argument->full, argument->arity == TDC_FLAG ? "" : argument->metavar,
+               argument->help);
     }
-    printf("\nexample: %s -i compare.json -o output -hl\n", parsing->program);
+    printf("\nexample: %s %s\n", parsing->program, parsing->example);
 }
 
 static int fail(const struct parsing *parsing, const char *what, const char *which,
@@ -89,10 +94,21 @@ static int store(const struct parsing *parsing, struct tdc_argument *argument, c
     argument->value = joined;
     if (joined == NULL && *at + 1 < argc && is_value(argv[*at + 1]))
         argument->value = argv[++*at];
-    if (argument->value == NULL && argument->arity == TDC_VALUE) {
+    argument->values = argv + *at;
+    argument->value_count = argument->value != NULL && joined == NULL;
+    while (argument->arity == TDC_VALUES && argument->value_count != 0 && *at + 1 < argc &&
+           is_value(argv[*at + 1])) {
+        argument->value_count++;
+        ++*at;
+    }
+    if (argument->value == NULL && argument->arity != TDC_OPTIONAL_VALUE) {
         char names[128];
-        snprintf(names, sizeof names, "%s/%s", argument->brief, argument->full);
-        return fail(parsing, "argument ", names, ": expected one argument");
+        bool one_name = strcmp(argument->brief, argument->full) == 0;
+        snprintf(names, sizeof names, "%s%s%s", argument->brief, one_name ? "" : "/",
+                 one_name ? "" : argument->full);
+        return fail(parsing, "argument ", names,
+                    argument->arity == TDC_VALUE ? ": expected one argument"
+                                                 : ": expected at least one argument");
     }
     return 0;
 }
@@ -141,10 +157,10 @@ static int take_word(const struct parsing *parsing, int argc, char **argv, int *
     return store(parsing, argument, equals != NULL ? equals + 1 : NULL, argc, argv, at);
 }
 
-int tdc_argparse(const char *program, int argc, char **argv, struct tdc_argument *arguments,
-                 size_t count, bool *helped)
+int tdc_argparse(const char *program, const char *example, int argc, char **argv,
+                 struct tdc_argument *arguments, size_t count, bool *helped)
 {
-    struct parsing parsing = {program, arguments, count};
+    struct parsing parsing = {program, example, arguments, count};
     *helped = false;
     for (int at = 0; at < argc && !*helped; at++) {
         int code = take_word(&parsing, argc, argv, &at, helped);

@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 enum tdc_arity {
-    TDC_FLAG,          /* store_true */
-    TDC_VALUE,         /* exactly one */
-    TDC_OPTIONAL_VALUE /* nargs='?' */
+    TDC_FLAG,           /* store_true */
+    TDC_VALUE,          /* exactly one */
+    TDC_OPTIONAL_VALUE, /* nargs='?' */
+    TDC_VALUES          /* nargs='+': one or more */
 };
 
 struct tdc_argument {
@@ -25,14 +26,16 @@ struct tdc_argument {
     /* results */
     bool given;
     const char *value; /* NULL when an optional value was left out */
+    char **values;     /* TDC_VALUES: `value_count` words of argv */
+    int value_count;
 };
 
 /*
- * Parses argv[0..argc). Prints argparse's usage and error to stderr, as `program: error: ...`, and
- * returns 2 on a mistake; prints help to stdout and returns 0 with *helped set for -h; else returns
- * 0.
+ * Parses argv[0..argc). `example` ends the help text: arguments that work. Prints argparse's usage
+ * and error to stderr, as `program: error: ...`, and returns 2 on a mistake; prints help to stdout
+ * and returns 0 with *helped set for -h; else returns 0.
  */
-int tdc_argparse(const char *program, int argc, char **argv, struct tdc_argument *arguments,
-                 size_t count, bool *helped);
+int tdc_argparse(const char *program, const char *example, int argc, char **argv,
+                 struct tdc_argument *arguments, size_t count, bool *helped);
 
 #endif

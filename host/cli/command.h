@@ -20,9 +20,14 @@ enum {
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
 int tdc_command_bench(int argc, char **argv);
+int tdc_command_precheck(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
+/* `-f ... run_ut` and `multi_run_ut`; argv[0] is the first argument behind. */
+int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch);
+/* `-f pytorch api_precision_compare` */
+int tdc_msprobe_precision_compare(int argc, char **argv);
 
 /* ---- messages on stderr ---------------------------------------------------------------------- */
 

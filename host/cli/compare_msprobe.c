@@ -36,29 +36,33 @@ enum {
 
 static const struct tdc_argument arguments_template[ARGUMENTS] = {
     [ARG_INPUT] = {"-i", "--input_path", TDC_VALUE, "INPUT_PATH",
-                   "<Required> compare.json with npu_path and bench_path", false, NULL},
+                   "<Required> compare.json with npu_path and bench_path", false, NULL, NULL, 0},
     [ARG_OUTPUT] = {"-o", "--output_path", TDC_OPTIONAL_VALUE, "OUTPUT_PATH",
-                    "folder for the results, default ./output", false, NULL},
-    [ARG_STACK] = {"-s", "--stack_mode", TDC_FLAG, "", "show stack_path's call stacks", false,
-                   NULL},
-    [ARG_COMPARE_ONLY] = {"-c", "--compare_only", TDC_FLAG, "", "no advisor file", false, NULL},
-    [ARG_FUZZY] = {"-f", "--fuzzy_match", TDC_FLAG, "", "match shifted call numbers", false, NULL},
-    [ARG_HIGHLIGHT] = {"-hl", "--highlight", TDC_FLAG, "", "colour suspicious rows", false, NULL},
+                    "folder for the results, default ./output", false, NULL, NULL, 0},
+    [ARG_STACK] = {"-s", "--stack_mode", TDC_FLAG, "", "show stack_path's call stacks", false, NULL,
+                   NULL, 0},
+    [ARG_COMPARE_ONLY] = {"-c", "--compare_only", TDC_FLAG, "", "no advisor file", false, NULL,
+                          NULL, 0},
+    [ARG_FUZZY] = {"-f", "--fuzzy_match", TDC_FLAG, "", "match shifted call numbers", false, NULL,
+                   NULL, 0},
+    [ARG_HIGHLIGHT] = {"-hl", "--highlight", TDC_FLAG, "", "colour suspicious rows", false, NULL,
+                       NULL, 0},
     [ARG_CELL_MAPPING] = {"-cm", "--cell_mapping", TDC_OPTIONAL_VALUE, "FILE",
-                          "cell mapping (mindspore)", false, NULL},
+                          "cell mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_API_MAPPING] = {"-am", "--api_mapping", TDC_OPTIONAL_VALUE, "FILE",
-                         "api mapping (mindspore)", false, NULL},
+                         "api mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DATA_MAPPING] = {"-dm", "--data_mapping", TDC_VALUE, "FILE",
-                          "yaml of `NPU row name: bench row name`", false, NULL},
+                          "yaml of `NPU row name: bench row name`", false, NULL, NULL, 0},
     [ARG_LAYER_MAPPING] = {"-lm", "--layer_mapping", TDC_OPTIONAL_VALUE, "FILE",
-                           "layer mapping (mindspore)", false, NULL},
+                           "layer mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
-                          NULL},
+                          NULL, NULL, 0},
     [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default) or sound", false,
-                   NULL},
+                   NULL, NULL, 0},
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
-                    NULL},
-    [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL},
+                    NULL, NULL, 0},
+    [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL,
+                     NULL, 0},
 };
 
 static void log_error(const char *text)
@@ -241,7 +245,8 @@ static int compare(int argc, char **argv, bool pytorch)
     char program[64];
     snprintf(program, sizeof program, "tdcmp -f %s compare", pytorch ? "pytorch" : "mindspore");
     bool helped;
-    int code = tdc_argparse(program, argc, argv, arguments, ARGUMENTS, &helped);
+    int code = tdc_argparse(program, "-i compare.json -o output -hl", argc, argv, arguments,
+                            ARGUMENTS, &helped);
     if (code != 0 || helped)
         return code;
     if (!arguments[ARG_INPUT].given) {
@@ -282,6 +287,8 @@ int tdc_msprobe_form(int argc, char **argv)
 {
     if (argc < 4) {
         printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
+               "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
+               "[options]\n"
                "       tdcmp -f pytorch compare -h lists the options\n");
         return 0;
     }
@@ -293,8 +300,15 @@ int tdc_msprobe_form(int argc, char **argv)
                 argv[2]);
         return 2;
     }
+    if (strcmp(argv[3], "run_ut") == 0 || strcmp(argv[3], "multi_run_ut") == 0)
+        return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
+    if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
+        return tdc_msprobe_precision_compare(argc - 4, argv + 4);
     if (strcmp(argv[3], "compare") != 0) {
-        fprintf(stderr, "tdcmp: error: invalid choice: '%s' (choose from 'compare')\n", argv[3]);
+        fprintf(stderr,
+                "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
+                "'multi_run_ut'%s)\n",
+                argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }
     return compare(argc - 4, argv + 4, pytorch);

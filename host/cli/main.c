@@ -12,6 +12,7 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
+    "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
     "  --version           version of program and library\n"
@@ -20,6 +21,9 @@ static const char usage[] =
     "msprobe's form, for scripts that call msprobe today:\n"
     "  tdcmp -f pytorch compare -i compare.json -o output [-s] [-c] [-f] [-hl] [-dm FILE]\n"
     "  tdcmp -f mindspore compare ... [-cm [FILE]] [-am [FILE]] [-lm [FILE]]\n"
+    "  tdcmp -f mindspore run_ut -api_info dump.json [-o DIR] [-csv_path FILE] "
+    "[-save_error_data]\n"
+    "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
 
@@ -61,6 +65,8 @@ int main(int argc, char **argv)
         return tdc_msprobe_form(argc, argv);
     if (strcmp(argv[1], "compare") == 0)
         return tdc_command_compare(argc - 1, argv + 1);
+    if (strcmp(argv[1], "precheck") == 0)
+        return tdc_command_precheck(argc - 1, argv + 1);
     if (strcmp(argv[1], "match") == 0)
         return tdc_command_match(argc - 1, argv + 1);
     if (strcmp(argv[1], "bench") == 0)

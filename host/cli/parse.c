@@ -1,5 +1,6 @@
 #include "host/cli/parse.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,38 @@ bool tdc_parse_io(const char *name, tdc_io *io)
         }
     }
     return false;
+}
+
+bool tdc_parse_profile(const char *name, tdc_profile *profile)
+{
+    *profile = strcmp(name, "compat") == 0 ? TDC_PROFILE_COMPAT : TDC_PROFILE_EXTENDED;
+    return strcmp(name, "compat") == 0 || strcmp(name, "extended") == 0;
+}
+
+bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding)
+{
+    static const char *const names[] = {
+        [TDC_ROUND_AUTO] = "auto", [TDC_ROUND_NONE] = "none", [TDC_ROUND_TESTED] = "tested"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *rounding = (tdc_bench_round)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tdc_parse_standard(const char *name, tdc_standard *standard)
+{
+    *standard = strcmp(name, "pytorch") == 0 ? TDC_STANDARD_PYTORCH : TDC_STANDARD_COSINE;
+    return strcmp(name, "pytorch") == 0 || strcmp(name, "cosine") == 0;
+}
+
+bool tdc_parse_real(const char *text, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
 }
 
 bool tdc_parse_number(const char *text, int least, int *number)

@@ -10,6 +10,14 @@ bool tdc_parse_formats(const char *list, unsigned *formats);
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules);
 /* "auto", "mmap", "pread" or "direct" */
 bool tdc_parse_io(const char *name, tdc_io *io);
+/* "compat" or "extended" */
+bool tdc_parse_profile(const char *name, tdc_profile *profile);
+/* "auto", "none" or "tested" */
+bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding);
+/* "cosine" or "pytorch" */
+bool tdc_parse_standard(const char *name, tdc_standard *standard);
+/* A finite number. */
+bool tdc_parse_real(const char *text, double *number);
 /* A whole number of at least `least`. */
 bool tdc_parse_number(const char *text, int least, int *number);
 

@@ -52,6 +52,9 @@ def check_options(program, source):
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
     make = help_options(program, ["bench", "make", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
+    precheck = help_options(program, ["precheck", "--help"])
+    run_ut = help_options(program, ["-f", "mindspore", "multi_run_ut", "-h"])
+    page = read(source, "docs", "precheck.md")
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MSPROBE"), friendly),
@@ -69,12 +72,24 @@ def check_options(program, source):
         "completion/_tdcmp, msprobe's form": (
             section(read(source, "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
     }
+    places["man/tdcmp.1, PRECHECK"] = (section(man, ".SH PRECHECK", ".SH BENCH"), precheck)
+    places["docs/precheck.md"] = (section(page, "## Options", "## msprobe's form"), precheck)
+    places["completion/_tdcmp, precheck"] = (
+        section(read(source, "completion", "_tdcmp"), "_tdcmp_precheck()", "_tdcmp_run_ut()"), precheck)
+    for place, text in (("man/tdcmp.1, run_ut", section(man, ".SH PRECHECK", ".SH BENCH")),
+                        ("docs/precheck.md, msprobe's form",
+                         section(page, "## msprobe's form", "## Files")),
+                        ("completion/_tdcmp, run_ut",
+                         section(read(source, "completion", "_tdcmp"), "_tdcmp_run_ut()",
+                                 "_tdcmp_msprobe()"))):
+        for option in sorted(run_ut):
+            check(option in text, f"{place}: {option} is missing")
     for place, (text, options) in places.items():
         for option in sorted(options - mentions(text)):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "completion", "tdcmp.bash")
     for name, options in (("friendly", friendly), ("msprobe", msprobe), ("make", make),
-                          ("measure", measure)):
+                          ("measure", measure), ("precheck", precheck)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -83,7 +98,7 @@ def check_options(program, source):
     for option in sorted(friendly):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = friendly | msprobe | make | measure | {"--version", "--framework"}
+    known = precheck | friendly | msprobe | make | measure | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

@@ -1,0 +1,309 @@
+#include "host/precheck/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOG_LIMIT ((size_t)1 << 16)
+
+bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
+                       const struct tdc_precheck_options *options, size_t memory)
+{
+    *checker =
+        (struct tdc_checker){.calls = calls, .options = options, .executor = &tdc_executor_native};
+    tdc_arena_init(&checker->arena, memory);
+    checker->scratch = tdc_tensor_scratch_new();
+    return checker->scratch != NULL;
+}
+
+void tdc_checker_end(struct tdc_checker *checker)
+{
+    tdc_arena_free(&checker->arena);
+    tdc_tensor_scratch_free(checker->scratch);
+}
+
+/* ---- helpers of the parts -------------------------------------------------------------------- */
+
+bool tdc_value_is_floating(const struct tdc_reference_value *value)
+{
+    return value->kind == TDC_VALUE_TENSOR && tdc_dtype_is_floating(value->tensor->dtype);
+}
+
+bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
+                    struct tdc_reason *reason)
+{
+    struct tdc_direction_check *found = &check->directions[direction];
+    struct tdc_arena *arena = &check->checker->arena;
+    found->count = 0;
+    found->slots = tdc_arena_zeroed(arena, count + 1, sizeof *found->slots);
+    found->rows = tdc_arena_zeroed(arena, count + 1, sizeof *found->rows);
+    return (found->slots != NULL && found->rows != NULL) ||
+           tdc_give_reason(reason, "out of memory");
+}
+
+void tdc_add_slot(struct tdc_call_check *check, enum tdc_direction direction, size_t number,
+                  const struct tdc_reference_value *reference,
+                  const struct tdc_reference_value *tested)
+{
+    struct tdc_direction_check *found = &check->directions[direction];
+    found->slots[found->count++] = (struct tdc_slot){number, *reference, *tested};
+}
+
+struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check)
+{
+    return (struct tdc_reference_call){.operator= check->operator,
+                                       .arguments = check->arguments.list,
+                                       .argument_count = check->arguments.count,
+                                       .keywords = check->keywords,
+                                       .keyword_count = check->keyword_count};
+}
+
+static tdc_dtype recorded_output_dtype(struct tdc_call_check *check)
+{
+    struct tdc_values values;
+    struct tdc_reason ignored;
+    if (check->checker->options->profile != TDC_PROFILE_EXTENDED ||
+        check->checker->calls->statistics ||
+        !tdc_recorded_outputs(check, TDC_FORWARD, &values, &ignored) || values.count == 0 ||
+        values.list[0].kind != TDC_VALUE_TENSOR)
+        return TDC_DTYPE_NONE;
+    return values.list[0].tensor->dtype;
+}
+
+static bool has_lost_value(const struct tdc_call_check *check)
+{
+    for (size_t i = 0; i < check->arguments.count; i++)
+        if (check->arguments.list[i].kind == TDC_VALUE_UNKNOWN)
+            return true;
+    return false;
+}
+
+bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    if (!check->computed) {
+        struct tdc_reference_call call = tdc_check_reference_call(check);
+        if (has_lost_value(check))
+            call.recorded_output = recorded_output_dtype(check);
+        check->computed_status =
+            tdc_reference_forward(&call, &check->checker->arena, &check->outputs);
+        check->computed = true;
+    }
+    if (check->computed_status == TDC_OK)
+        return true;
+    return tdc_give_reason(reason, "%s",
+                           check->outputs.reason[0] != '\0'
+                               ? check->outputs.reason
+                               : tdc_status_text(check->computed_status));
+}
+
+static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    struct tdc_checker *checker = check->checker;
+    return (struct tdc_rebuild){.calls = checker->calls,
+                                .arena = &checker->arena,
+                                .scratch = checker->scratch,
+                                .check_files = checker->options->check_files,
+                                .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
+                                .reason = reason};
+}
+
+bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direction,
+                          struct tdc_values *values, struct tdc_reason *reason)
+{
+    char what[160];
+    snprintf(what, sizeof what, "output field of %.80s %s api in api_info.json", check->call->name,
+             tdc_direction_name[direction]);
+    struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    return tdc_rebuild_list(&rebuild, tdc_json_get(check->records[direction], "output"), what,
+                            &values->list, &values->count);
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* "Mint.add.0" to "Mint.add" and "add". False: not a name of three parts (PyTorch: at least). */
+static bool split_name(struct tdc_call_check *check)
+{
+    const char *name = check->call->name;
+    const char *first = strchr(name, '.'), *last = strrchr(name, '.');
+    if (first == NULL || first == last || (size_t)(last - name) >= sizeof check->api)
+        return false;
+    memcpy(check->api, name, (size_t)(last - name));
+    check->api[last - name] = '\0';
+    check->name = check->api + (first - name) + 1;
+    return strchr(check->name, '.') == NULL ||
+           check->checker->calls->recorder == TDC_RECORDER_PYTORCH;
+}
+
+static bool find_operator(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    bool named = split_name(check);
+    if (!named && check->checker->options->profile == TDC_PROFILE_COMPAT) {
+        check->unsupported = true;
+        return tdc_give_reason(reason, "[msprobe] Api Accuracy Checker get wrong value: ");
+    }
+    check->operator= named ? tdc_reference_find(check->api) : NULL;
+    check->unsupported = check->operator== NULL;
+    if (check->unsupported)
+        return tdc_give_reason(reason, "unsupported api");
+    if (tdc_reference_is_random(check->operator))
+        return tdc_give_reason(reason, "random api, output is not reproducible");
+    return true;
+}
+
+static bool read_records(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    struct tdc_error error = {0};
+    for (int i = 0; i < TDC_DIRECTIONS; i++)
+        if (tdc_call_record(check->checker->calls, check->call, (enum tdc_direction)i,
+                            &check->checker->arena, &check->records[i], &error) != TDC_OK)
+            return tdc_give_reason(reason, "%.500s", error.message);
+    return true;
+}
+
+static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    const struct tdc_json *forward = check->records[TDC_FORWARD];
+    if (forward == NULL)
+        return tdc_give_reason(reason, check->checker->options->profile == TDC_PROFILE_COMPAT
+                                           ? TDC_JSON_PARSE_FAILED "input is not a dict"
+                                           : "forward record is missing");
+    if (forward->kind != TDC_JSON_OBJECT)
+        return tdc_give_reason(reason, TDC_JSON_PARSE_FAILED "input is not a dict");
+    struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    char what[160];
+    snprintf(what, sizeof what, "input_args field of %.80s forward api in api_info.json",
+             check->call->name);
+    return tdc_rebuild_list(&rebuild, tdc_json_get(forward, "input_args"), what,
+                            &check->arguments.list, &check->arguments.count) &&
+           tdc_rebuild_keywords(&rebuild, tdc_json_get(forward, "input_kwargs"), &check->keywords,
+                                &check->keyword_count);
+}
+
+static bool read_gradients(struct tdc_call_check *check, struct tdc_reason *reason)
+{
+    struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    rebuild.leaves = false;
+    char what[160];
+    snprintf(what, sizeof what, "input field of %.80s backward api in api_info.json",
+             check->call->name);
+    return tdc_rebuild_list(&rebuild, tdc_json_get(check->records[TDC_BACKWARD], "input"), what,
+                            &check->gradients.list, &check->gradients.count);
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static void log_line(struct tdc_call_check *check, const char *text)
+{
+    tdc_text_adds(&check->log, text);
+    tdc_text_addc(&check->log, '\n');
+}
+
+/* The verdict by the standard stands in the row too, for the summaries. */
+static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction_check *found,
+                              size_t at, struct tdc_reason *reason)
+{
+    struct tdc_arena *arena = &check->checker->arena;
+    struct tdc_slot_row *row = &found->rows[at];
+    if (found->standard == NULL)
+        found->standard = tdc_arena_zeroed(arena, found->count, sizeof *found->standard);
+    struct tdc_standard_row *standard = found->standard != NULL ? &found->standard[at] : NULL;
+    if (standard == NULL || !tdc_judge_by_standard(arena, check->name, &found->slots[at], standard))
+        return tdc_give_reason(reason, "the call needs more memory than a call may take");
+    row->status = standard->status;
+    snprintf(row->message, sizeof row->message, "%s",
+             standard->status == TDC_CHECK_PASS ? "" : standard->message);
+    return true;
+}
+
+static bool judge_slots(struct tdc_call_check *check, struct tdc_direction_check *found,
+                        struct tdc_reason *reason)
+{
+    const struct tdc_checker *checker = check->checker;
+    for (size_t i = 0; i < found->count; i++) {
+        struct tdc_slot_row *row = &found->rows[i];
+        if (row->status == TDC_CHECK_NONE &&
+            !tdc_judge_slot(checker->options, &check->checker->arena, &found->slots[i], row,
+                            reason))
+            return false;
+        if (checker->options->standard == TDC_STANDARD_PYTORCH &&
+            !judge_by_standard(check, found, i, reason))
+            return false;
+        if (row->status == TDC_CHECK_ERROR && !row->measured && strstr(row->message, "not valid")) {
+            log_line(check, "not suitable for computing Cosine, skip this.");
+            log_line(check, "not suitable for computing MaxAbsErr, skip this.");
+            log_line(check, "not suitable for computing MaxRelativeErr, skip this.");
+        }
+        if (row->status > found->status)
+            found->status = row->status;
+    }
+    return true;
+}
+
+static bool check_direction(struct tdc_call_check *check, enum tdc_direction direction,
+                            struct tdc_reason *reason)
+{
+    struct tdc_direction_check *found = &check->directions[direction];
+    if (!check->inputs_ready)
+        return tdc_give_reason(reason, "%s", check->inputs_reason.text);
+    const char *refusal = tdc_compat_refusal(check, direction);
+    if (refusal != NULL)
+        return tdc_give_reason(reason, "%s", refusal);
+    if (direction == TDC_BACKWARD && !read_gradients(check, reason))
+        return false;
+    bool done = false;
+    if (tdc_check_dropout(check, direction, &done, reason)) {
+        if (!done)
+            return false;
+    } else if (!(direction == TDC_FORWARD ? tdc_pair_forward(check, reason)
+                                          : tdc_pair_backward(check, reason))) {
+        return false;
+    }
+    return judge_slots(check, found, reason);
+}
+
+static void run_direction(struct tdc_call_check *check, enum tdc_direction direction)
+{
+    struct tdc_direction_check *found = &check->directions[direction];
+    if (check_direction(check, direction, &found->reason))
+        return;
+    found->status = TDC_CHECK_SKIP;
+    found->count = 0;
+    char text[800];
+    if (check->inputs_ready)
+        snprintf(text, sizeof text,
+                 "Exception occurs when running and comparing %.120s %s api. Detailed exception "
+                 "information: %s.",
+                 check->call->name, tdc_direction_name[direction], found->reason.text);
+    else
+        snprintf(text, sizeof text,
+                 "Exception occurs when getting inputs for %.120s %s api. Skipping %s check. "
+                 "Detailed exception information: %s.",
+                 check->call->name, tdc_direction_name[direction], tdc_direction_name[direction],
+                 found->reason.text);
+    log_line(check, text);
+}
+
+void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
+                    struct tdc_call_check *check)
+{
+    memset(check, 0, sizeof *check);
+    check->checker = checker;
+    check->call = call;
+    tdc_text_init(&check->log, LOG_LIMIT);
+    tdc_arena_reset(&checker->arena);
+    struct tdc_reason *reason = &check->inputs_reason;
+    check->inputs_ready =
+        find_operator(check, reason) && read_records(check, reason) && read_inputs(check, reason);
+    for (int i = 0; i < TDC_DIRECTIONS; i++)
+        if (call->records[i].size != 0)
+            run_direction(check, (enum tdc_direction)i);
+}
+
+void tdc_call_check_end(struct tdc_call_check *check)
+{
+    tdc_text_free(&check->log);
+}

@@ -1,0 +1,152 @@
+/*
+ * draw.c - random inputs where the dump holds statistics alone, exactly as msprobe draws them.
+ *
+ * Every tensor starts numpy's generator anew with seed 42, so that equal shapes and ranges give
+ * equal tensors. The stream is kept once per tensor: 2 words per element.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "host/precheck/rebuild.h"
+
+#define STATE_WORDS 624
+#define SHIFT_WORDS 397
+#define SEED        42u
+
+/* MT19937 */
+struct twister {
+    uint32_t words[STATE_WORDS];
+    unsigned next;
+};
+
+static void seed(struct twister *twister)
+{
+    twister->words[0] = SEED;
+    for (uint32_t i = 1; i < STATE_WORDS; i++) {
+        uint32_t last = twister->words[i - 1];
+        twister->words[i] = 1812433253u * (last ^ (last >> 30)) + i;
+    }
+    twister->next = STATE_WORDS;
+}
+
+static void turn(struct twister *twister)
+{
+    uint32_t *words = twister->words;
+    for (unsigned i = 0; i < STATE_WORDS; i++) {
+        uint32_t mixed = (words[i] & 0x80000000u) | (words[(i + 1) % STATE_WORDS] & 0x7fffffffu);
+        words[i] = words[(i + SHIFT_WORDS) % STATE_WORDS] ^ (mixed >> 1) ^
+                   ((mixed & 1) != 0 ? 0x9908b0dfu : 0);
+    }
+    twister->next = 0;
+}
+
+static uint32_t word(struct twister *twister)
+{
+    if (twister->next == STATE_WORDS)
+        turn(twister);
+    uint32_t y = twister->words[twister->next++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
+/* 53 bits in [0, 1) */
+static double fraction(struct twister *twister)
+{
+    double high = word(twister) >> 5, low = word(twister) >> 6;
+    return (high * 67108864.0 + low) / 9007199254740992.0;
+}
+
+static bool read_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank)
+{
+    const struct tdc_json *list = tdc_json_get(element, "shape");
+    *rank = 0;
+    if (list == NULL || list->kind != TDC_JSON_LIST)
+        return false;
+    for (const struct tdc_json *size = list->child; size != NULL; size = size->next) {
+        if (*rank == TDC_REFERENCE_RANK || size->kind != TDC_JSON_INTEGER || size->number < 0 ||
+            size->number > 0x1p53)
+            return false;
+        shape[(*rank)++] = (int64_t)size->number;
+    }
+    return true;
+}
+
+static bool read_bound(struct tdc_rebuild *rebuild, const struct tdc_json *element,
+                       const char *name, double *bound)
+{
+    const struct tdc_json *json = tdc_json_get(element, name);
+    if (json == NULL || json->kind == TDC_JSON_NULL)
+        return tdc_give_reason(rebuild->reason,
+                               TDC_JSON_PARSE_FAILED "%s field in api_info.json is missing", name);
+    if (json->kind == TDC_JSON_TRUE || json->kind == TDC_JSON_FALSE)
+        *bound = json->kind == TDC_JSON_TRUE;
+    else if (json->kind == TDC_JSON_INTEGER || json->kind == TDC_JSON_FLOAT)
+        *bound = json->number;
+    else
+        return tdc_give_reason(rebuild->reason,
+                               TDC_JSON_PARSE_FAILED
+                               "%s field in api_info.json is not accepted type: (<class 'int'>, "
+                               "<class 'float'>)",
+                               name);
+    if (isinf(*bound))
+        *bound = *bound > 0 ? DBL_MAX : -DBL_MAX;
+    return true;
+}
+
+/* Toward zero, and then the low bits, as numpy's conversions on x86-64. */
+static int64_t to_whole(double value, tdc_dtype dtype)
+{
+    int64_t whole = value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
+    switch (dtype) {
+    case TDC_I8:
+        return (int8_t)whole;
+    case TDC_U8:
+        return (uint8_t)whole;
+    case TDC_I16:
+        return (int16_t)whole;
+    case TDC_I32:
+        return value >= -0x1p31 && value < 0x1p31 ? (int32_t)whole : INT32_MIN;
+    default:
+        return whole;
+    }
+}
+
+static void fill(struct tdc_reference_tensor *tensor, double low, double range)
+{
+    struct twister twister;
+    seed(&twister);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        double r = fraction(&twister);
+        if (tensor->dtype == TDC_BOOL)
+            tensor->whole[i] = r > 0.5;
+        else if (tdc_dtype_is_floating(tensor->dtype))
+            tensor->real[i] = tdc_reference_round(low + range * r, tensor->dtype);
+        else
+            tensor->whole[i] = to_whole(low + range * r, tensor->dtype);
+    }
+}
+
+bool tdc_draw_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element, tdc_dtype dtype,
+                     struct tdc_reference_tensor **tensor)
+{
+    int64_t shape[TDC_REFERENCE_RANK];
+    unsigned rank;
+    if (!read_shape(element, shape, &rank))
+        return tdc_give_reason(rebuild->reason,
+                               TDC_JSON_PARSE_FAILED "shape field in api_info.json is missing");
+    double low = 0, high = 1;
+    if (!read_bound(rebuild, element, "Max", &high) || !read_bound(rebuild, element, "Min", &low))
+        return false;
+    if (dtype == TDC_U16 || dtype == TDC_U32 || dtype == TDC_U64)
+        return tdc_give_reason(rebuild->reason, "the reference takes no tensors of this dtype");
+    if (dtype != TDC_BOOL && !isfinite(high - low))
+        return tdc_give_reason(rebuild->reason, "Range exceeds valid bounds");
+    *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, rank, shape);
+    if (*tensor == NULL)
+        return tdc_give_reason(rebuild->reason, "the call needs more memory than a call may take");
+    fill(*tensor, low, high - low);
+    return true;
+}

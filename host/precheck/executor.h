@@ -1,0 +1,35 @@
+/*
+ * executor.h - who computes the tested side when nothing was recorded (task statistics).
+ *
+ * An executor runs an API by name on given inputs, forward and backward, and gives its results in
+ * the dtypes the device would give. `native` computes on this CPU; one for a device implements the
+ * same two functions: it copies the tensors over, calls the operator (for Ascend: aclnn, looked up
+ * by tdc_reference_find's name), copies back into the arena, and reports what it lacks with
+ * TDC_ERR_UNSUPPORTED and a reason.
+ */
+#ifndef TDC_PRECHECK_EXECUTOR_H
+#define TDC_PRECHECK_EXECUTOR_H
+
+#include "reference/reference.h"
+
+struct tdc_executor {
+    const char *name;
+    void *state;
+    /* Both as the functions of the reference: same arguments, same order of the results, memory
+     * from the arena. Called from several threads at once. */
+    tdc_status (*forward)(void *state, const struct tdc_reference_call *call,
+                          struct tdc_arena *arena, struct tdc_reference_results *outputs);
+    tdc_status (*backward)(void *state, const struct tdc_reference_call *call,
+                           struct tdc_reference_tensor *const *gradients, size_t gradient_count,
+                           struct tdc_arena *arena, struct tdc_reference_results *results);
+};
+
+/*
+ * Results in the dtype the frameworks would give: the widest floating dtype of the input tensors
+ * (float16 with bfloat16: float32), float32 when there is none. The inputs are exact in that dtype;
+ * intermediate results are kept in float64 and only the result is rounded, so that it is the
+ * answer of a correctly rounded operator of that dtype.
+ */
+extern const struct tdc_executor tdc_executor_native;
+
+#endif

@@ -1,0 +1,259 @@
+/* explain.c - everything about one call, for a person to read. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/precheck/precheck.h"
+#include "host/precheck/verdict.h"
+#include "io/error.h"
+#include "io/pytext.h"
+
+/* Elements shown of each slot. */
+#define WORST          10
+#define EXPLAIN_MEMORY ((size_t)16 << 30)
+
+static void add_number(struct tdc_text *text, double number)
+{
+    char digits[TDC_FLOAT_TEXT];
+    tdc_text_add(text, digits, tdc_float_repr(number, digits));
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static void describe_tensor(struct tdc_text *text, struct tdc_arena *arena,
+                            const struct tdc_reference_value *value)
+{
+    const struct tdc_reference_tensor *tensor = value->tensor;
+    char shape[TDC_SHAPE_TEXT];
+    tdc_shape_text(tensor, shape);
+    tdc_text_addf(text, "%s %s", tdc_value_type(value), shape);
+    const double *values = tdc_as_doubles(arena, tensor);
+    double low = DBL_MAX, high = -DBL_MAX, sum = 0, squares = 0;
+    int64_t finite = 0;
+    for (int64_t i = 0; values != NULL && i < tensor->count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        finite++;
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+        sum += values[i];
+        squares += values[i] * values[i];
+    }
+    if (values == NULL || finite == 0) {
+        tdc_text_adds(text, tensor->count == 0 ? ", empty" : ", no finite element");
+        return;
+    }
+    tdc_text_addf(text, ", min %.6g, max %.6g, mean %.6g, norm %.6g", low, high,
+                  sum / (double)finite, sqrt(squares));
+    if (finite != tensor->count)
+        tdc_text_addf(text, ", %lld not finite", (long long)(tensor->count - finite));
+}
+
+static void describe(struct tdc_text *text, struct tdc_arena *arena,
+                     const struct tdc_reference_value *value, int depth)
+{
+    switch (value->kind) {
+    case TDC_VALUE_TENSOR:
+        describe_tensor(text, arena, value);
+        return;
+    case TDC_VALUE_NULL:
+        tdc_text_adds(text, "None");
+        return;
+    case TDC_VALUE_BOOL:
+        tdc_text_adds(text, value->whole != 0 ? "True" : "False");
+        return;
+    case TDC_VALUE_INT:
+        tdc_text_addf(text, "%lld", (long long)value->whole);
+        return;
+    case TDC_VALUE_FLOAT:
+        add_number(text, value->real);
+        return;
+    case TDC_VALUE_TEXT:
+        tdc_text_addf(text, "'%s'", value->text);
+        return;
+    case TDC_VALUE_DTYPE:
+        tdc_text_adds(text, tdc_dtype_name(value->dtype));
+        return;
+    case TDC_VALUE_LIST:
+    case TDC_VALUE_SLICE:
+        tdc_text_adds(text, value->kind == TDC_VALUE_SLICE ? "slice(" : "(");
+        for (size_t i = 0; i < value->items.count && depth < TDC_REFERENCE_DEPTH; i++) {
+            tdc_text_adds(text, i != 0 ? ", " : "");
+            describe(text, arena, &value->items.values[i], depth + 1);
+        }
+        tdc_text_addc(text, ')');
+        return;
+    default:
+        tdc_text_adds(text, tdc_value_type(value));
+    }
+}
+
+static void describe_list(struct tdc_text *text, struct tdc_arena *arena, const char *label,
+                          const struct tdc_values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        tdc_text_addf(text, "  %s %zu: ", label, i);
+        describe(text, arena, &values->list[i], 0);
+        tdc_text_addc(text, '\n');
+    }
+}
+
+/* ---- worst elements -------------------------------------------------------------------------- */
+
+struct element {
+    int64_t at;
+    double error; /* infinite when one side alone is not finite */
+};
+
+static double error_of(double bench, double tested)
+{
+    if (bench == tested || (isnan(bench) && isnan(tested)))
+        return 0;
+    double error = fabs(bench - tested);
+    return isnan(error) ? (double)INFINITY : error;
+}
+
+/* The largest errors first; the first of equal ones. */
+static size_t find_worst(const double *bench, const double *tested, int64_t count,
+                         struct element worst[WORST])
+{
+    size_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double error = error_of(bench[i], tested[i]);
+        if (error == 0 || (kept == WORST && error <= worst[WORST - 1].error))
+            continue;
+        size_t place = kept < WORST ? kept++ : WORST - 1;
+        for (; place > 0 && worst[place - 1].error < error; place--)
+            worst[place] = worst[place - 1];
+        worst[place] = (struct element){i, error};
+    }
+    return kept;
+}
+
+static void index_text(struct tdc_text *text, const struct tdc_reference_tensor *tensor, int64_t at)
+{
+    int64_t index[TDC_REFERENCE_RANK] = {0};
+    for (unsigned d = tensor->rank; d-- > 0;) {
+        index[d] = at % tensor->shape[d];
+        at /= tensor->shape[d];
+    }
+    tdc_text_addc(text, '[');
+    for (unsigned d = 0; d < tensor->rank; d++)
+        tdc_text_addf(text, "%s%lld", d != 0 ? ", " : "", (long long)index[d]);
+    tdc_text_addc(text, ']');
+}
+
+static void show_elements(struct tdc_text *text, struct tdc_arena *arena,
+                          const struct tdc_slot *slot)
+{
+    const struct tdc_reference_tensor *bench = slot->reference.tensor;
+    const struct tdc_reference_tensor *tested = slot->tested.tensor;
+    const double *b = tdc_as_doubles(arena, bench), *t = tdc_as_doubles(arena, tested);
+    if (!tdc_shapes_agree(bench, tested) || b == NULL || t == NULL)
+        return;
+    struct element worst[WORST];
+    size_t count = find_worst(b, t, bench->count, worst);
+    bool floating = tdc_dtype_is_floating(tested->dtype);
+    for (size_t i = 0; i < count; i++) {
+        int64_t at = worst[i].at;
+        tdc_text_adds(text, "      ");
+        index_text(text, bench, at);
+        tdc_text_adds(text, " tested ");
+        add_number(text, t[at]);
+        tdc_text_adds(text, ", reference ");
+        add_number(text, b[at]);
+        if (floating) {
+            tdc_text_addf(text, ", as %s ", tdc_value_type(&slot->tested));
+            add_number(text, tdc_reference_round(b[at], tested->dtype));
+            tdc_text_addf(text, ", %.3g ULP", tdc_units_apart(b[at], t[at], tested->dtype));
+        }
+        tdc_text_addc(text, '\n');
+    }
+}
+
+static void show_slot(struct tdc_text *text, struct tdc_arena *arena, const struct tdc_slot *slot,
+                      const struct tdc_slot_row *row)
+{
+    tdc_text_addf(text, "    output %zu: %s, tested %s, reference %s, shape %s", row->number,
+                  tdc_check_text(row->status), row->tested_dtype, row->bench_dtype, row->shape);
+    if (row->measured) {
+        tdc_text_adds(text, "\n      Cosine ");
+        add_number(text, row->metrics.cosine);
+        tdc_text_adds(text, ", MaxAbsErr ");
+        add_number(text, row->metrics.max_abs);
+        tdc_text_adds(text, ", MaxRelativeErr ");
+        add_number(text, row->metrics.max_relative);
+        if (row->floating)
+            tdc_text_addf(text, ", at most %.4g ULP", row->metrics.max_ulp);
+    }
+    tdc_text_addc(text, '\n');
+    if (row->message[0] != '\0')
+        tdc_text_addf(text, "      %s\n", row->message);
+    if (slot->reference.kind == TDC_VALUE_TENSOR && slot->tested.kind == TDC_VALUE_TENSOR) {
+        show_elements(text, arena, slot);
+        return;
+    }
+    tdc_text_adds(text, "      tested ");
+    describe(text, arena, &slot->tested, 0);
+    tdc_text_adds(text, ", reference ");
+    describe(text, arena, &slot->reference, 0);
+    tdc_text_addc(text, '\n');
+}
+
+static void show_direction(struct tdc_text *text, struct tdc_call_check *check,
+                           enum tdc_direction direction)
+{
+    struct tdc_arena *arena = &check->checker->arena;
+    const struct tdc_direction_check *found = &check->directions[direction];
+    if (check->call->records[direction].size == 0)
+        return;
+    tdc_text_addf(text, "%s: %s\n", tdc_direction_name[direction],
+                  found->status == TDC_CHECK_NONE ? "nothing to compare"
+                                                  : tdc_check_text(found->status));
+    if (direction == TDC_FORWARD) {
+        describe_list(text, arena, "input", &check->arguments);
+        for (size_t i = 0; i < check->keyword_count; i++) {
+            tdc_text_addf(text, "  %s: ", check->keywords[i].name);
+            describe(text, arena, &check->keywords[i].value, 0);
+            tdc_text_addc(text, '\n');
+        }
+    } else {
+        describe_list(text, arena, "gradient", &check->gradients);
+    }
+    if (found->status == TDC_CHECK_SKIP)
+        tdc_text_addf(text, "  reason: %s\n", found->reason.text);
+    for (size_t i = 0; i < found->count; i++)
+        show_slot(text, arena, &found->slots[i], &found->rows[i]);
+}
+
+const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error)
+{
+    const struct tdc_call *wanted = NULL;
+    for (size_t i = 0; i < precheck->calls.count && wanted == NULL; i++)
+        if (strcmp(precheck->calls.calls[i].name, call) == 0)
+            wanted = &precheck->calls.calls[i];
+    if (wanted == NULL) {
+        tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such call in %s, or one that is not checked",
+                 call, precheck->calls.path);
+        return NULL;
+    }
+    struct tdc_text *text = &precheck->explanation;
+    tdc_text_clear(text);
+    struct tdc_checker checker;
+    if (!tdc_checker_start(&checker, &precheck->calls, precheck->options, EXPLAIN_MEMORY)) {
+        tdc_checker_end(&checker);
+        tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    struct tdc_call_check check;
+    tdc_check_call(&checker, wanted, &check);
+    tdc_text_addf(text, "%s\n", wanted->name);
+    if (check.operator!= NULL)
+        tdc_text_addf(text, "%s(%s)\n", check.api, tdc_reference_signature(check.operator));
+    for (int d = 0; d < TDC_DIRECTIONS; d++)
+        show_direction(text, &check, (enum tdc_direction)d);
+    tdc_call_check_end(&check);
+    tdc_checker_end(&checker);
+    return tdc_text_get(text);
+}

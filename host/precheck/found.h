@@ -1,0 +1,26 @@
+/* found.h - what remains of a checked call until it is written: texts and a few numbers. */
+#ifndef TDC_PRECHECK_FOUND_H
+#define TDC_PRECHECK_FOUND_H
+
+#include "host/precheck/check.h"
+
+struct tdc_found {
+    struct tdc_text details, result, json, log;
+    char api[128];
+    tdc_check statuses[TDC_DIRECTIONS];
+    bool unsupported;
+    uint64_t slots, failed_slots;
+    double worst_ulp, worst_abs; /* negative: nothing measured */
+    struct tdc_reason reason;    /* of the first SKIP */
+    bool no_memory;              /* a text could not be kept */
+};
+
+void tdc_found_init(struct tdc_found *found);
+void tdc_found_free(struct tdc_found *found);
+/* Takes over what the check has found. */
+void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check);
+
+/* The verdict of a call: the worst of its directions, SKIP only when nothing else was judged. */
+tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS]);
+
+#endif

@@ -1,0 +1,242 @@
+#include "host/precheck/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/precheck/csv_rows.h"
+#include "io/error.h"
+
+#define NAMES_LIMIT ((size_t)4 << 30)
+
+static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
+
+static void clear(struct tdc_journal *journal, const char *result_header,
+                  const char *details_header)
+{
+    memset(journal, 0, sizeof *journal);
+    journal->result = journal->details = -1;
+    journal->result_header = result_header;
+    journal->details_header = details_header;
+    tdc_arena_init(&journal->arena, NAMES_LIMIT);
+    tdc_names_init(&journal->done);
+}
+
+void tdc_journal_close(struct tdc_journal *journal)
+{
+    if (journal->result >= 0)
+        close(journal->result);
+    if (journal->details >= 0)
+        close(journal->details);
+    free(journal->result_path);
+    free(journal->details_path);
+    tdc_names_free(&journal->done);
+    tdc_arena_free(&journal->arena);
+    memset(journal, 0, sizeof *journal);
+    journal->result = journal->details = -1;
+}
+
+/* ---- new files ------------------------------------------------------------------------------- */
+
+tdc_status tdc_journal_start(struct tdc_journal *journal, const char *folder,
+                             const char *result_header, const char *details_header,
+                             struct tdc_error *error)
+{
+    clear(journal, result_header, details_header);
+    time_t now = time(NULL);
+    struct tm local;
+    char stamp[32];
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", &local);
+    size_t length = strlen(folder);
+    const char *slash = length != 0 && folder[length - 1] == '/' ? "" : "/";
+    if (asprintf(&journal->result_path, "%s%saccuracy_checking_result_%s.csv", folder, slash,
+                 stamp) < 0)
+        journal->result_path = NULL;
+    if (asprintf(&journal->details_path, "%s%saccuracy_checking_details_%s.csv", folder, slash,
+                 stamp) < 0)
+        journal->details_path = NULL;
+    if (journal->result_path == NULL || journal->details_path == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    return TDC_OK;
+}
+
+static tdc_status write_all(int fd, const char *path, const char *data, size_t length,
+                            struct tdc_error *error)
+{
+    while (length != 0) {
+        ssize_t written = write(fd, data, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
+        data += written;
+        length -= (size_t)written;
+    }
+    return TDC_OK;
+}
+
+/* Opens for appending; writes the header if the file has no content. */
+static tdc_status open_file(const char *path, const char *header, int *fd, struct tdc_error *error)
+{
+    *fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (*fd < 0)
+        return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
+    off_t size = lseek(*fd, 0, SEEK_END);
+    if (size != 0)
+        return TDC_OK;
+    char line[1024];
+    int length = snprintf(line, sizeof line, "%s%s", mark, header);
+    return write_all(*fd, path, line, (size_t)length, error);
+}
+
+tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
+                              size_t details_length, const char *result, size_t result_length,
+                              bool *first, struct tdc_error *error)
+{
+    *first = journal->result < 0;
+    tdc_status status = TDC_OK;
+    if (*first)
+        status =
+            open_file(journal->details_path, journal->details_header, &journal->details, error);
+    if (*first && status == TDC_OK)
+        status = open_file(journal->result_path, journal->result_header, &journal->result, error);
+    if (status == TDC_OK)
+        status = write_all(journal->details, journal->details_path, details, details_length, error);
+    if (status == TDC_OK)
+        status = write_all(journal->result, journal->result_path, result, result_length, error);
+    return status;
+}
+
+/* ---- going on -------------------------------------------------------------------------------- */
+
+/* The base name with every "result" made "details". */
+static char *details_beside(const char *result_csv)
+{
+    const char *slash = strrchr(result_csv, '/');
+    const char *at = slash != NULL ? slash + 1 : result_csv;
+    char *path = malloc(strlen(result_csv) * 2 + 1);
+    if (path == NULL)
+        return NULL;
+    size_t used = (size_t)(at - result_csv);
+    memcpy(path, result_csv, used);
+    while (*at != '\0') {
+        if (strncmp(at, "result", 6) == 0) {
+            memcpy(path + used, "details", 7);
+            used += 7;
+            at += 6;
+        } else {
+            path[used++] = *at++;
+        }
+    }
+    path[used] = '\0';
+    return path;
+}
+
+bool tdc_journal_has(const struct tdc_journal *journal, const char *call)
+{
+    return tdc_names_find(&journal->done, call, strlen(call)) != TDC_NAME_NONE;
+}
+
+static tdc_status remember(struct tdc_journal *journal, const struct tdc_csv_rows *result,
+                           struct tdc_error *error)
+{
+    for (size_t i = 1; i < result->count; i++) {
+        bool fresh;
+        const char *name =
+            tdc_arena_text(&journal->arena, result->rows[i].first, result->rows[i].first_length);
+        if (!result->rows[i].dropped &&
+            (name == NULL || tdc_names_put(&journal->done, name, result->rows[i].first_length,
+                                           &fresh) == TDC_NAME_NONE))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    return TDC_OK;
+}
+
+/* "Mint.add.0.forward.output.1" to the length of "Mint.add.0". */
+static size_t call_length(const char *name, size_t length)
+{
+    for (int part = 0; part < 3; part++) {
+        const char *dot = memrchr(name, '.', length);
+        if (dot == NULL)
+            return length;
+        length = (size_t)(dot - name);
+    }
+    return length;
+}
+
+static void drop_unfinished(const struct tdc_journal *journal, struct tdc_csv_rows *details)
+{
+    for (size_t i = 1; i < details->count; i++) {
+        struct tdc_csv_row *row = &details->rows[i];
+        row->dropped = tdc_names_find(&journal->done, row->first,
+                                      call_length(row->first, row->first_length)) == TDC_NAME_NONE;
+    }
+}
+
+/*
+ * A details file that lost its end after the result file was written (a machine that lost power):
+ * finished calls from the last one with details on are done again. It shows by a torn row, or by a
+ * call with a verdict but no details.
+ */
+static tdc_status demote_torn(struct tdc_csv_rows *result, const struct tdc_csv_rows *details,
+                              struct tdc_error *error)
+{
+    struct tdc_name_table seen;
+    tdc_names_init(&seen);
+    bool out_of_memory = false, fresh;
+    for (size_t i = 1; i < details->count; i++)
+        out_of_memory |=
+            tdc_names_put(&seen, details->rows[i].first,
+                          call_length(details->rows[i].first, details->rows[i].first_length),
+                          &fresh) == TDC_NAME_NONE;
+    bool torn = false;
+    size_t last_complete = 0;
+    for (size_t i = 1; i < result->count; i++) {
+        const struct tdc_csv_row *row = &result->rows[i];
+        bool has = tdc_names_find(&seen, row->first, row->first_length) != TDC_NAME_NONE;
+        if (has)
+            last_complete = i;
+        torn |= row->verdict && !has;
+    }
+    torn |= details->torn;
+    tdc_names_free(&seen);
+    if (out_of_memory)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (size_t i = last_complete != 0 ? last_complete : 1; torn && i < result->count; i++)
+        result->rows[i].dropped = true;
+    return TDC_OK;
+}
+
+tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_csv,
+                              const char *result_header, const char *details_header,
+                              struct tdc_error *error)
+{
+    clear(journal, result_header, details_header);
+    journal->result_path = strdup(result_csv);
+    journal->details_path = details_beside(result_csv);
+    if (journal->result_path == NULL || journal->details_path == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    struct tdc_csv_rows result = {0}, details = {0};
+    tdc_status status =
+        tdc_csv_rows_read(journal->result_path, result_header, true, &result, error);
+    if (status == TDC_OK)
+        status = tdc_csv_rows_read(journal->details_path, details_header, false, &details, error);
+    if (status == TDC_OK)
+        status = demote_torn(&result, &details, error);
+    if (status == TDC_OK)
+        status = remember(journal, &result, error);
+    if (status == TDC_OK) {
+        drop_unfinished(journal, &details);
+        status = tdc_csv_rows_write(&details, error);
+    }
+    if (status == TDC_OK)
+        status = tdc_csv_rows_write(&result, error);
+    tdc_csv_rows_free(&result);
+    tdc_csv_rows_free(&details);
+    return status;
+}

@@ -1,0 +1,38 @@
+/*
+ * journal.h - the two CSV files, which are also the journal of the run.
+ *
+ * The rows of a call are appended with one write each, details first and then the result row: a run
+ * that is killed at any moment leaves whole calls, and after them at most details rows without
+ * their result row or one torn row. Opening an existing pair cuts off both.
+ */
+#ifndef TDC_PRECHECK_JOURNAL_H
+#define TDC_PRECHECK_JOURNAL_H
+
+#include "host/dump/name_table.h"
+#include "io/arena.h"
+#include "tdcmp.h"
+
+struct tdc_journal {
+    char *result_path, *details_path;
+    int result, details; /* -1: not open yet */
+    const char *result_header, *details_header;
+    struct tdc_arena arena;
+    struct tdc_name_table done; /* names of the calls an earlier run has finished */
+};
+
+/* New files result_STAMP.csv and details_STAMP.csv in the folder, created with the first call. */
+tdc_status tdc_journal_start(struct tdc_journal *journal, const char *folder,
+                             const char *result_header, const char *details_header,
+                             struct tdc_error *error);
+/* Goes on with a result file and the details file beside it. TDC_ERR_REFUSED: not such a file. */
+tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_csv,
+                              const char *result_header, const char *details_header,
+                              struct tdc_error *error);
+bool tdc_journal_has(const struct tdc_journal *journal, const char *call);
+/* Either text may be empty. *first is set when the files were created by this call. */
+tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
+                              size_t details_length, const char *result, size_t result_length,
+                              bool *first, struct tdc_error *error);
+void tdc_journal_close(struct tdc_journal *journal);
+
+#endif

@@ -1,0 +1,287 @@
+/* precheck.c - a whole run: calls in windows, rows in order. */
+#include "host/precheck/precheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "host/precheck/input_file.h"
+#include "host/precheck/row_text.h"
+#include "host/precheck/window.h"
+#include "io/error.h"
+
+#define EXPLANATION_LIMIT ((size_t)16 << 20)
+
+void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile)
+{
+    *options = (struct tdc_precheck_options){.profile = profile,
+                                             .bench_round = TDC_ROUND_AUTO,
+                                             .max_abs_err = 0.0001,
+                                             .cosine = 0.99,
+                                             .output = "./"};
+    options->json = options->any_framework = profile == TDC_PROFILE_EXTENDED;
+    options->check_files = profile == TDC_PROFILE_COMPAT;
+}
+
+tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_options *options,
+                             tdc_precheck **precheck, struct tdc_error *error)
+{
+    *precheck = NULL;
+    struct tdc_precheck *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    made->options = options;
+    tdc_api_summary_init(&made->apis);
+    tdc_text_init(&made->explanation, EXPLANATION_LIMIT);
+    struct tdc_calls_rules rules = {options->any_framework, options->message, options->context};
+    tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
+    if (status == TDC_OK)
+        status = tdc_calls_load(dump_json, &rules, &made->calls, error);
+    if (status != TDC_OK) {
+        tdc_precheck_free(made);
+        return status;
+    }
+    *precheck = made;
+    return TDC_OK;
+}
+
+void tdc_precheck_free(tdc_precheck *precheck)
+{
+    if (precheck == NULL)
+        return;
+    tdc_json_details_discard(&precheck->json);
+    if (precheck->journal_open)
+        tdc_journal_close(&precheck->journal);
+    tdc_calls_free(&precheck->calls);
+    tdc_api_summary_free(&precheck->apis);
+    tdc_text_free(&precheck->explanation);
+    free(precheck->json_path);
+    free(precheck->error_folder);
+    free(precheck);
+}
+
+size_t tdc_precheck_calls(const tdc_precheck *precheck)
+{
+    return precheck->calls.count;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    const struct tdc_precheck_options *options = precheck->options;
+    const char *resumed = options->result_csv;
+    tdc_status status = TDC_OK;
+    if (resumed == NULL)
+        status = tdc_make_folders(options->output, error);
+    else if (options->check_files)
+        status = tdc_input_file_check(resumed, error);
+    if (status != TDC_OK)
+        return status;
+    bool pytorch = options->standard == TDC_STANDARD_PYTORCH;
+    const char *result = pytorch ? tdc_standard_result_header : tdc_result_header;
+    const char *details = pytorch ? tdc_standard_header : tdc_details_header;
+    precheck->journal_open = true;
+    return resumed != NULL
+               ? tdc_journal_resume(&precheck->journal, resumed, result, details, error)
+               : tdc_journal_start(&precheck->journal, options->output, result, details, error);
+}
+
+static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    if (!precheck->options->json)
+        return TDC_OK;
+    const char *details = precheck->journal.details_path;
+    size_t length = strlen(details);
+    if (length > 4 && strcmp(details + length - 4, ".csv") == 0)
+        length -= 4;
+    if (asprintf(&precheck->json_path, "%.*s.json", (int)length, details) < 0) {
+        precheck->json_path = NULL;
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    return tdc_json_details_start(&precheck->json, precheck->json_path, precheck->calls.path,
+                                  precheck->options, error);
+}
+
+static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    const struct tdc_precheck_options *options = precheck->options;
+    if (options->save_error_data && precheck->calls.statistics &&
+        asprintf(&precheck->error_folder, "%s/error_data", options->output) < 0) {
+        precheck->error_folder = NULL;
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    tdc_status status = open_journal(precheck, error);
+    return status == TDC_OK ? open_json(precheck, error) : status;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void tell(const struct tdc_precheck *precheck, tdc_message_level level, char *lines)
+{
+    if (precheck->options->message == NULL)
+        return;
+    char *rest;
+    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        precheck->options->message(precheck->options->context, level, line);
+}
+
+static void count(struct tdc_precheck_summary *summary, const struct tdc_found *found)
+{
+    summary->calls++;
+    summary->verdicts[tdc_call_verdict(found->statuses)]++;
+    for (int d = 0; d < TDC_DIRECTIONS; d++)
+        summary->skipped[d] += found->statuses[d] == TDC_CHECK_SKIP;
+    summary->unsupported += found->unsupported;
+    summary->slots += found->slots;
+    summary->failed_slots += found->failed_slots;
+}
+
+static tdc_status write_call(struct tdc_precheck *precheck, const struct tdc_call *call,
+                             struct tdc_found *found, struct tdc_error *error)
+{
+    if (found->log.data != NULL)
+        tell(precheck, TDC_MESSAGE_WARNING, found->log.data);
+    count(&precheck->summary, found);
+    if (!tdc_api_summary_add(&precheck->apis, found, call->name))
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_json_details_add(&precheck->json, tdc_text_get(&found->json), found->json.length);
+    if (found->result.length == 0)
+        return TDC_OK;
+    bool first;
+    tdc_status status =
+        tdc_journal_append(&precheck->journal, tdc_text_get(&found->details), found->details.length,
+                           tdc_text_get(&found->result), found->result.length, &first, error);
+    char text[] = "Writing CSV headers for the first time.";
+    if (status == TDC_OK && first && precheck->options->result_csv == NULL)
+        tell(precheck, TDC_MESSAGE_INFO, text);
+    return status;
+}
+
+static void advance(const struct tdc_precheck *precheck, uint64_t calls)
+{
+    if (precheck->options->progress != NULL && calls != 0)
+        precheck->options->progress(precheck->options->context, calls);
+}
+
+/* The next calls to check from *next on; those an earlier run has done are passed over. */
+static size_t gather(struct tdc_precheck *precheck, size_t *next, const struct tdc_call **calls)
+{
+    size_t taken = 0, resumed = 0;
+    for (; *next < precheck->calls.count && taken < TDC_WINDOW; ++*next) {
+        const struct tdc_call *call = &precheck->calls.calls[*next];
+        if (tdc_journal_has(&precheck->journal, call->name))
+            resumed++;
+        else
+            calls[taken++] = call;
+    }
+    precheck->summary.resumed += resumed;
+    advance(precheck, resumed);
+    return taken;
+}
+
+static bool cancelled(const struct tdc_precheck *precheck)
+{
+    return precheck->options->cancel != NULL && *precheck->options->cancel != 0;
+}
+
+static tdc_status run_windows(struct tdc_precheck *precheck, struct tdc_window *window,
+                              struct tdc_found *found, struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    for (size_t next = 0; status == TDC_OK && next < precheck->calls.count;) {
+        const struct tdc_call *calls[TDC_WINDOW];
+        if (cancelled(precheck))
+            return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+        size_t taken = gather(precheck, &next, calls);
+        for (size_t i = 0; i < taken; i++)
+            tdc_found_init(&found[i]);
+        status = tdc_window_run(window, calls, taken, found, error);
+        for (size_t i = 0; i < taken; i++) {
+            if (status == TDC_OK)
+                status = write_call(precheck, calls[i], &found[i], error);
+            tdc_found_free(&found[i]);
+        }
+        advance(precheck, taken);
+    }
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
+{
+    double start = now();
+    struct tdc_window window = {0};
+    struct tdc_found *found = calloc(TDC_WINDOW, sizeof *found);
+    tdc_status status = found != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    if (status == TDC_OK && precheck->calls.count != 0)
+        status = prepare(precheck, error);
+    if (status == TDC_OK)
+        status = tdc_window_start(&window, &precheck->calls, precheck->options,
+                                  precheck->error_folder, error);
+    if (status == TDC_OK)
+        status = run_windows(precheck, &window, found, error);
+    if (status == TDC_OK && precheck->json.open) {
+        status = tdc_json_details_end(&precheck->json, error);
+        precheck->json_written = status == TDC_OK;
+    }
+    tdc_window_end(&window);
+    free(found);
+    tdc_api_summary_sort(&precheck->apis);
+    precheck->summary.seconds = now() - start;
+    return status;
+}
+
+void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary)
+{
+    *summary = precheck->summary;
+}
+
+size_t tdc_precheck_apis(const tdc_precheck *precheck)
+{
+    return precheck->apis.count;
+}
+
+void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api)
+{
+    *api = precheck->apis.apis[index].api;
+}
+
+const char *tdc_precheck_file(const tdc_precheck *precheck, int which)
+{
+    const struct tdc_journal *journal = &precheck->journal;
+    if (which == 2)
+        return precheck->json_written ? precheck->json_path : NULL;
+    if (!precheck->journal_open || (journal->result < 0 && precheck->options->result_csv == NULL))
+        return NULL;
+    return which == 0 ? journal->result_path : journal->details_path;
+}
+
+struct listing {
+    bool (*visit)(void *context, const char *api, const char *family, const char *arguments);
+    void *context;
+};
+
+static bool list_one(void *context, const char *api, const char *family,
+                     const struct tdc_operator *operator)
+{
+    const struct listing *listing = context;
+    return listing->visit(listing->context, api, family, tdc_reference_signature(operator));
+}
+
+void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char *family,
+                                     const char *arguments),
+                       void *context)
+{
+    struct listing listing = {visit, context};
+    tdc_reference_list(list_one, &listing);
+}

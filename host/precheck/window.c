@@ -1,0 +1,197 @@
+#include "host/precheck/window.h"
+
+#include <ctype.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/precheck/error_data.h"
+#include "io/error.h"
+#include "io/mapping_guard.h"
+
+/* Recorded elements of a call from which on it is worth all threads. */
+#define LARGE_CALL ((uint64_t)1 << 18)
+/* A checker may always take this much. */
+#define LEAST_MEMORY ((size_t)1 << 30)
+
+static size_t memory_of_one(int checkers)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    size_t machine = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : LEAST_MEMORY;
+    size_t share = machine / 4 * 3 / (size_t)checkers;
+    return share > LEAST_MEMORY ? share : LEAST_MEMORY;
+}
+
+tdc_status tdc_window_start(struct tdc_window *window, const struct tdc_calls *calls,
+                            const struct tdc_precheck_options *options, const char *error_folder,
+                            struct tdc_error *error)
+{
+    int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
+    int lanes = options->lanes > 1 ? options->lanes : 1;
+    *window = (struct tdc_window){.calls = calls,
+                                  .options = options,
+                                  .error_folder = error_folder,
+                                  .threads = threads,
+                                  .lanes = lanes};
+    int count = lanes > 1 ? lanes : threads;
+    window->checkers = calloc((size_t)count, sizeof *window->checkers);
+    if (window->checkers == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < count; i++) {
+        window->checker_count = i + 1;
+        if (!tdc_checker_start(&window->checkers[i], calls, options, memory_of_one(count)))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    return TDC_OK;
+}
+
+void tdc_window_end(struct tdc_window *window)
+{
+    for (int i = 0; i < window->checker_count; i++)
+        tdc_checker_end(&window->checkers[i]);
+    free(window->checkers);
+    memset(window, 0, sizeof *window);
+}
+
+static void check_one(const struct tdc_window *window, struct tdc_checker *checker,
+                      const struct tdc_call *call, struct tdc_found *found)
+{
+    struct tdc_call_check check;
+    tdc_check_call(checker, call, &check);
+    if (window->error_folder != NULL)
+        tdc_save_error_data(&check, window->error_folder);
+    tdc_found_take(found, &check);
+    tdc_call_check_end(&check);
+}
+
+/* ---- how large a call is --------------------------------------------------------------------- */
+
+struct sizing {
+    const struct tdc_record_place *place;
+    uint64_t elements;
+};
+
+/* The product of the numbers in the list at `at`. */
+static uint64_t product(const char *at, const char *end)
+{
+    uint64_t all = 1;
+    while (at < end && *at != ']') {
+        uint64_t number = 0;
+        bool digits = false;
+        for (; at < end && isdigit((unsigned char)*at); at++, digits = true)
+            number = number > LARGE_CALL ? number : number * 10 + (uint64_t)(*at - '0');
+        if (digits)
+            all = number == 0 || all > LARGE_CALL ? all : all * number;
+        else
+            at++;
+    }
+    return all;
+}
+
+static void add_shapes(void *argument)
+{
+    struct sizing *sizing = argument;
+    static const char key[] = "\"shape\"";
+    const char *at = sizing->place->bytes, *end = at + sizing->place->size;
+    while (sizing->elements < LARGE_CALL &&
+           (at = memmem(at, (size_t)(end - at), key, sizeof key - 1)) != NULL) {
+        at += sizeof key - 1;
+        sizing->elements += product(at, end);
+    }
+}
+
+/* A guess from the shapes in its records; wrong guesses cost time, nothing else. */
+static bool is_large(const struct tdc_call *call)
+{
+    struct sizing sizing = {0};
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        sizing.place = &call->records[d];
+        if (sizing.place->size != 0 && !tdc_guarded_read(add_shapes, &sizing))
+            return false;
+    }
+    return sizing.elements >= LARGE_CALL;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void run_threads(struct tdc_window *window, const struct tdc_call *const *calls,
+                        size_t count, struct tdc_found *found)
+{
+    bool large[TDC_WINDOW];
+    for (size_t i = 0; i < count; i++)
+        large[i] = is_large(calls[i]);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(window->threads)
+    for (size_t i = 0; i < count; i++)
+        if (!large[i])
+            check_one(window, &window->checkers[omp_get_thread_num()], calls[i], &found[i]);
+    omp_set_num_threads(window->threads);
+    for (size_t i = 0; i < count; i++)
+        if (large[i])
+            check_one(window, &window->checkers[0], calls[i], &found[i]);
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+struct lane {
+    struct tdc_window *window;
+    const struct tdc_call *const *calls;
+    size_t count;
+    struct tdc_found *found;
+    int number;
+};
+
+static void *run_lane(void *argument)
+{
+    const struct lane *lane = argument;
+    const struct tdc_window *window = lane->window;
+    int share = window->threads / window->lanes;
+    omp_set_num_threads(share > 0 ? share : 1);
+    for (size_t i = 0; i < lane->count; i++)
+        if (lane->calls[i]->position % (size_t)window->lanes == (size_t)lane->number)
+            check_one(window, &window->checkers[lane->number], lane->calls[i], &lane->found[i]);
+    return NULL;
+}
+
+static tdc_status run_lanes(struct tdc_window *window, const struct tdc_call *const *calls,
+                            size_t count, struct tdc_found *found, struct tdc_error *error)
+{
+    size_t lanes = (size_t)window->lanes, started = 0;
+    pthread_t *threads = calloc(lanes, sizeof *threads);
+    struct lane *work = calloc(lanes, sizeof *work);
+    tdc_status status = TDC_OK;
+    if (threads == NULL || work == NULL)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (; status == TDC_OK && started < lanes; started++) {
+        work[started] = (struct lane){window, calls, count, found, (int)started};
+        int failure = pthread_create(&threads[started], NULL, run_lane, &work[started]);
+        if (failure != 0) {
+            status = tdc_fail_errno(error, TDC_ERR_SYSTEM, failure, "cannot start a lane");
+            break;
+        }
+    }
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    free(work);
+    return status;
+}
+
+tdc_status tdc_window_run(struct tdc_window *window, const struct tdc_call *const *calls,
+                          size_t count, struct tdc_found *found, struct tdc_error *error)
+{
+    if (!tdc_guard_begin())
+        return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+    tdc_status status = TDC_OK;
+    if (window->lanes > 1)
+        status = run_lanes(window, calls, count, found, error);
+    else
+        run_threads(window, calls, count, found);
+    tdc_guard_end();
+    for (size_t i = 0; status == TDC_OK && i < count; i++)
+        if (found[i].no_memory)
+            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: rows too large or out of memory",
+                              calls[i]->name);
+    return status;
+}
