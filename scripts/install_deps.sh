@@ -4,7 +4,7 @@
 #   scripts/install_deps.sh build    what building needs
 set -eu
 
-build="cmake ninja-build gcc pkg-config libcjson-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
+build="cmake ninja-build gcc pkg-config libcjson-dev libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
 check="g++ python3 xz-utils clang libclang-rt-dev libomp-dev clang-format"
 
 case "${1:-all}" in

@@ -1,0 +1,148 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+static void plain(evaluation *e)
+{
+    tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, tdc_array_argument(e, "input")));
+}
+
+/* One parameter, the second of the signature. */
+static void with_parameter(evaluation *e)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)e->parameters[1].length, e->parameters[1].name);
+    tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->operator->variant,
+                               tdc_array_argument(e, "input"), tdc_real_argument(e, name), 0, 0));
+}
+
+static void gelu(evaluation *e)
+{
+    const char *how = tdc_text_argument(e, "approximate");
+    bool tanh = strcmp(how, "tanh") == 0;
+    if (!tanh && strcmp(how, "none") != 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "approximate must be 'none' or 'tanh'");
+    tdc_give(e, tdc_apply(e, tanh ? TDC_GELU_TANH : TDC_GELU, tdc_array_argument(e, "input")));
+}
+
+static void softplus(evaluation *e)
+{
+    tdc_give(e, tdc_apply_with(e, TDC_SOFTPLUS, tdc_array_argument(e, "input"),
+                               tdc_real_argument(e, "beta"), tdc_real_argument(e, "threshold"), 0));
+}
+
+static void elu(evaluation *e)
+{
+    tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"),
+                               tdc_real_argument(e, "alpha"), 1, 1));
+}
+
+static void celu(evaluation *e)
+{
+    double alpha = tdc_real_argument(e, "alpha");
+    tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"), alpha, 1, 1 / alpha));
+}
+
+static void selu(evaluation *e)
+{
+    tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"), 1.6732632423543772,
+                               1.0507009873554805, 1));
+}
+
+static void hardtanh(evaluation *e)
+{
+    tdc_give(e,
+             tdc_apply_with(e, TDC_HARDTANH, tdc_array_argument(e, "input"),
+                            tdc_real_argument(e, "min_val"), tdc_real_argument(e, "max_val"), 0));
+}
+
+static void relu6(evaluation *e)
+{
+    tdc_give(e, tdc_apply_with(e, TDC_HARDTANH, tdc_array_argument(e, "input"), 0, 6, 0));
+}
+
+static void threshold(evaluation *e)
+{
+    tdc_give(e,
+             tdc_apply_with(e, TDC_THRESHOLD, tdc_array_argument(e, "input"),
+                            tdc_real_argument(e, "threshold"), tdc_real_argument(e, "value"), 0));
+}
+
+static void prelu(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *w = tdc_real_array_argument(e, "weight");
+    if (w->count != 1) {
+        int64_t shape[TDC_REFERENCE_RANK];
+        for (unsigned d = 0; d < x->rank; d++)
+            shape[d] = d == 1 ? w->count : 1;
+        w = tdc_reshape(e, w, x->rank < 2 ? 1 : x->rank, x->rank < 2 ? w->shape : shape);
+    } else {
+        w = tdc_reshape(e, w, 0, NULL);
+    }
+    tdc_give(e, tdc_combine(e, TDC_PRELU, x, w));
+}
+
+static void rrelu(evaluation *e)
+{
+    if (tdc_bool_argument(e, "training"))
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
+    double slope = (tdc_real_argument(e, "lower") + tdc_real_argument(e, "upper")) / 2;
+    tdc_give(e, tdc_apply_with(e, TDC_LEAKY_RELU, tdc_array_argument(e, "input"), slope, 0, 0));
+}
+
+static void glu(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input");
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    if (x->rank == 0 || x->shape[dim] % 2 != 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "halving dimension must be even");
+    int64_t half = x->shape[dim] / 2;
+    array *gate = tdc_apply(e, TDC_SIGMOID, tdc_slice(e, x, dim, half, half, 1));
+    tdc_give(e, tdc_mul(e, tdc_slice(e, x, dim, 0, half, 1), gate));
+}
+
+/* Zeros are drawn, so only the identity can be computed. */
+static void dropout(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    if (tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
+    tdc_give(e, x);
+}
+
+#define FUNCTIONALS TDC_IN_FUNCTIONALS
+static const struct tdc_operator rows[] = {
+    {"gelu", FUNCTIONALS, "input, *, approximate='none'", gelu, 0, 0},
+    {"npu_gelu", TDC_IN_NPU, "input, approximate='none'", gelu, 0, 0},
+    {"silu", FUNCTIONALS, "input, inplace=False", plain, TDC_SILU, 0},
+    {"npu_silu", TDC_IN_NPU, "input", plain, TDC_SILU, 0},
+    {"leaky_relu", FUNCTIONALS, "input, negative_slope=0.01, inplace=False", with_parameter,
+     TDC_LEAKY_RELU, 0},
+    {"softplus", FUNCTIONALS, "input, beta=1, threshold=20", softplus, 0, 0},
+    {"elu", FUNCTIONALS, "input, alpha=1.0, inplace=False", elu, 0, 0},
+    {"celu", FUNCTIONALS | TDC_IN_TORCH, "input, alpha=1.0, inplace=False", celu, 0, 0},
+    {"selu", FUNCTIONALS | TDC_IN_TORCH, "input, inplace=False", selu, 0, 0},
+    {"mish", FUNCTIONALS, "input, inplace=False", plain, TDC_MISH, 0},
+    {"npu_mish", TDC_IN_NPU, "input", plain, TDC_MISH, 0},
+    {"hardshrink", FUNCTIONALS, "input, lambd=0.5", with_parameter, TDC_HARDSHRINK, 0},
+    {"softshrink", FUNCTIONALS, "input, lambd=0.5", with_parameter, TDC_SOFTSHRINK, 0},
+    {"hardsigmoid", FUNCTIONALS, "input, inplace=False", plain, TDC_HARDSIGMOID, 0},
+    {"hardswish", FUNCTIONALS, "input, inplace=False", plain, TDC_HARDSWISH, 0},
+    {"logsigmoid", FUNCTIONALS, "input", plain, TDC_LOGSIGMOID, 0},
+    {"softsign", FUNCTIONALS, "input", plain, TDC_SOFTSIGN, 0},
+    {"tanhshrink", FUNCTIONALS, "input", plain, TDC_TANHSHRINK, 0},
+    {"prelu", FUNCTIONALS | TDC_IN_TORCH, "input, weight", prelu, 0, 0},
+    {"hardtanh", FUNCTIONALS, "input, min_val=-1.0, max_val=1.0, inplace=False", hardtanh, 0, 0},
+    {"relu6", FUNCTIONALS, "input, inplace=False", relu6, 0, 0},
+    {"threshold", FUNCTIONALS | TDC_IN_TORCH, "input, threshold, value, inplace=False", threshold,
+     0, 0},
+    {"rrelu", FUNCTIONALS | TDC_IN_TORCH,
+     "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", rrelu, 0, 0},
+    {"glu", FUNCTIONALS, "input, dim=-1", glu, 0, 0},
+    {"npu_fast_gelu fast_gelu", TDC_IN_NPU, "input", plain, TDC_FAST_GELU, 0},
+    {"dropout", FUNCTIONALS, "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
+    {"dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", FUNCTIONALS,
+     "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
+};
+const struct tdc_operator_family tdc_activation_family = TDC_FAMILY("activations", rows);

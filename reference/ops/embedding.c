@@ -1,0 +1,91 @@
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+struct embedding_detail {
+    const array *index;
+    int64_t padding; /* row without gradient, -1 for none */
+    bool by_count;
+};
+
+static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct embedding_detail *d = node->detail;
+    array *weight = node->inputs[0];
+    array *g = tdc_zeros(e, TDC_F64, 2, weight->shape);
+    int64_t width = weight->shape[1];
+    int64_t *uses = tdc_take(e, weight->shape[0], sizeof *uses);
+    memset(uses, 0, (size_t)weight->shape[0] * sizeof *uses);
+    for (int64_t i = 0; i < d->index->count; i++)
+        uses[d->index->whole[i]]++;
+    for (int64_t i = 0; i < d->index->count; i++) {
+        int64_t row = d->index->whole[i];
+        if (row == d->padding)
+            continue;
+        double by = d->by_count ? (double)uses[row] : 1;
+        for (int64_t k = 0; k < width; k++)
+            g->real[row * width + k] += gradient->real[i * width + k] / by;
+    }
+    tdc_collect(e, weight, g);
+}
+
+/* Rows that are looked up and longer than max_norm are shortened to it. */
+static array *renormalised(evaluation *e, array *weight, const array *index)
+{
+    double limit = tdc_real_argument(e, "max_norm"), p = tdc_real_argument(e, "norm_type");
+    int64_t width = weight->shape[1];
+    array *w = tdc_new_like(e, TDC_F64, weight);
+    memcpy(w->real, weight->real, (size_t)w->count * sizeof *w->real);
+    for (int64_t i = 0; i < index->count; i++) {
+        double *row = w->real + index->whole[i] * width, sum = 0;
+        const double *old = weight->real + index->whole[i] * width;
+        for (int64_t k = 0; k < width; k++)
+            sum += pow(fabs(old[k]), p);
+        double norm = pow(sum, 1 / p);
+        for (int64_t k = 0; norm > limit && k < width; k++)
+            row[k] = old[k] * (limit / (norm + 1e-7));
+    }
+    w->made = weight->made;
+    return w;
+}
+
+static void embedding(evaluation *e)
+{
+    array *index = tdc_array_argument(e, "input"), *weight = tdc_real_array_argument(e, "weight");
+    if (weight->rank != 2 || tdc_dtype_is_floating(index->dtype) ||
+        index->rank + 1 > TDC_REFERENCE_RANK)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "integers and a matrix expected");
+    int64_t lines = weight->shape[0], width = weight->shape[1], shape[TDC_REFERENCE_RANK];
+    for (int64_t i = 0; i < index->count; i++)
+        if (index->whole[i] < 0 || index->whole[i] >= lines)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
+    if (tdc_given(e, "max_norm"))
+        weight = renormalised(e, weight, index);
+    memcpy(shape, index->shape, sizeof shape);
+    shape[index->rank] = width;
+    array *y = tdc_new(e, TDC_F64, index->rank + 1, shape);
+    for (int64_t i = 0; i < index->count; i++)
+        memcpy(y->real + i * width, weight->real + index->whole[i] * width,
+               (size_t)width * sizeof *y->real);
+    struct embedding_detail *d = tdc_take(e, 1, sizeof *d);
+    *d = (struct embedding_detail){index, -1, tdc_bool_argument(e, "scale_grad_by_freq")};
+    if (tdc_given(e, "padding_idx")) {
+        d->padding = tdc_int_argument(e, "padding_idx");
+        d->padding += d->padding < 0 ? lines : 0;
+    }
+    tdc_note(e, y, pull_embedding, d, 1, &weight);
+    tdc_give(e, y);
+}
+
+static const struct tdc_operator rows[] = {
+    {"embedding", TDC_IN_FUNCTIONALS,
+     "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
+     "sparse=False",
+     embedding, 0, 0},
+    {"embedding", TDC_IN_TORCH,
+     "weight, input, padding_idx=-1, scale_grad_by_freq=False, sparse=False, max_norm=None, "
+     "norm_type=2.0",
+     embedding, 0, 0},
+};
+const struct tdc_operator_family tdc_embedding_family = TDC_FAMILY("embedding", rows);

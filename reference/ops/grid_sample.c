@@ -1,0 +1,187 @@
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+enum padding {
+    ZEROS,
+    BORDER,
+    REFLECTION
+};
+
+struct sampler {
+    array *x, *column, *row; /* coordinates in pixels, [N, H, W] */
+    enum padding padding;
+    bool align;
+};
+
+static int choice(evaluation *e, const char *name, const char *const *names, int count)
+{
+    const char *text = tdc_text_argument(e, name);
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown %s", name);
+}
+
+/* Mirrors v at low and high; *slope is the sign of the last leg. */
+static double reflected(double v, double low, double high, double *slope)
+{
+    double span = high - low;
+    if (!(span > 0) || !isfinite(v)) {
+        *slope = 0;
+        return span > 0 ? v : 0;
+    }
+    double away = v - low, sign = away < 0 ? -1 : 1;
+    away = fabs(away);
+    double flips = floor(away / span), rest = away - flips * span;
+    bool even = fmod(flips, 2) == 0;
+    *slope = even ? sign : -sign;
+    return even ? low + rest : high - rest;
+}
+
+static void mirror_bounds(bool align, int64_t n, double *low, double *high)
+{
+    *low = align ? 0 : -0.5;
+    *high = align ? (double)n - 1 : (double)n - 0.5;
+}
+
+/* Coordinates brought inside as the padding mode says, with their derivative. */
+static array *folded(evaluation *e, const struct sampler *s, array *c, int64_t n)
+{
+    if (s->padding == REFLECTION) {
+        double low, high;
+        array *slope = tdc_new_like(e, TDC_F64, c), *term = tdc_new_like(e, TDC_F64, c);
+        mirror_bounds(s->align, n, &low, &high);
+        for (int64_t i = 0; i < c->count; i++) {
+            double v = reflected(c->real[i], low, high, &slope->real[i]);
+            term->real[i] = v - slope->real[i] * c->real[i];
+        }
+        c = tdc_add(e, tdc_mul(e, c, slope), term);
+    }
+    if (s->padding != ZEROS)
+        c = tdc_apply_with(e, TDC_HARDTANH, c, 0, (double)n - 1, 0);
+    return c;
+}
+
+/* An index in 0..n-1, or -1 for a zero. */
+static int64_t pixel(const struct sampler *s, double v, int64_t n)
+{
+    double low, high, slope;
+    if (s->padding == REFLECTION) {
+        mirror_bounds(s->align, n, &low, &high);
+        v = reflected(v, low, high, &slope);
+    }
+    if (s->padding != ZEROS)
+        v = v < 0 ? 0 : v > (double)n - 1 ? (double)n - 1 : v;
+    return v >= 0 && v <= (double)n - 1 ? (int64_t)v : -1;
+}
+
+/* x at (floor(row) + dy, floor(column) + dx): [N, C, H, W] */
+static array *at(evaluation *e, const struct sampler *s, int dy, int dx, bool nearest)
+{
+    const array *x = s->x;
+    int64_t channels = x->shape[1], h = x->shape[2], w = x->shape[3];
+    int64_t shape[4] = {x->shape[0], channels, s->row->shape[1], s->row->shape[2]};
+    int64_t places = shape[2] * shape[3];
+    int64_t *map = tdc_take(e, shape[0] * channels * places, sizeof *map);
+    for (int64_t n = 0; n < shape[0]; n++)
+        for (int64_t p = 0; p < places; p++) {
+            double r = s->row->real[n * places + p], c = s->column->real[n * places + p];
+            int64_t i = pixel(s, (nearest ? rint(r) : floor(r)) + dy, h);
+            int64_t j = pixel(s, (nearest ? rint(c) : floor(c)) + dx, w);
+            for (int64_t k = 0; k < channels; k++)
+                map[(n * channels + k) * places + p] =
+                    i < 0 || j < 0 ? -1 : ((n * channels + k) * h + i) * w + j;
+        }
+    return tdc_gather(e, s->x, map, 4, shape, 0);
+}
+
+/* Weights of the neighbours from first on, from the fraction t of a coordinate. */
+static void linear_weights(evaluation *e, array *t, array **w)
+{
+    w[0] = tdc_shift(e, tdc_scale(e, t, -1), 1);
+    w[1] = t;
+}
+
+static array *cubic_near(evaluation *e, array *x)
+{
+    array *slope = tdc_shift(e, tdc_scale(e, x, 1.25), -2.25);
+    return tdc_shift(e, tdc_mul(e, slope, tdc_apply(e, TDC_SQUARE, x)), 1);
+}
+
+static array *cubic_far(evaluation *e, array *x)
+{
+    array *y = tdc_mul(e, tdc_shift(e, tdc_scale(e, x, -0.75), 3.75), x);
+    return tdc_shift(e, tdc_mul(e, tdc_shift(e, y, -6), x), 3);
+}
+
+static void cubic_weights(evaluation *e, array *t, array **w)
+{
+    array *back = tdc_shift(e, tdc_scale(e, t, -1), 1);
+    w[0] = cubic_far(e, tdc_shift(e, t, 1));
+    w[1] = cubic_near(e, t);
+    w[2] = cubic_near(e, back);
+    w[3] = cubic_far(e, tdc_shift(e, back, 1));
+}
+
+static array *fraction(evaluation *e, array *c)
+{
+    return tdc_sub(e, c, tdc_apply(e, TDC_FLOOR, tdc_constant(e, c)));
+}
+
+static array *blended(evaluation *e, const struct sampler *s, bool cubic)
+{
+    array *wx[4], *wy[4], *sum = NULL;
+    int n = cubic ? 4 : 2, first = cubic ? -1 : 0;
+    (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->column), wx);
+    (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->row), wy);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            array *weight = tdc_unsqueeze(e, tdc_mul(e, wy[i], wx[j]), 1);
+            array *term = tdc_mul(e, at(e, s, first + i, first + j, false), weight);
+            sum = sum == NULL ? term : tdc_add(e, sum, term);
+        }
+    return sum;
+}
+
+/* Component 0 (x) or 1 (y) of the grid, in pixels. */
+static array *coordinate(evaluation *e, array *grid, int64_t which, int64_t size, bool align)
+{
+    array *c = tdc_squeeze(e, tdc_slice(e, grid, 3, which, 1, 1), 3);
+    if (align)
+        return tdc_scale(e, tdc_shift(e, c, 1), 0.5 * (double)(size - 1));
+    return tdc_scale(e, tdc_shift(e, tdc_scale(e, tdc_shift(e, c, 1), (double)size), -1), 0.5);
+}
+
+static void grid_sample(evaluation *e)
+{
+    static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    struct sampler s = {.x = tdc_real_array_argument(e, "input")};
+    array *grid = tdc_real_array_argument(e, "grid");
+    if (s.x->rank != 4 || grid->rank != 4 || grid->shape[3] != 2 || grid->shape[0] != s.x->shape[0])
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "grid_sample of other than four dimensions");
+    int mode = choice(e, "mode", modes, 3);
+    s.padding = (enum padding)choice(e, "padding_mode", paddings, 3);
+    s.align = tdc_bool_argument(e, "align_corners");
+    s.column = coordinate(e, grid, 0, s.x->shape[3], s.align);
+    s.row = coordinate(e, grid, 1, s.x->shape[2], s.align);
+    if (mode != 2) {
+        s.column = folded(e, &s, s.column, s.x->shape[3]);
+        s.row = folded(e, &s, s.row, s.x->shape[2]);
+    }
+    if (mode != 1) {
+        tdc_give(e, blended(e, &s, mode == 2));
+        return;
+    }
+    /* the grid's gradient is zero, not none */
+    array *ones = tdc_shift(e, tdc_scale(e, s.row, 0), 1);
+    tdc_give(e, tdc_mul(e, at(e, &s, 0, 0, true), tdc_unsqueeze(e, ones, 1)));
+}
+
+static const struct tdc_operator rows[] = {
+    {"grid_sample", TDC_IN_FUNCTIONALS,
+     "input, grid, mode='bilinear', padding_mode='zeros', align_corners=False", grid_sample, 0, 0},
+};
+const struct tdc_operator_family tdc_grid_family = TDC_FAMILY("grid sampling", rows);

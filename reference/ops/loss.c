@@ -1,0 +1,300 @@
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+static array *mean_all(evaluation *e, array *x)
+{
+    return tdc_div(e, tdc_sum_all(e, x), tdc_number(e, (double)x->count));
+}
+
+static void give_reduced(evaluation *e, array *x)
+{
+    const char *how = tdc_text_argument(e, "reduction");
+    if (strcmp(how, "none") == 0)
+        tdc_give(e, x);
+    else if (strcmp(how, "sum") == 0)
+        tdc_give(e, tdc_sum_all(e, x));
+    else if (strcmp(how, "mean") == 0)
+        tdc_give(e, mean_all(e, x));
+    else
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown reduction");
+}
+
+static array *difference(evaluation *e)
+{
+    return tdc_sub(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "target"));
+}
+
+static void mse_loss(evaluation *e)
+{
+    give_reduced(e, tdc_apply(e, TDC_SQUARE, difference(e)));
+}
+
+static void l1_loss(evaluation *e)
+{
+    give_reduced(e, tdc_apply(e, TDC_ABS, difference(e)));
+}
+
+/* Square below the bound, straight above: smooth_l1 divides by it, huber does not. */
+static void smooth_loss(evaluation *e)
+{
+    double bound = tdc_real_argument(e, e->operator->variant == 0 ? "beta" : "delta");
+    double unit = e->operator->variant == 0 ? bound : 1;
+    array *size = tdc_apply(e, TDC_ABS, difference(e));
+    if (bound == 0) {
+        give_reduced(e, size);
+        return;
+    }
+    array *square = tdc_scale(e, tdc_apply(e, TDC_SQUARE, size), 0.5 / unit);
+    array *straight = tdc_scale(e, tdc_shift(e, size, -0.5 * bound), bound / unit);
+    array *small = tdc_relate(e, TDC_LT, size, tdc_number(e, bound));
+    give_reduced(e, tdc_select(e, small, square, straight));
+}
+
+static array *weighted(evaluation *e, array *x, const char *name)
+{
+    return tdc_given(e, name) ? tdc_mul(e, x, tdc_real_array_argument(e, name)) : x;
+}
+
+static array *one_minus(evaluation *e, array *x)
+{
+    return tdc_shift(e, tdc_scale(e, x, -1), 1);
+}
+
+/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. */
+static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *x = node->inputs[0], *t = node->inputs[1];
+    array *dx = tdc_new_like(e, TDC_F64, x), *dt = tdc_new_like(e, TDC_F64, t);
+    for (int64_t i = 0; i < x->count; i++) {
+        double p = x->real[i], q = t->real[i], g = gradient->real[i];
+        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12);
+        dt->real[i] = g * (log1p(-p) - log(p));
+    }
+    tdc_collect(e, x, dx);
+    tdc_collect(e, t, dt);
+}
+
+static void binary_cross_entropy(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
+    if (!tdc_same_shape(x, t))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "input and target differ in shape");
+    array *y = tdc_new_like(e, TDC_F64, x);
+    for (int64_t i = 0; i < x->count; i++) {
+        double p = x->real[i], q = t->real[i];
+        if (!(p >= 0 && p <= 1))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "all elements of input should be between 0 and 1");
+        y->real[i] = -(q * fmax(log(p), -100) + (1 - q) * fmax(log1p(-p), -100));
+    }
+    tdc_note(e, y, pull_cross_entropy, NULL, 2, (array *[]){x, t});
+    give_reduced(e, weighted(e, y, "weight"));
+}
+
+/* w ((1 - t) x + (1 + (p - 1) t) softplus(-x)) */
+static void bce_with_logits(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
+    array *soft = tdc_scale(e, tdc_apply(e, TDC_LOGSIGMOID, x), -1);
+    if (tdc_given(e, "pos_weight")) {
+        array *extra = tdc_shift(e, tdc_real_array_argument(e, "pos_weight"), -1);
+        soft = tdc_mul(e, soft, tdc_shift(e, tdc_mul(e, extra, t), 1));
+    }
+    array *y = tdc_add(e, tdc_mul(e, one_minus(e, t), x), soft);
+    give_reduced(e, weighted(e, y, "weight"));
+}
+
+static void kl_div(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
+    array *y;
+    if (tdc_bool_argument(e, "log_target"))
+        y = tdc_mul(e, tdc_apply(e, TDC_EXP, t), tdc_sub(e, t, x));
+    else
+        y = tdc_sub(e, tdc_combine(e, TDC_XLOGY, t, t), tdc_mul(e, t, x));
+    if (strcmp(tdc_text_argument(e, "reduction"), "batchmean") != 0)
+        give_reduced(e, y);
+    else if (x->rank == 0 || x->shape[0] == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "no batch to average over");
+    else
+        tdc_give(e, tdc_scale(e, tdc_sum_all(e, y), 1 / (double)x->shape[0]));
+}
+
+/* ---- classes
+ * -------------------------------------------------------------------------------------- */
+
+struct classes {
+    array *picked;  /* log-probabilities of the targets, any shape of the target */
+    array *weights; /* of the targets, 0 where ignored */
+};
+
+/* scores [N, C, ...] with the class dimension last, target [N, ...] */
+static struct classes pick_targets(evaluation *e, array *rows, array *target)
+{
+    int64_t classes = rows->shape[rows->rank - 1];
+    int64_t ignored = tdc_int_argument(e, "ignore_index");
+    array *weight = tdc_optional_real_array(e, "weight");
+    if (tdc_dtype_is_floating(target->dtype) || target->rank + 1 != rows->rank ||
+        memcmp(target->shape, rows->shape, target->rank * sizeof *target->shape) != 0 ||
+        (weight != NULL && (weight->rank != 1 || weight->count != classes)))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "target or weight does not fit the input");
+    struct classes c = {.weights = tdc_new_like(e, TDC_F64, target)};
+    array *index = tdc_new_like(e, TDC_I64, target);
+    for (int64_t i = 0; i < target->count; i++) {
+        int64_t t = target->whole[i];
+        bool skip = t == ignored;
+        if (!skip && (t < 0 || t >= classes))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "target %lld is out of bounds", (long long)t);
+        index->whole[i] = skip ? 0 : t;
+        c.weights->real[i] = skip ? 0 : weight != NULL ? weight->real[t] : 1;
+    }
+    c.picked = tdc_pick(e, rows, index);
+    return c;
+}
+
+static void give_weighted(evaluation *e, array *losses, array *weights)
+{
+    if (strcmp(tdc_text_argument(e, "reduction"), "mean") == 0)
+        tdc_give(e, tdc_div(e, tdc_sum_all(e, losses), tdc_sum_all(e, weights)));
+    else
+        give_reduced(e, losses);
+}
+
+/* Masked rather than multiplied: an ignored infinity must not become NaN. */
+static array *negative_masked(evaluation *e, array *x, array *weights)
+{
+    array *y = tdc_mul(e, tdc_scale(e, x, -1), weights);
+    return tdc_select(e, tdc_truth(e, weights), y, tdc_number(e, 0));
+}
+
+static array *class_rows(evaluation *e, array *x)
+{
+    if (x->rank == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "input needs a class dimension");
+    return tdc_dim_last(e, x, x->rank == 1 ? 0 : 1);
+}
+
+static void nll_loss(evaluation *e)
+{
+    array *rows = class_rows(e, tdc_real_array_argument(e, "input"));
+    struct classes c = pick_targets(e, rows, tdc_array_argument(e, "target"));
+    give_weighted(e, negative_masked(e, c.picked, c.weights), c.weights);
+}
+
+static void soft_targets(evaluation *e, array *logs, array *target, double smoothing)
+{
+    int64_t classes = logs->shape[logs->rank - 1];
+    array *t = class_rows(e, target);
+    if (!tdc_same_shape(t, logs))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "target does not fit the input");
+    if (smoothing > 0)
+        t = tdc_shift(e, tdc_scale(e, t, 1 - smoothing), smoothing / (double)classes);
+    array *y = weighted(e, tdc_mul(e, logs, t), "weight");
+    y = tdc_scale(e, tdc_sum_rows(e, y), -1);
+    if (strcmp(tdc_text_argument(e, "reduction"), "mean") == 0)
+        tdc_give(e, tdc_scale(e, tdc_sum_all(e, y), 1 / (double)y->count));
+    else
+        give_reduced(e, y);
+}
+
+static void cross_entropy(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *target = tdc_array_argument(e, "target");
+    double smoothing = tdc_real_argument(e, "label_smoothing");
+    array *logs = tdc_log_softmax_rows(e, class_rows(e, x));
+    if (tdc_dtype_is_floating(target->dtype)) {
+        soft_targets(e, logs, target, smoothing);
+        return;
+    }
+    struct classes c = pick_targets(e, logs, target);
+    array *losses = negative_masked(e, c.picked, c.weights);
+    if (smoothing > 0) {
+        int64_t classes = logs->shape[logs->rank - 1];
+        array *all = tdc_sum_rows(e, weighted(e, logs, "weight"));
+        array *kept = tdc_to_real(e, tdc_truth(e, c.weights));
+        array *smooth = tdc_scale(e, negative_masked(e, all, kept), smoothing / (double)classes);
+        losses = tdc_add(e, tdc_scale(e, losses, 1 - smoothing), smooth);
+    }
+    give_weighted(e, losses, c.weights);
+}
+
+/* ---- of pairs
+ * -------------------------------------------------------------------------------------- */
+
+static array *cosine(evaluation *e, array *a, array *b, unsigned dim, double eps)
+{
+    array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
+    array *aa = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false);
+    array *bb = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false);
+    double inf = (double)INFINITY;
+    array *na = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, aa), eps, inf, 0);
+    array *nb = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, bb), eps, inf, 0);
+    return tdc_div(e, ab, tdc_mul(e, na, nb));
+}
+
+static void cosine_similarity(evaluation *e)
+{
+    array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
+    unsigned rank;
+    int64_t shape[TDC_REFERENCE_RANK];
+    tdc_broadcast_shape(e, a, b, &rank, shape);
+    if (rank == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
+    a = tdc_expand(e, a, rank, shape);
+    b = tdc_expand(e, b, rank, shape);
+    tdc_give(e, cosine(e, a, b, tdc_dim_argument(e, "dim", rank), tdc_real_argument(e, "epsilon")));
+}
+
+static void margin_ranking_loss(evaluation *e)
+{
+    array *d = tdc_sub(e, tdc_array_argument(e, "input1"), tdc_array_argument(e, "input2"));
+    array *y = tdc_mul(e, tdc_scale(e, tdc_array_argument(e, "target"), -1), d);
+    give_reduced(e, tdc_apply(e, TDC_RELU, tdc_shift(e, y, tdc_real_argument(e, "margin"))));
+}
+
+static void hinge_embedding_loss(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *t = tdc_array_argument(e, "target");
+    array *hinge =
+        tdc_apply(e, TDC_RELU, tdc_shift(e, tdc_scale(e, x, -1), tdc_real_argument(e, "margin")));
+    give_reduced(e, tdc_select(e, tdc_relate(e, TDC_EQ, t, tdc_number(e, 1)), x, hinge));
+}
+
+#define FUNCTIONALS TDC_IN_FUNCTIONALS
+#define TORCH       TDC_IN_TORCH_FUNCTIONAL
+#define MINT        (TDC_IN_MINT | TDC_IN_MINT_FUNCTIONAL)
+/* torch has two deprecated parameters before reduction */
+#define OLD "size_average=None, reduce=None, reduction='mean'"
+static const struct tdc_operator rows[] = {
+    {"mse_loss", MINT, "input, target, reduction='mean'", mse_loss, 0, 0},
+    {"mse_loss", TORCH, "input, target, " OLD, mse_loss, 0, 0},
+    {"l1_loss", MINT, "input, target, reduction='mean'", l1_loss, 0, 0},
+    {"l1_loss", TORCH, "input, target, " OLD, l1_loss, 0, 0},
+    {"smooth_l1_loss", MINT, "input, target, reduction='mean', beta=1.0", smooth_loss, 0, 0},
+    {"smooth_l1_loss", TORCH, "input, target, " OLD ", beta=1.0", smooth_loss, 0, 0},
+    {"huber_loss", FUNCTIONALS, "input, target, reduction='mean', delta=1.0", smooth_loss, 1, 0},
+    {"binary_cross_entropy", MINT, "input, target, weight=None, reduction='mean'",
+     binary_cross_entropy, 0, 0},
+    {"binary_cross_entropy", TORCH, "input, target, weight=None, " OLD, binary_cross_entropy, 0, 0},
+    {"binary_cross_entropy_with_logits bce_with_logits", MINT,
+     "input, target, weight=None, reduction='mean', pos_weight=None", bce_with_logits, 0, 0},
+    {"binary_cross_entropy_with_logits", TORCH,
+     "input, target, weight=None, " OLD ", pos_weight=None", bce_with_logits, 0, 0},
+    {"kl_div", FUNCTIONALS, "input, target, " OLD ", log_target=False", kl_div, 0, 0},
+    {"nll_loss", FUNCTIONALS,
+     "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+     "reduction='mean'",
+     nll_loss, 0, 0},
+    {"cross_entropy", FUNCTIONALS,
+     "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+     "reduction='mean', label_smoothing=0.0",
+     cross_entropy, 0, 0},
+    {"cosine_similarity", FUNCTIONALS | TDC_IN_TORCH, "x1, x2, dim=1, epsilon=1e-08",
+     cosine_similarity, 0, 0},
+    {"margin_ranking_loss", FUNCTIONALS, "input1, input2, target, margin=0.0, " OLD,
+     margin_ranking_loss, 0, 0},
+    {"hinge_embedding_loss", FUNCTIONALS, "input, target, margin=1.0, " OLD, hinge_embedding_loss,
+     0, 0},
+};
+const struct tdc_operator_family tdc_loss_family = TDC_FAMILY("losses", rows);

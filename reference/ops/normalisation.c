@@ -1,0 +1,214 @@
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+#define RANK TDC_REFERENCE_RANK
+
+/* (x - mean) / sqrt(var + eps) over the last dimension; the two statistics keep that dimension. */
+static array *standardise(evaluation *e, array *rows, double eps, array **mean, array **rstd)
+{
+    unsigned last = rows->rank - 1;
+    *mean = tdc_mean_dim(e, rows, last, true);
+    array *centred = tdc_sub(e, rows, *mean);
+    array *var = tdc_mean_dim(e, tdc_apply(e, TDC_SQUARE, centred), last, true);
+    *rstd = tdc_apply(e, TDC_RSQRT, tdc_shift(e, var, eps));
+    return tdc_mul(e, centred, *rstd);
+}
+
+static array *affine(evaluation *e, array *y, array *weight, array *bias)
+{
+    if (weight != NULL)
+        y = tdc_mul(e, y, weight);
+    return bias != NULL ? tdc_add(e, y, bias) : y;
+}
+
+static void layer_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *mean, *rstd;
+    int64_t shape[RANK], inner = 1;
+    size_t count = tdc_ints_argument(e, "normalized_shape", shape, RANK);
+    if (count > x->rank || count == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "normalized_shape does not fit");
+    for (size_t i = 0; i < count; i++) {
+        if (shape[i] != x->shape[x->rank - count + i])
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "normalized_shape does not fit");
+        inner *= shape[i];
+    }
+    int64_t outer = inner == 0 ? 0 : x->count / inner;
+    array *rows = tdc_reshape(e, x, 2, (const int64_t[]){outer, inner});
+    array *y = standardise(e, rows, tdc_real_argument(e, "epsilon"), &mean, &rstd);
+    y = affine(e, tdc_reshape(e, y, x->rank, x->shape), tdc_optional_real_array(e, "weight"),
+               tdc_optional_real_array(e, "bias"));
+    tdc_give(e, y);
+    if (e->operator->variant == 0)
+        return;
+    int64_t statistics[RANK];
+    memcpy(statistics, x->shape, sizeof statistics);
+    for (size_t i = 0; i < count; i++)
+        statistics[x->rank - 1 - i] = 1;
+    tdc_give(e, tdc_reshape(e, mean, x->rank, statistics));
+    tdc_give(e, tdc_reshape(e, rstd, x->rank, statistics));
+}
+
+/* A vector per channel (dim 1) shaped to broadcast against x. */
+static array *per_channel(evaluation *e, array *v, const array *x)
+{
+    int64_t shape[RANK];
+    if (v == NULL)
+        return NULL;
+    for (unsigned d = 0; d < x->rank; d++)
+        shape[d] = d == 1 ? v->count : 1;
+    return tdc_reshape(e, v, x->rank, shape);
+}
+
+/* variant 1: followed by silu, gives mean and rstd too */
+static void group_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *mean, *rstd;
+    int64_t groups = tdc_int_argument(e, "num_groups");
+    if (x->rank < 2 || groups < 1 || x->shape[1] % groups != 0 || x->count == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "channels must be divisible by num_groups");
+    int64_t n = x->shape[0];
+    array *rows = tdc_reshape(e, x, 3, (const int64_t[]){n, groups, x->count / (n * groups)});
+    array *y = standardise(e, rows, tdc_real_argument(e, "epsilon"), &mean, &rstd);
+    y = affine(e, tdc_reshape(e, y, x->rank, x->shape),
+               per_channel(e, tdc_optional_real_array(e, "weight"), x),
+               per_channel(e, tdc_optional_real_array(e, "bias"), x));
+    if (e->operator->variant == 0) {
+        tdc_give(e, y);
+        return;
+    }
+    tdc_give(e, tdc_apply(e, TDC_SILU, y));
+    tdc_give(e, tdc_squeeze(e, mean, 2));
+    tdc_give(e, tdc_squeeze(e, rstd, 2));
+}
+
+/* Statistics of the batch, or the running ones. */
+static array *batch_normalised(evaluation *e, array *x, bool training, double eps)
+{
+    if (!training) {
+        if (!tdc_given(e, "running_mean") || !tdc_given(e, "running_var"))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "running statistics expected");
+        array *mean = tdc_constant(e, tdc_real_array_argument(e, "running_mean"));
+        array *var = tdc_constant(e, tdc_real_array_argument(e, "running_var"));
+        array *rstd = tdc_apply(e, TDC_RSQRT, tdc_shift(e, per_channel(e, var, x), eps));
+        return tdc_mul(e, tdc_sub(e, x, per_channel(e, mean, x)), rstd);
+    }
+    bool reduced[RANK];
+    for (unsigned d = 0; d < RANK; d++)
+        reduced[d] = d != 1 && d < x->rank;
+    array *centred = tdc_sub(e, x, tdc_mean(e, x, reduced, true));
+    array *var = tdc_mean(e, tdc_apply(e, TDC_SQUARE, centred), reduced, true);
+    return tdc_mul(e, centred, tdc_apply(e, TDC_RSQRT, tdc_shift(e, var, eps)));
+}
+
+static void batch_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input");
+    if (x->rank < 2)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
+    array *y =
+        batch_normalised(e, x, tdc_bool_argument(e, "training"), tdc_real_argument(e, "epsilon"));
+    tdc_give(e, affine(e, y, per_channel(e, tdc_optional_real_array(e, "weight"), x),
+                       per_channel(e, tdc_optional_real_array(e, "bias"), x)));
+}
+
+static void instance_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *mean, *rstd;
+    if (!tdc_bool_argument(e, "use_input_stats"))
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "running statistics of instance_norm");
+    if (x->rank < 3 || x->count == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions expected");
+    int64_t outer = x->shape[0] * x->shape[1];
+    array *rows = tdc_reshape(e, x, 2, (const int64_t[]){outer, x->count / outer});
+    array *y = standardise(e, rows, tdc_real_argument(e, "epsilon"), &mean, &rstd);
+    tdc_give(e, affine(e, tdc_reshape(e, y, x->rank, x->shape),
+                       per_channel(e, tdc_optional_real_array(e, "weight"), x),
+                       per_channel(e, tdc_optional_real_array(e, "bias"), x)));
+}
+
+/* x / max(norm, eps) */
+static void normalize(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input");
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    double p = tdc_real_argument(e, "p"), eps = tdc_real_argument(e, "epsilon");
+    if (x->rank == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
+    array *total;
+    if (p == 2)
+        total = tdc_apply(e, TDC_SQRT, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, x), dim, true));
+    else if (p == 1)
+        total = tdc_sum_dim(e, tdc_apply(e, TDC_ABS, x), dim, true);
+    else
+        total = tdc_apply_with(
+            e, TDC_POWER,
+            tdc_sum_dim(e, tdc_apply_with(e, TDC_POWER, tdc_apply(e, TDC_ABS, x), p, 0, 0), dim,
+                        true),
+            1 / p, 0, 0);
+    array *floored = tdc_apply_with(e, TDC_CLAMP, total, eps, (double)__builtin_inf(), 0);
+    tdc_give(e, tdc_div(e, x, floored));
+}
+
+/* ---- softmax
+ * -------------------------------------------------------------------------------------- */
+
+enum softmax_kind {
+    SOFTMAX,
+    LOG_SOFTMAX,
+    SOFTMIN
+};
+
+static void softmax(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input");
+    int64_t implicit = x->rank == 0 || x->rank == 1 || x->rank == 3 ? 0 : 1;
+    unsigned dim =
+        tdc_dimension(e, tdc_given(e, "dim") ? tdc_int_argument(e, "dim") : implicit, x->rank);
+    if (e->operator->variant == SOFTMIN)
+        x = tdc_scale(e, x, -1);
+    array *rows = tdc_dim_last(e, x, dim);
+    array *y = e->operator->variant == LOG_SOFTMAX ? tdc_log_softmax_rows(e, rows)
+                                                   : tdc_softmax_rows(e, rows);
+    tdc_give(e, tdc_reshape(e, tdc_dim_back(e, y, dim), x->rank, x->shape));
+}
+
+#define METHODS     TDC_IN_METHODS
+#define FUNCTIONALS TDC_IN_FUNCTIONALS
+#define SOFT        "input, dim=None, dtype=None"
+/* torch.nn.functional has a deprecated parameter in between */
+#define TORCH_SOFT "input, dim=None, _stacklevel=3, dtype=None"
+static const struct tdc_operator rows[] = {
+    {"layer_norm", TDC_IN_BOTH,
+     "input, normalized_shape, weight=None, bias=None, epsilon=1e-05, cudnn_enable=True",
+     layer_norm, 0, 0},
+    {"native_layer_norm", TDC_IN_TORCH, "input, normalized_shape, weight, bias, epsilon",
+     layer_norm, 1, 0},
+    {"npu_layer_norm_eval", TDC_IN_NPU,
+     "input, normalized_shape, weight=None, bias=None, epsilon=1e-05", layer_norm, 0, 0},
+    {"group_norm", TDC_IN_BOTH,
+     "input, num_groups, weight=None, bias=None, epsilon=1e-05, cudnn_enabled=True", group_norm, 0,
+     0},
+    {"npu_group_norm_silu", TDC_IN_NPU, "input, weight, bias, num_groups, epsilon=1e-05",
+     group_norm, 1, 0},
+    {"batch_norm", FUNCTIONALS,
+     "input, running_mean=None, running_var=None, weight=None, bias=None, training=False, "
+     "momentum=0.1, epsilon=1e-05",
+     batch_norm, 0, 0},
+    {"batch_norm", TDC_IN_TORCH,
+     "input, weight, bias, running_mean, running_var, training, momentum, epsilon, "
+     "cudnn_enabled=True",
+     batch_norm, 0, 0},
+    {"instance_norm", FUNCTIONALS,
+     "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
+     "momentum=0.1, epsilon=1e-05",
+     instance_norm, 0, 0},
+    {"normalize", FUNCTIONALS, "input, p=2.0, dim=1, epsilon=1e-12", normalize, 0, 0},
+    {"softmax", METHODS | TDC_IN_MINT_FUNCTIONAL, SOFT, softmax, SOFTMAX, 0},
+    {"softmax", TDC_IN_TORCH_FUNCTIONAL, TORCH_SOFT, softmax, SOFTMAX, 0},
+    {"log_softmax", METHODS | TDC_IN_MINT_FUNCTIONAL, SOFT, softmax, LOG_SOFTMAX, 0},
+    {"log_softmax", TDC_IN_TORCH_FUNCTIONAL, TORCH_SOFT, softmax, LOG_SOFTMAX, 0},
+    {"softmin", FUNCTIONALS, TORCH_SOFT, softmax, SOFTMIN, 0},
+};
+const struct tdc_operator_family tdc_normalisation_family = TDC_FAMILY("normalisations", rows);

@@ -1,0 +1,151 @@
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+static void matmul(evaluation *e)
+{
+    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_give(e, tdc_matmul(e, a, b));
+}
+
+static void bmm(evaluation *e)
+{
+    tdc_give(e, tdc_batch_product(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"),
+                                  false, false));
+}
+
+/* beta * c + alpha * (a @ b); variant 1: summed over the batch */
+static void added_product(evaluation *e)
+{
+    array *c = tdc_real_array_argument(e, "input");
+    array *a = tdc_real_array_argument(e, "first"), *b = tdc_real_array_argument(e, "second");
+    double beta = tdc_real_argument(e, "beta");
+    array *y = tdc_matmul(e, a, b);
+    if (e->operator->variant == 1)
+        y = tdc_sum_dim(e, y, 0, false);
+    y = tdc_scale(e, y, tdc_real_argument(e, "alpha"));
+    /* as the frameworks: what beta 0 multiplies is not looked at */
+    tdc_give(e, beta == 0 && !e->recording ? y : tdc_add(e, tdc_scale(e, c, beta), y));
+}
+
+static array *outer_of(evaluation *e, array *a, array *b)
+{
+    if (a->rank != 1 || b->rank != 1)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "vectors expected");
+    return tdc_combine_any(e, TDC_MUL, tdc_unsqueeze(e, a, 1), b);
+}
+
+static void outer(evaluation *e)
+{
+    tdc_give(e, outer_of(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
+}
+
+static void addr(evaluation *e)
+{
+    array *y =
+        outer_of(e, tdc_real_array_argument(e, "first"), tdc_real_array_argument(e, "second"));
+    y = tdc_scale(e, y, tdc_real_argument(e, "alpha"));
+    array *c = tdc_real_array_argument(e, "input");
+    tdc_give(e, tdc_add(e, tdc_scale(e, c, tdc_real_argument(e, "beta")), y));
+}
+
+static void linear(evaluation *e)
+{
+    tdc_give(e,
+             tdc_linear(e, tdc_real_array_argument(e, "input"),
+                        tdc_real_array_argument(e, "weight"), tdc_optional_real_array(e, "bias")));
+}
+
+static void cross(evaluation *e)
+{
+    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    unsigned rank;
+    int64_t shape[TDC_REFERENCE_RANK];
+    tdc_broadcast_shape(e, a, b, &rank, shape);
+    a = tdc_expand(e, a, rank, shape);
+    b = tdc_expand(e, b, rank, shape);
+    unsigned dim = 0;
+    if (tdc_given(e, "dim"))
+        dim = tdc_dim_argument(e, "dim", rank);
+    else
+        while (dim < rank && shape[dim] != 3)
+            dim++;
+    if (dim >= rank || shape[dim] != 3)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "no dimension of size 3");
+    array *p[3], *q[3], *r[3];
+    for (int i = 0; i < 3; i++) {
+        p[i] = tdc_slice(e, a, dim, i, 1, 1);
+        q[i] = tdc_slice(e, b, dim, i, 1, 1);
+    }
+    for (int i = 0; i < 3; i++)
+        r[i] = tdc_sub(e, tdc_mul(e, p[(i + 1) % 3], q[(i + 2) % 3]),
+                       tdc_mul(e, p[(i + 2) % 3], q[(i + 1) % 3]));
+    tdc_give(e, tdc_concatenate(e, r, 3, dim));
+}
+
+static void inverse(evaluation *e)
+{
+    tdc_give(e, tdc_inverse(e, tdc_real_array_argument(e, "input")));
+}
+
+static void inner(evaluation *e)
+{
+    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    if (a->rank == 0 || b->rank == 0) {
+        tdc_give(e, tdc_mul(e, a, b));
+        return;
+    }
+    if (b->rank > 2)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "inner with more than two dimensions");
+    tdc_give(e, tdc_linear(e, a, b, NULL));
+}
+
+static void kron(evaluation *e)
+{
+    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    unsigned rank = a->rank > b->rank ? a->rank : b->rank;
+    int64_t pa[TDC_REFERENCE_RANK], pb[TDC_REFERENCE_RANK], whole[TDC_REFERENCE_RANK];
+    if (2 * rank > TDC_REFERENCE_RANK)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
+    for (unsigned d = 0; d < rank; d++) {
+        int64_t x = d < rank - a->rank ? 1 : a->shape[d - (rank - a->rank)];
+        int64_t y = d < rank - b->rank ? 1 : b->shape[d - (rank - b->rank)];
+        pa[2 * d] = x;
+        pa[2 * d + 1] = 1;
+        pb[2 * d] = 1;
+        pb[2 * d + 1] = y;
+        whole[d] = x * y;
+    }
+    array *y = tdc_mul(e, tdc_reshape(e, a, 2 * rank, pa), tdc_reshape(e, b, 2 * rank, pb));
+    tdc_give(e, tdc_reshape(e, y, rank, whole));
+}
+
+static void chain_matmul(evaluation *e)
+{
+    array **matrices;
+    size_t count = tdc_arrays_argument(e, "matrices", &matrices);
+    array *y = matrices[0];
+    for (size_t i = 1; i < count; i++)
+        y = tdc_matmul(e, y, matrices[i]);
+    tdc_give(e, y);
+}
+
+#define METHODS TDC_IN_METHODS
+static const struct tdc_operator rows[] = {
+    {"matmul mm mv dot vdot __matmul__", METHODS, "input, other", matmul, 0, 0},
+    {"bmm", METHODS, "input, other", bmm, 0, 0},
+    {"npu_bmmV2", TDC_IN_NPU, "input, other, output_sizes=None", bmm, 0, 0},
+    {"baddbmm addmm addmv", METHODS, "input, first, second, *, beta=1, alpha=1", added_product, 0,
+     0},
+    {"addbmm", METHODS, "input, first, second, *, beta=1, alpha=1", added_product, 1, 0},
+    {"addr", METHODS, "input, first, second, *, beta=1, alpha=1", addr, 0, 0},
+    {"linear dense", TDC_IN_FUNCTIONALS, "input, weight, bias=None", linear, 0, 0},
+    {"npu_linear", TDC_IN_NPU, "input, weight, bias=None", linear, 0, 0},
+    {"outer ger", METHODS, "input, other", outer, 0, 0},
+    {"inner", METHODS, "input, other", inner, 0, 0},
+    {"kron", METHODS, "input, other", kron, 0, 0},
+    {"chain_matmul", TDC_IN_TORCH, "*matrices", chain_matmul, 0, 0},
+    {"cross", METHODS, "input, other, dim=None", cross, 0, 0},
+    {"inverse linalg.inv", METHODS, "input", inverse, 0, 0},
+};
+const struct tdc_operator_family tdc_product_family = TDC_FAMILY("matrix products", rows);

@@ -1,0 +1,157 @@
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+enum parts {
+    VALUES = 1,
+    INDICES = 2
+};
+
+static void sort(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    array *rows = tdc_dim_last(e, x, dim);
+    array *order = tdc_order_rows(e, rows, tdc_bool_argument(e, "descending"));
+    if ((e->operator->variant & VALUES) != 0) {
+        array *y = tdc_dim_back(e, tdc_pick(e, rows, order), dim);
+        tdc_give(e, tdc_reshape(e, y, x->rank, x->shape));
+    }
+    if ((e->operator->variant & INDICES) != 0)
+        tdc_give(e, tdc_reshape(e, tdc_dim_back(e, order, dim), x->rank, x->shape));
+}
+
+static void topk(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    array *rows = tdc_dim_last(e, x, dim);
+    int64_t k = tdc_int_argument(e, "k");
+    if (k < 0 || k > rows->shape[rows->rank - 1])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "selected index k out of range");
+    array *order = tdc_order_rows(e, rows, tdc_bool_argument(e, "largest"));
+    order = tdc_slice(e, order, order->rank - 1, 0, k, 1);
+    tdc_give(e, tdc_dim_back(e, tdc_pick(e, rows, order), dim));
+    tdc_give(e, tdc_dim_back(e, order, dim));
+}
+
+static bool same_element(const array *x, int64_t a, int64_t b)
+{
+    if (tdc_dtype_is_floating(x->dtype))
+        return x->real[a] == x->real[b];
+    return x->whole[a] == x->whole[b];
+}
+
+static void unique(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    if (tdc_given(e, "dim"))
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "unique along a dimension");
+    array *flat = tdc_reshape(e, x, 1, &x->count);
+    array *order = tdc_order_rows(e, flat, false);
+    array *inverse = tdc_new_like(e, TDC_I64, x);
+    int64_t *firsts = tdc_take(e, x->count + 1, sizeof *firsts);
+    int64_t found = 0;
+    for (int64_t i = 0; i < x->count; i++) {
+        if (i == 0 || !same_element(x, order->whole[i], order->whole[i - 1]))
+            firsts[found++] = i;
+        inverse->whole[order->whole[i]] = found - 1;
+    }
+    firsts[found] = x->count;
+    array *values = tdc_new(e, x->dtype, 1, &found);
+    array *counts = tdc_new(e, TDC_I64, 1, &found);
+    for (int64_t i = 0; i < found; i++) {
+        values->whole[i] = x->whole[order->whole[firsts[i]]];
+        counts->whole[i] = firsts[i + 1] - firsts[i];
+    }
+    tdc_give(e, values);
+    if (tdc_bool_argument(e, "return_inverse"))
+        tdc_give(e, inverse);
+    if (tdc_bool_argument(e, "return_counts"))
+        tdc_give(e, counts);
+}
+
+/* First place whose element is not below v, or above v. */
+static int64_t place_of(const array *sequence, int64_t base, int64_t n, const int64_t *sorter,
+                        double v, bool right)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        int64_t at = sorter != NULL ? sorter[base + middle] : middle;
+        int order = tdc_compare_reals(tdc_element(sequence, base + at), v);
+        if (right ? order <= 0 : order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void searchsorted(evaluation *e)
+{
+    array *sequence = tdc_array_argument(e, "sorted_sequence");
+    array *wanted = tdc_array_argument(e, "values");
+    bool right = tdc_bool_argument(e, "right");
+    if (tdc_given(e, "side"))
+        right = strcmp(tdc_text_argument(e, "side"), "right") == 0;
+    array *sorter = tdc_given(e, "sorter") ? tdc_array_argument(e, "sorter") : NULL;
+    if (sequence->rank == 0 || (sorter != NULL && !tdc_same_shape(sorter, sequence)))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "sorted_sequence must have dimensions");
+    int64_t n = sequence->shape[sequence->rank - 1];
+    int64_t per_row = wanted->count;
+    if (sequence->rank > 1) {
+        bool fits = sequence->rank == wanted->rank;
+        for (unsigned d = 0; fits && d + 1 < wanted->rank; d++)
+            fits = wanted->shape[d] == sequence->shape[d];
+        if (!fits)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "leading dimensions must match");
+        per_row = wanted->shape[wanted->rank - 1];
+    }
+    for (int64_t i = 0; sorter != NULL && i < sorter->count; i++)
+        if (sorter->whole[i] < 0 || sorter->whole[i] >= n)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "sorter index out of range");
+    array *y = tdc_new_like(e, tdc_bool_argument(e, "out_int32") ? TDC_I32 : TDC_I64, wanted);
+    for (int64_t i = 0; i < y->count; i++)
+        y->whole[i] = place_of(sequence, i / per_row * n, n, sorter == NULL ? NULL : sorter->whole,
+                               tdc_element(wanted, i), right);
+    tdc_give(e, y);
+}
+
+static void nonzero(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *truth = tdc_truth(e, x);
+    int64_t strides[TDC_REFERENCE_RANK], found = 0;
+    tdc_strides(x, strides);
+    for (int64_t i = 0; i < x->count; i++)
+        found += truth->whole[i];
+    array *y = tdc_new(e, TDC_I64, 2, (const int64_t[]){found, x->rank});
+    int64_t *to = y->whole;
+    for (int64_t i = 0; i < x->count; i++)
+        for (unsigned d = 0; truth->whole[i] && d < x->rank; d++)
+            *to++ = i / strides[d] % x->shape[d];
+    if (!tdc_bool_argument(e, "as_tuple")) {
+        tdc_give(e, y);
+        return;
+    }
+    for (unsigned d = 0; d < x->rank; d++)
+        tdc_give(e, tdc_view(e, y, 1, &found, (const int64_t[]){x->rank}, found > 0 ? d : 0));
+}
+
+#define METHODS TDC_IN_METHODS
+static const struct tdc_operator rows[] = {
+    {"sort msort", METHODS, "input, dim=-1, descending=False, stable=False", sort, VALUES | INDICES,
+     0},
+    {"argsort", METHODS, "input, dim=-1, descending=False, stable=False", sort, INDICES,
+     TDC_NO_GRADIENT},
+    {"npu_sort_v2", TDC_IN_NPU, "input, dim=-1, descending=False", sort, VALUES, 0},
+    {"topk", METHODS, "input, k, dim=-1, largest=True, sorted=True", topk, 0, 0},
+    {"unique", METHODS, "input, sorted=True, return_inverse=False, return_counts=False, dim=None",
+     unique, 0, TDC_NO_GRADIENT},
+    {"searchsorted", METHODS,
+     "sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None",
+     searchsorted, 0, TDC_NO_GRADIENT},
+    {"nonzero", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
+};
+const struct tdc_operator_family tdc_sorting_family = TDC_FAMILY("sorting", rows);

@@ -1,0 +1,186 @@
+#include "reference/primitives/primitives.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/gemm.h"
+
+struct product_detail {
+    bool transpose_a, transpose_b;
+};
+
+static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
+    for (int64_t batch = 0; batch < y->shape[0]; batch++)
+        tdc_gemm(m, n, k, a->real + batch * m * k, ta, b->real + batch * k * n, tb,
+                 y->real + batch * m * n);
+}
+
+static array *product(evaluation *e, const array *a, const array *b, bool ta, bool tb)
+{
+    int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
+    array *y = tdc_new(e, TDC_F64, 3, shape);
+    if (y->count > 0)
+        multiply(a, b, y, ta, tb);
+    return y;
+}
+
+static void pull_product(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct product_detail *d = node->detail;
+    array *a = node->inputs[0], *b = node->inputs[1];
+    if (tdc_tracked(a))
+        tdc_collect(e, a,
+                    d->transpose_a ? product(e, b, gradient, d->transpose_b, true)
+                                   : product(e, gradient, b, false, !d->transpose_b));
+    if (tdc_tracked(b))
+        tdc_collect(e, b,
+                    d->transpose_b ? product(e, gradient, a, true, d->transpose_a)
+                                   : product(e, a, gradient, !d->transpose_a, false));
+}
+
+array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b)
+{
+    a = tdc_to_real(e, a);
+    b = tdc_to_real(e, b);
+    if (a->rank != 3 || b->rank != 3 || a->shape[0] != b->shape[0] ||
+        a->shape[transpose_a ? 1 : 2] != b->shape[transpose_b ? 2 : 1])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a matrix product do not fit");
+    array *y = product(e, a, b, transpose_a, transpose_b);
+    struct product_detail *detail = tdc_take(e, 1, sizeof *detail);
+    *detail = (struct product_detail){transpose_a, transpose_b};
+    tdc_note(e, y, pull_product, detail, 2, (array *[]){a, b});
+    return y;
+}
+
+static array *as_batch(evaluation *e, array *x, unsigned rank, const int64_t *batch, int64_t count)
+{
+    int64_t shape[TDC_REFERENCE_RANK];
+    memcpy(shape, batch, rank * sizeof *batch);
+    shape[rank] = x->shape[x->rank - 2];
+    shape[rank + 1] = x->shape[x->rank - 1];
+    x = tdc_expand(e, x, rank + 2, shape);
+    return tdc_reshape(e, x, 3, (const int64_t[]){count, shape[rank], shape[rank + 1]});
+}
+
+static array *matmul_batched(evaluation *e, array *a, array *b)
+{
+    array outer_a = *a, outer_b = *b;
+    int64_t shape[TDC_REFERENCE_RANK], count = 1;
+    unsigned rank;
+    outer_a.rank -= 2;
+    outer_b.rank -= 2;
+    tdc_broadcast_shape(e, &outer_a, &outer_b, &rank, shape);
+    if (rank + 2 > TDC_REFERENCE_RANK)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
+    for (unsigned d = 0; d < rank; d++)
+        count *= shape[d];
+    /* all rows of a against one b: one product, nothing copied */
+    bool one = b->rank == 2;
+    array *y;
+    if (one) {
+        int64_t rows = count * a->shape[a->rank - 2];
+        array *flat = tdc_reshape(e, a, 3, (const int64_t[]){1, rows, a->shape[a->rank - 1]});
+        y = tdc_batch_product(e, flat, tdc_unsqueeze(e, b, 0), false, false);
+    } else {
+        y = tdc_batch_product(e, as_batch(e, a, rank, shape, count),
+                              as_batch(e, b, rank, shape, count), false, false);
+    }
+    shape[rank] = a->shape[a->rank - 2];
+    shape[rank + 1] = b->shape[b->rank - 1];
+    return tdc_reshape(e, y, rank + 2, shape);
+}
+
+array *tdc_matmul(evaluation *e, array *a, array *b)
+{
+    if (a->rank == 0 || b->rank == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "matmul needs at least one dimension");
+    bool row = a->rank == 1, column = b->rank == 1;
+    array *y =
+        matmul_batched(e, row ? tdc_unsqueeze(e, a, 0) : a, column ? tdc_unsqueeze(e, b, 1) : b);
+    if (column)
+        y = tdc_squeeze(e, y, y->rank - 1);
+    if (row)
+        y = tdc_squeeze(e, y, column ? y->rank - 1 : y->rank - 2);
+    return y;
+}
+
+array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
+{
+    int64_t shape[TDC_REFERENCE_RANK];
+    if (x->rank == 0 || weight->rank < 1 || weight->rank > 2 ||
+        weight->shape[weight->rank - 1] != x->shape[x->rank - 1])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a linear layer do not fit");
+    int64_t k = x->shape[x->rank - 1], n = weight->rank == 2 ? weight->shape[0] : 1;
+    int64_t rows = 1;
+    for (unsigned d = 0; d + 1 < x->rank; d++)
+        rows *= x->shape[d];
+    array *flat = tdc_reshape(e, x, 3, (const int64_t[]){1, rows, k});
+    array *w = tdc_reshape(e, weight, 3, (const int64_t[]){1, n, k});
+    array *y = tdc_batch_product(e, flat, w, false, true);
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = n;
+    y = tdc_reshape(e, y, weight->rank == 2 ? x->rank : x->rank - 1, shape);
+    return bias == NULL ? y : tdc_add(e, y, bias);
+}
+
+/* One matrix, Gauss-Jordan with partial pivoting; false when it is singular. */
+static bool invert(double *work, double *out, int64_t n)
+{
+    for (int64_t i = 0; i < n * n; i++)
+        out[i] = i / n == i % n;
+    for (int64_t c = 0; c < n; c++) {
+        int64_t pivot = c;
+        for (int64_t r = c + 1; r < n; r++)
+            if (fabs(work[r * n + c]) > fabs(work[pivot * n + c]))
+                pivot = r;
+        if (work[pivot * n + c] == 0)
+            return false;
+        for (int64_t j = 0; j < n && pivot != c; j++) {
+            double t = work[c * n + j], u = out[c * n + j];
+            work[c * n + j] = work[pivot * n + j];
+            out[c * n + j] = out[pivot * n + j];
+            work[pivot * n + j] = t;
+            out[pivot * n + j] = u;
+        }
+        double scale = 1 / work[c * n + c];
+        for (int64_t j = 0; j < n; j++) {
+            work[c * n + j] *= scale;
+            out[c * n + j] *= scale;
+        }
+        for (int64_t r = 0; r < n; r++) {
+            double factor = work[r * n + c];
+            for (int64_t j = 0; j < n && r != c && factor != 0; j++) {
+                work[r * n + j] -= factor * work[c * n + j];
+                out[r * n + j] -= factor * out[c * n + j];
+            }
+        }
+    }
+    return true;
+}
+
+static void pull_inverse(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *y = tdc_constant(e, node->output);
+    array *left = product(e, y, gradient, true, false);
+    array *both = product(e, left, y, false, true);
+    tdc_collect(e, node->inputs[0], tdc_scale(e, both, -1));
+}
+
+array *tdc_inverse(evaluation *e, array *x)
+{
+    if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
+    int64_t n = x->shape[x->rank - 1], matrices = n == 0 ? 0 : x->count / (n * n);
+    array *flat = tdc_reshape(e, x, 3, (const int64_t[]){matrices, n, n});
+    array *y = tdc_new_like(e, TDC_F64, flat);
+    double *work = tdc_take(e, n * n, sizeof *work);
+    for (int64_t i = 0; i < matrices; i++) {
+        memcpy(work, flat->real + i * n * n, (size_t)(n * n) * sizeof *work);
+        if (!invert(work, y->real + i * n * n, n))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix is singular");
+    }
+    tdc_note(e, y, pull_inverse, NULL, 1, &flat);
+    return tdc_reshape(e, y, x->rank, x->shape);
+}

@@ -1,0 +1,86 @@
+#include "reference/primitives/primitives.h"
+
+#include <string.h>
+
+#define PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
+
+struct unary_detail {
+    enum tdc_unary function;
+    double p[3];
+};
+
+static size_t block_size(int64_t count, int64_t start)
+{
+    return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
+}
+
+static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct unary_detail *detail = node->detail;
+    const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
+    array *x = node->inputs[0], *y = node->output;
+    array *g = tdc_new_like(e, TDC_F64, x);
+#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+    for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
+        size_t n = block_size(x->count, start);
+        double *d = g->real + start;
+        if (function->slope == NULL) {
+            memset(d, 0, n * sizeof *d);
+            continue;
+        }
+        function->slope(d, x->real + start, y->real + start, n, detail->p);
+        for (size_t i = 0; i < n; i++)
+            d[i] = d[i] == 0 ? 0 : d[i] * gradient->real[start + (int64_t)i];
+    }
+    tdc_collect(e, x, g);
+}
+
+array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p0, double p1,
+                      double p2)
+{
+    x = tdc_to_real(e, x);
+    struct unary_detail *detail = tdc_take(e, 1, sizeof *detail);
+    *detail = (struct unary_detail){function, {p0, p1, p2}};
+    array *y = tdc_new_like(e, TDC_F64, x);
+#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+    for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
+        tdc_unary_functions[function].apply(y->real + start, x->real + start,
+                                            block_size(x->count, start), detail->p);
+    tdc_note(e, y, pull_unary, detail, 1, &x);
+    return y;
+}
+
+array *tdc_apply(evaluation *e, enum tdc_unary function, array *x)
+{
+    return tdc_apply_with(e, function, x, 0, 0, 0);
+}
+
+array *tdc_scale(evaluation *e, array *x, double factor)
+{
+    return tdc_apply_with(e, TDC_SCALE, x, factor, 0, 0);
+}
+
+array *tdc_shift(evaluation *e, array *x, double term)
+{
+    return tdc_apply_with(e, TDC_SHIFT, x, term, 0, 0);
+}
+
+array *tdc_constant(evaluation *e, array *x)
+{
+    array *copy = tdc_take(e, 1, sizeof *copy);
+    *copy = *x;
+    copy->made = NULL;
+    copy->number = false;
+    return copy;
+}
+
+array *tdc_to_real(evaluation *e, array *x)
+{
+    if (tdc_dtype_is_floating(x->dtype))
+        return x;
+    array *y = tdc_new_like(e, TDC_F64, x);
+    y->number = x->number;
+    for (int64_t i = 0; i < x->count; i++)
+        y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
+    return y;
+}

@@ -1,0 +1,61 @@
+#include "reference/evaluation.h"
+
+#include <string.h>
+
+static struct tdc_tape_node *new_node(evaluation *e, array *output)
+{
+    struct tdc_tape_node *node = tdc_take(e, 1, sizeof *node);
+    memset(node, 0, sizeof *node);
+    node->output = output;
+    node->previous = e->newest;
+    e->newest = node;
+    output->made = node;
+    return node;
+}
+
+void tdc_track_leaf(evaluation *e, array *leaf)
+{
+    new_node(e, leaf)->leaf = true;
+}
+
+void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, size_t input_count,
+              array *const *inputs)
+{
+    if (!e->recording || !tdc_dtype_is_floating(output->dtype))
+        return;
+    bool tracked = false;
+    for (size_t i = 0; i < input_count; i++)
+        tracked |= tdc_tracked(inputs[i]);
+    if (!tracked)
+        return;
+    struct tdc_tape_node *node = new_node(e, output);
+    node->pull = pull;
+    node->detail = detail;
+    node->input_count = input_count;
+    node->inputs = tdc_take(e, (int64_t)input_count, sizeof *node->inputs);
+    memcpy(node->inputs, inputs, input_count * sizeof *inputs);
+}
+
+void tdc_collect(evaluation *e, const array *input, array *gradient)
+{
+    struct tdc_tape_node *node = input->made;
+    if (node == NULL)
+        return;
+    if (node->gradient == NULL) {
+        node->gradient = gradient;
+        return;
+    }
+    array *sum = tdc_new_like(e, TDC_F64, input);
+    const double *a = node->gradient->real, *b = gradient->real;
+    for (int64_t i = 0; i < sum->count; i++)
+        sum->real[i] = a[i] + b[i];
+    node->gradient = sum;
+}
+
+void tdc_pull_all(evaluation *e)
+{
+    e->recording = false;
+    for (struct tdc_tape_node *node = e->newest; node != NULL; node = node->previous)
+        if (node->gradient != NULL && node->pull != NULL)
+            node->pull(e, node, node->gradient);
+}

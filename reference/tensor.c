@@ -1,0 +1,151 @@
+#include "reference/evaluation.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
+                                                      unsigned rank, const int64_t *shape)
+{
+    if (rank > TDC_REFERENCE_RANK)
+        return NULL;
+    int64_t count = 1, bytes;
+    bool empty = false;
+    for (unsigned d = 0; d < rank; d++) {
+        if (shape[d] < 0)
+            return NULL;
+        empty |= shape[d] == 0;
+    }
+    for (unsigned d = 0; d < rank && !empty; d++)
+        if (__builtin_mul_overflow(count, shape[d], &count))
+            return NULL;
+    if (empty)
+        count = 0;
+    if (__builtin_mul_overflow(count, (int64_t)sizeof(double), &bytes))
+        return NULL;
+    array *a = tdc_arena_zeroed(arena, 1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->dtype = dtype;
+    a->recorded = dtype;
+    a->rank = rank;
+    if (rank > 0)
+        memcpy(a->shape, shape, rank * sizeof *shape);
+    a->count = count;
+    a->real = tdc_arena_take(arena, (size_t)bytes);
+    return a->real == NULL ? NULL : a;
+}
+
+/* Drops all but `kept` bits of the significand of a double, to nearest even. */
+static double keep_bits(double v, int kept)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    int dropped = 52 - kept;
+    uint64_t half = (uint64_t)1 << (dropped - 1);
+    uint64_t odd = bits >> dropped & 1;
+    bits = (bits + half - 1 + odd) & ~(((uint64_t)1 << dropped) - 1);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+double tdc_reference_round(double v, tdc_dtype dtype)
+{
+    if (dtype == TDC_F32)
+        return (double)(float)v;
+    if ((dtype != TDC_F16 && dtype != TDC_BF16) || !isfinite(v) || v == 0)
+        return v;
+    int least = dtype == TDC_F16 ? -14 : -126;
+    int kept = dtype == TDC_F16 ? 10 : 7;
+    double largest = dtype == TDC_F16 ? 65504.0 : 0x1.fep127;
+    int exponent = ilogb(v);
+    if (exponent < least) {
+        double unit = ldexp(1.0, least - kept);
+        return copysign(rint(v / unit) * unit, v);
+    }
+    double rounded = keep_bits(v, kept);
+    return fabs(rounded) > largest ? copysign((double)INFINITY, v) : rounded;
+}
+
+_Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, ...)
+{
+    e->status = status;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(e->reason, e->reason_size, format, list);
+    va_end(list);
+    longjmp(e->leave, 1);
+}
+
+void *tdc_take(evaluation *e, int64_t count, size_t size)
+{
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes))
+        tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
+    void *memory = tdc_arena_take(e->arena, bytes);
+    if (memory == NULL)
+        tdc_refuse(e, TDC_ERR_MEMORY, "the memory limit is reached");
+    return memory;
+}
+
+array *tdc_new(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
+{
+    if (rank > TDC_REFERENCE_RANK)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "more than %d dimensions", TDC_REFERENCE_RANK);
+    for (unsigned d = 0; d < rank; d++)
+        if (shape[d] < 0)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension is negative");
+    array *a = tdc_reference_tensor_new(e->arena, dtype, rank, shape);
+    if (a == NULL)
+        tdc_refuse(e, TDC_ERR_MEMORY, "the memory limit is reached");
+    return a;
+}
+
+array *tdc_new_like(evaluation *e, tdc_dtype dtype, const array *like)
+{
+    return tdc_new(e, dtype, like->rank, like->shape);
+}
+
+array *tdc_zeros(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
+{
+    array *a = tdc_new(e, dtype, rank, shape);
+    memset(a->real, 0, (size_t)a->count * sizeof *a->real);
+    return a;
+}
+
+array *tdc_full_like(evaluation *e, const array *like, double constant)
+{
+    array *a = tdc_new_like(e, TDC_F64, like);
+    for (int64_t i = 0; i < a->count; i++)
+        a->real[i] = constant;
+    return a;
+}
+
+array *tdc_number(evaluation *e, double constant)
+{
+    array *a = tdc_new(e, TDC_F64, 0, NULL);
+    a->real[0] = constant;
+    a->number = true;
+    return a;
+}
+
+void tdc_give_value(evaluation *e, value output)
+{
+    if (e->output_count == e->output_room) {
+        size_t room = e->output_room == 0 ? 8 : 2 * e->output_room;
+        if (room > TDC_MAX_OUTPUTS)
+            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many outputs");
+        value *grown = tdc_take(e, (int64_t)room, sizeof *grown);
+        if (e->output_count > 0)
+            memcpy(grown, e->outputs, e->output_count * sizeof *grown);
+        e->outputs = grown;
+        e->output_room = room;
+    }
+    e->outputs[e->output_count++] = output;
+}
+
+void tdc_give(evaluation *e, array *output)
+{
+    tdc_give_value(e, (value){.kind = TDC_VALUE_TENSOR, .tensor = output});
+}
