@@ -78,7 +78,7 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_product_family, tdc_shape_family, tdc_indexing_family, tdc_creation_family,
     tdc_normalisation_family, tdc_attention_family, tdc_convolution_family, tdc_sampling_family,
     tdc_loss_family, tdc_conversion_family, tdc_fused_family, tdc_statistics_family,
-    tdc_grid_family, tdc_padding_family, tdc_embedding_family;
+    tdc_grid_family, tdc_padding_family, tdc_embedding_family, tdc_einsum_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;
@@ -88,6 +88,7 @@ struct tdc_evaluation {
     char *reason;
     size_t reason_size;
     tdc_dtype recorded_output;
+    bool recorded_plain; /* the recorded output has dimensions */
     bool recording;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */

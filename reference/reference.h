@@ -134,6 +134,11 @@ struct tdc_reference_call {
     /* dtype of the first recorded output: what Tensor.to takes for a dtype that was lost.
      * TDC_DTYPE_NONE when unknown: such a call cannot be rebuilt. */
     tdc_dtype recorded_output;
+    /* Rank of the first recorded output. Only mint's binary_cross_entropy_with_logits without a
+     * reduction looks at it: torch's function of that name, which the old tool takes, does not
+     * reduce, mint's takes the mean. */
+    bool recorded_rank_known;
+    unsigned recorded_rank;
 };
 
 struct tdc_reference_results {

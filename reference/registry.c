@@ -12,7 +12,8 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_indexing_family,    &tdc_creation_family,    &tdc_normalisation_family,
     &tdc_attention_family,   &tdc_convolution_family, &tdc_sampling_family,
     &tdc_loss_family,        &tdc_conversion_family,  &tdc_fused_family,
-    &tdc_grid_family,        &tdc_padding_family,     &tdc_embedding_family};
+    &tdc_grid_family,        &tdc_padding_family,     &tdc_embedding_family,
+    &tdc_einsum_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -217,6 +218,7 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
     e->arena = arena;
     e->operator= call->operator;
     e->recorded_output = call->recorded_output;
+    e->recorded_plain = call->recorded_rank_known && call->recorded_rank > 0;
     e->reason = results->reason;
     e->reason_size = sizeof results->reason;
     results->reason[0] = 0;

@@ -117,7 +117,7 @@ static void give_statistics(evaluation *e, array *scores)
 }
 
 struct names {
-    const char *mask, *shift, *scale;
+    const char *mask, *shift, *scale, *drop; /* drop: NULL when the operator has none */
 };
 
 static void fused(evaluation *e, const struct names *names)
@@ -140,9 +140,9 @@ static void fused(evaluation *e, const struct names *names)
         scores = tdc_add(e, scores, tdc_scale(e, mask, -40000));
     array *weights = tdc_softmax_rows(e, scores);
     double keep = tdc_real_argument(e, "keep_prob");
-    if (names->mask[1] == 't' && names->mask[2] == 't' && tdc_given(e, "drop_mask"))
+    if (names->drop != NULL && tdc_given(e, names->drop))
         weights = tdc_scale(
-            e, tdc_mul(e, weights, tdc_truth(e, tdc_array_argument(e, "drop_mask"))), 1 / keep);
+            e, tdc_mul(e, weights, tdc_truth(e, tdc_array_argument(e, names->drop))), 1 / keep);
     else if (keep != 1)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
     tdc_give(e, from_heads(e, tdc_matmul(e, weights, v), layout));
@@ -151,12 +151,12 @@ static void fused(evaluation *e, const struct names *names)
 
 static void flash_attention_score(evaluation *e)
 {
-    fused(e, &(const struct names){"attn_mask", "real_shift", "scalar_value"});
+    fused(e, &(const struct names){"attn_mask", "real_shift", "scalar_value", "drop_mask"});
 }
 
 static void fusion_attention(evaluation *e)
 {
-    fused(e, &(const struct names){"atten_mask", "pse", "scale"});
+    fused(e, &(const struct names){"atten_mask", "pse", "scale", NULL});
 }
 
 static void scaled_dot_product(evaluation *e)

@@ -5,7 +5,7 @@
 static void compare(evaluation *e)
 {
     tdc_give(e, tdc_relate(e, (enum tdc_comparison)e->operator->variant,
-                            tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
+                           tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
 /* on x != 0 */

@@ -102,6 +102,11 @@ static void bce_with_logits(evaluation *e)
         soft = tdc_mul(e, soft, tdc_shift(e, tdc_mul(e, extra, t), 1));
     }
     array *y = tdc_add(e, tdc_mul(e, one_minus(e, t), x), soft);
+    if (!tdc_given(e, "reduction")) {
+        y = weighted(e, y, "weight");
+        tdc_give(e, e->recorded_plain ? y : mean_all(e, y));
+        return;
+    }
     give_reduced(e, weighted(e, y, "weight"));
 }
 
@@ -277,8 +282,10 @@ static const struct tdc_operator rows[] = {
     {"binary_cross_entropy", MINT, "input, target, weight=None, reduction='mean'",
      binary_cross_entropy, 0, 0},
     {"binary_cross_entropy", TORCH, "input, target, weight=None, " OLD, binary_cross_entropy, 0, 0},
-    {"binary_cross_entropy_with_logits bce_with_logits", MINT,
+    {"binary_cross_entropy_with_logits bce_with_logits", TDC_IN_MINT_FUNCTIONAL,
      "input, target, weight=None, reduction='mean', pos_weight=None", bce_with_logits, 0, 0},
+    {"binary_cross_entropy_with_logits", TDC_IN_MINT,
+     "input, target, weight=None, reduction=None, pos_weight=None", bce_with_logits, 0, 0},
     {"binary_cross_entropy_with_logits", TORCH,
      "input, target, weight=None, " OLD ", pos_weight=None", bce_with_logits, 0, 0},
     {"kl_div", FUNCTIONALS, "input, target, " OLD ", log_target=False", kl_div, 0, 0},

@@ -2,7 +2,7 @@
  * Computes calls that it reads as words and writes the results the same way; test_operators.py
  * speaks with it. A call:
  *
- *   call NAME RECORDED_DTYPE ARGUMENTS KEYWORDS GRADIENTS, then that many values
+ *   call NAME RECORDED_DTYPE RECORDED_RANK ARGUMENTS KEYWORDS GRADIENTS, then that many values
  *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward)
  *
  * A value: null | bool N | int N | float HEX | text WORD | dtype N | list N values | unknown |
@@ -148,6 +148,9 @@ static void answer(struct tdc_arena *arena)
     struct tdc_reference_call call = {.operator= tdc_reference_find(next())};
     struct tdc_reference_results results;
     call.recorded_output = (tdc_dtype)next_int();
+    int64_t rank = next_int();
+    call.recorded_rank_known = rank >= 0;
+    call.recorded_rank = rank > 0 ? (unsigned)rank : 0;
     call.argument_count = (size_t)next_int();
     call.keyword_count = (size_t)next_int();
     int64_t gradients = next_int();

@@ -123,8 +123,9 @@ class Dump:
             return backward and (element.get("requires_grad", False) if torch else top)
         first = forward["output"][0] if forward["output"] else None
         recorded = DTYPES.get(dtype_of(first["dtype"]), 0) if isinstance(first, dict) and "dtype" in first else 0
+        rank = len(first["shape"]) if isinstance(first, dict) and "shape" in first else -1
         gradients = self.data[call + ".backward"]["input"] if backward else []
-        words = ["call", call.rsplit(".", 1)[0], recorded, len(forward["input_args"]), len(forward["input_kwargs"]),
+        words = ["call", call.rsplit(".", 1)[0], recorded, rank, len(forward["input_args"]), len(forward["input_kwargs"]),
                  len(gradients) if backward else -1]
         for i, element in enumerate(forward["input_args"]):
             words += self.words(element, "%s.forward.input.%d" % (call, i), wanted)
