@@ -226,13 +226,13 @@ static void fetch_elements(void *argument)
     struct finishing *finishing = argument;
     const struct tdc_tensor *n = &finishing->pair->n, *b = &finishing->pair->b;
     struct tdc_outcome *outcome = finishing->outcome;
-    tdc_gather(n, outcome->sums.abs_at, 1, outcome->abs_n.bytes);
-    tdc_gather(b, outcome->sums.abs_at, 1, outcome->abs_b.bytes);
-    tdc_gather(n, outcome->sums.rel_at, 1, outcome->rel_n.bytes);
-    tdc_gather(b, outcome->sums.rel_at, 1, outcome->rel_b.bytes);
+    tdc_gather_elements(n, outcome->sums.abs_at, 1, outcome->abs_n.bytes);
+    tdc_gather_elements(b, outcome->sums.abs_at, 1, outcome->abs_b.bytes);
+    tdc_gather_elements(n, outcome->sums.rel_at, 1, outcome->rel_n.bytes);
+    tdc_gather_elements(b, outcome->sums.rel_at, 1, outcome->rel_b.bytes);
     if (n->dimensions == 0) {
-        tdc_gather(n, 0, 1, outcome->n_element);
-        tdc_gather(b, 0, 1, outcome->b_element);
+        tdc_gather_elements(n, 0, 1, outcome->n_element);
+        tdc_gather_elements(b, 0, 1, outcome->b_element);
     }
 }
 

@@ -134,7 +134,7 @@ static void gather(void *argument)
 {
     struct gathering *gathering = argument;
     gathering->numbers =
-        tdc_gather(gathering->tensor, gathering->first, gathering->count, gathering->buffer);
+        tdc_gather_elements(gathering->tensor, gathering->first, gathering->count, gathering->buffer);
 }
 
 static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64_t first,

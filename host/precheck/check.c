@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/precheck/dtype_names.h"
+
 #define LOG_LIMIT ((size_t)1 << 16)
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
@@ -53,41 +55,38 @@ void tdc_add_slot(struct tdc_call_check *check, enum tdc_direction direction, si
     found->slots[found->count++] = (struct tdc_slot){number, *reference, *tested};
 }
 
+/* What the record says of its first output helps where an argument was lost. */
+static void hint_of_record(const struct tdc_call_check *check, struct tdc_reference_call *call)
+{
+    const struct tdc_json *outputs = tdc_json_get(check->records[TDC_FORWARD], "output");
+    const struct tdc_json *first =
+        outputs != NULL && outputs->kind == TDC_JSON_LIST ? outputs->child : NULL;
+    const struct tdc_json *shape = first != NULL ? tdc_json_get(first, "shape") : NULL;
+    const struct tdc_json *dtype = first != NULL ? tdc_json_get(first, "dtype") : NULL;
+    if (shape != NULL && shape->kind == TDC_JSON_LIST && shape->children <= TDC_REFERENCE_RANK) {
+        call->recorded_rank_known = true;
+        call->recorded_rank = (unsigned)shape->children;
+    }
+    if (dtype != NULL && dtype->kind == TDC_JSON_STRING &&
+        check->checker->options->profile == TDC_PROFILE_EXTENDED)
+        call->recorded_output = tdc_recorded_dtype(dtype->text);
+}
+
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check)
 {
-    return (struct tdc_reference_call){.operator= check->operator,
-                                       .arguments = check->arguments.list,
-                                       .argument_count = check->arguments.count,
-                                       .keywords = check->keywords,
-                                       .keyword_count = check->keyword_count};
-}
-
-static tdc_dtype recorded_output_dtype(struct tdc_call_check *check)
-{
-    struct tdc_values values;
-    struct tdc_reason ignored;
-    if (check->checker->options->profile != TDC_PROFILE_EXTENDED ||
-        check->checker->calls->statistics ||
-        !tdc_recorded_outputs(check, TDC_FORWARD, &values, &ignored) || values.count == 0 ||
-        values.list[0].kind != TDC_VALUE_TENSOR)
-        return TDC_DTYPE_NONE;
-    return values.list[0].tensor->dtype;
-}
-
-static bool has_lost_value(const struct tdc_call_check *check)
-{
-    for (size_t i = 0; i < check->arguments.count; i++)
-        if (check->arguments.list[i].kind == TDC_VALUE_UNKNOWN)
-            return true;
-    return false;
+    struct tdc_reference_call call = {.operator= check->operator,
+                                      .arguments = check->arguments.list,
+                                      .argument_count = check->arguments.count,
+                                      .keywords = check->keywords,
+                                      .keyword_count = check->keyword_count};
+    hint_of_record(check, &call);
+    return call;
 }
 
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     if (!check->computed) {
         struct tdc_reference_call call = tdc_check_reference_call(check);
-        if (has_lost_value(check))
-            call.recorded_output = recorded_output_dtype(check);
         check->computed_status =
             tdc_reference_forward(&call, &check->checker->arena, &check->outputs);
         check->computed = true;

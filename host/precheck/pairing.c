@@ -204,9 +204,6 @@ static bool reference_gradients(struct tdc_call_check *check, const struct gradi
                                 struct tdc_values *values, struct tdc_reason *reason)
 {
     struct tdc_reference_call call = tdc_check_reference_call(check);
-    if (check->checker->options->profile == TDC_PROFILE_EXTENDED && check->outputs.count != 0 &&
-        check->outputs.values[0].kind == TDC_VALUE_TENSOR)
-        call.recorded_output = check->outputs.values[0].tensor->dtype;
     struct tdc_reference_results results = {0};
     tdc_status status = tdc_reference_backward(&call, work->gradients, work->count,
                                                &check->checker->arena, &results);

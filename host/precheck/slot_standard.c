@@ -280,7 +280,7 @@ static bool judge_floats(struct tdc_arena *arena, const char *api_name,
                           .device = device->real,
                           .count = (uint64_t)bench->count,
                           .dtype = device->dtype,
-                          .epsilon = device->dtype == TDC_BF16 ? 0x1p-7
+                          .epsilon = device->dtype == TDC_BF16 ? 0x1p-8
                                      : brief                   ? 0x1p-23
                                                                : 0x1p-52};
     if (brief)

@@ -100,7 +100,7 @@ static void read_all(void *argument)
     }
     for (size_t first = 0; first < count; first += GATHERED) {
         size_t part = count - first < GATHERED ? count - first : GATHERED;
-        if (!tdc_gather(file, first, part, reading->buffer))
+        if (!tdc_gather_elements(file, first, part, reading->buffer))
             return;
         decode(reading, reading->buffer, dtype, first, part);
     }
