@@ -1,5 +1,6 @@
 /* layer_map.c - translating the place of a call in one network to its place in the other
  * (spec 4.8). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/match/layer_rules.h"
@@ -39,50 +40,149 @@ static uint32_t translate(struct translation *translation, const struct tdc_laye
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The bench row of the entry whose name ends as the NPU row's does; the last one counts. */
-static const char *find_row(const struct tdc_dump *bench, const struct tdc_dump_entry *entry,
-                            const char *suffix)
+/* Up to so many rows of an entry are looked through one by one. */
+#define FEW_ROWS 16
+
+/* Rows of the bench entries that have many, by entry and end of the name. */
+struct row_index {
+    const struct tdc_dump *bench;
+    struct tdc_arena arena;
+    struct tdc_name_table ends; /* entry number and end of the name */
+    uint32_t *last;             /* by number in ends: the last record */
+    size_t capacity;
+    bool *indexed; /* by entry */
+};
+
+static bool row_index_init(struct row_index *index, const struct tdc_dump *bench)
 {
-    size_t skip = strlen(entry->name);
-    for (size_t i = entry->count; i-- > 0;) {
-        const char *name = bench->records[entry->first + i].name;
-        if (strcmp(strlen(name) > skip ? name + skip : "", suffix) == 0)
-            return name;
-    }
-    return NULL;
+    *index = (struct row_index){.bench = bench};
+    tdc_arena_init(&index->arena, (size_t)64 << 30);
+    tdc_names_init(&index->ends);
+    index->indexed = calloc(bench->entry_count + 1, sizeof *index->indexed);
+    return index->indexed != NULL;
 }
 
-static void map_rows(struct tdc_match *match, uint32_t npu_entry, uint32_t bench_entry)
+static void row_index_free(struct row_index *index)
+{
+    tdc_names_free(&index->ends);
+    tdc_arena_free(&index->arena);
+    free(index->indexed);
+    free(index->last);
+}
+
+/* What follows the name of the entry, whatever the row is really called (spec 4.8). */
+static const char *end_of(const char *row, const char *entry)
+{
+    size_t skip = strlen(entry);
+    return strlen(row) > skip ? row + skip : "";
+}
+
+static const char *end_key(struct tdc_arena *arena, uint32_t entry, const char *end, size_t *length)
+{
+    size_t end_length = strlen(end);
+    *length = sizeof entry + end_length;
+    char *key = tdc_arena_take(arena, *length);
+    if (key != NULL) {
+        memcpy(key, &entry, sizeof entry);
+        memcpy(key + sizeof entry, end, end_length);
+    }
+    return key;
+}
+
+static bool index_entry(struct row_index *index, uint32_t number)
+{
+    const struct tdc_dump_entry *entry = &index->bench->entries[number];
+    index->indexed[number] = true;
+    for (size_t i = entry->first; i < entry->first + entry->count; i++) {
+        size_t length;
+        bool fresh;
+        const char *key = end_key(&index->arena, number,
+                                  end_of(index->bench->records[i].name, entry->name), &length);
+        uint32_t end =
+            key != NULL ? tdc_names_put(&index->ends, key, length, &fresh) : TDC_NAME_NONE;
+        if (end == TDC_NAME_NONE)
+            return false;
+        if (end >= index->capacity) {
+            size_t capacity = index->capacity == 0 ? 1024 : index->capacity * 2;
+            uint32_t *last = realloc(index->last, capacity * sizeof *last);
+            if (last == NULL)
+                return false;
+            index->last = last;
+            index->capacity = capacity;
+        }
+        index->last[end] = (uint32_t)i;
+    }
+    return true;
+}
+
+/* The last row of the bench entry that ends so; *found is NULL if there is none. False when out of
+ * memory. */
+static bool find_row(struct row_index *index, uint32_t number, const char *end, const char **found)
+{
+    const struct tdc_dump_entry *entry = &index->bench->entries[number];
+    *found = NULL;
+    if (entry->count <= FEW_ROWS) {
+        for (size_t i = entry->count; i-- > 0 && *found == NULL;) {
+            const char *name = index->bench->records[entry->first + i].name;
+            if (strcmp(end_of(name, entry->name), end) == 0)
+                *found = name;
+        }
+        return true;
+    }
+    size_t length;
+    if (!index->indexed[number] && !index_entry(index, number))
+        return false;
+    const char *key = end_key(&index->arena, number, end, &length);
+    if (key == NULL)
+        return false;
+    uint32_t known = tdc_names_find(&index->ends, key, length);
+    if (known != TDC_NAME_NONE)
+        *found = index->bench->records[index->last[known]].name;
+    return true;
+}
+
+static bool map_rows(struct tdc_match *match, struct row_index *index, uint32_t npu_entry,
+                     uint32_t bench_entry)
 {
     const struct tdc_dump_entry *npu = &match->npu->entries[npu_entry];
-    size_t skip = strlen(npu->name);
     for (size_t i = npu->first; i < npu->first + npu->count; i++) {
-        const char *name = match->npu->records[i].name;
         const char *found = NULL;
-        if (bench_entry != TDC_LAYER_NONE)
-            found = find_row(match->bench, &match->bench->entries[bench_entry],
-                             strlen(name) > skip ? name + skip : "");
+        if (bench_entry != TDC_LAYER_NONE &&
+            !find_row(index, bench_entry, end_of(match->npu->records[i].name, npu->name), &found))
+            return false;
         match->keys[i] = found != NULL ? found : "N/A";
         match->key_rules[i] = TDC_KEY_LAYER;
     }
+    return true;
 }
 
-static tdc_status map_entries(struct tdc_match *match, struct tdc_layer_side *npu,
-                              struct tdc_layer_side *bench, struct tdc_layer_rules *rules,
-                              const struct tdc_options *options, struct tdc_error *error)
+static bool map_entries(struct tdc_match *match, struct translation *translation)
 {
-    if (!tdc_layer_tree(npu) || !tdc_layer_tree(bench))
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping layers");
-    struct translation translation = {.npu = npu, .bench = bench, .rules = rules};
-    for (uint32_t i = 0; i < match->npu->entry_count; i++) {
-        const struct tdc_layer_entry *entry = &npu->entries[i];
+    struct row_index index;
+    bool ok = row_index_init(&index, match->bench);
+    for (uint32_t i = 0; ok && i < match->npu->entry_count; i++) {
+        const struct tdc_layer_entry *entry = &translation->npu->entries[i];
         uint32_t found = TDC_LAYER_NONE;
-        if (entry->scope != NULL && bench->usable)
-            found = translate(&translation, entry);
-        map_rows(match, i, found);
+        if (entry->scope != NULL && translation->bench->usable)
+            found = translate(translation, entry);
+        ok = map_rows(match, &index, i, found);
     }
-    tdc_layer_rules_report(rules, npu, options);
-    return TDC_OK;
+    row_index_free(&index);
+    return ok;
+}
+
+/* Without the two files there is no place in the network to go by. */
+static void report_missing(const struct tdc_layer_side *npu, const struct tdc_layer_side *bench,
+                           const struct tdc_options *options)
+{
+    if (!npu->usable)
+        tdc_map_warn(options, npu->dump->path, 0,
+                     "stack.json or construct.json beside it is missing or empty; names are "
+                     "compared as they are");
+    else if (!bench->usable)
+        tdc_map_warn(options, bench->dump->path, 0,
+                     "stack.json or construct.json beside it is missing or empty; layer mapping "
+                     "finds no partner");
 }
 
 tdc_status tdc_map_layers(struct tdc_match *match, const char *path,
@@ -94,12 +194,17 @@ tdc_status tdc_map_layers(struct tdc_match *match, const char *path,
     struct tdc_layer_rules layer_rules;
     tdc_status status = tdc_layer_rules_load(&layer_rules, path, &match->arena, error);
     if (status == TDC_OK)
-        status = tdc_layer_scopes(&npu, rules, options, error);
+        status = tdc_layer_scopes(&npu, rules, error);
     if (status == TDC_OK)
-        status = tdc_layer_scopes(&bench, rules, options, error);
+        status = tdc_layer_scopes(&bench, rules, error);
     *used = status == TDC_OK && npu.usable;
-    if (*used)
-        status = map_entries(match, &npu, &bench, &layer_rules, options, error);
+    if (status == TDC_OK)
+        report_missing(&npu, &bench, options);
+    struct translation translation = {.npu = &npu, .bench = &bench, .rules = &layer_rules};
+    if (*used &&
+        !(tdc_layer_tree(&npu) && tdc_layer_tree(&bench) && map_entries(match, &translation) &&
+          tdc_layer_rules_report(&layer_rules, &npu, options)))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping layers");
     tdc_layer_free(&npu);
     tdc_layer_free(&bench);
     tdc_layer_rules_free(&layer_rules);

@@ -108,7 +108,7 @@ tdc_status tdc_map_layers(struct tdc_match *match, const char *path,
                           const struct tdc_match_rules *rules, const struct tdc_options *options,
                           bool *used, struct tdc_error *error);
 
-/* A warning with file and line about an entry of a mapping file. */
+/* A warning about an entry of a mapping file, or about a whole file (line 0). */
 void tdc_map_warn(const struct tdc_options *options, const char *path, unsigned line,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 

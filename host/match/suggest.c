@@ -214,7 +214,6 @@ static bool prepare(struct suggesting *suggesting)
 const char *tdc_match_suggest(tdc_match *match, struct tdc_error *error)
 {
     struct suggesting suggesting = {.match = match};
-    struct tdc_options quiet = {0};
     tdc_arena_init(&suggesting.arena, (size_t)16 << 30);
     tdc_names_init(&suggesting.known);
     suggesting.npu = (struct tdc_layer_side){.dump = match->npu, .arena = &suggesting.arena};
@@ -223,9 +222,9 @@ const char *tdc_match_suggest(tdc_match *match, struct tdc_error *error)
     tdc_status status =
         tdc_layer_rules_load(&suggesting.rules, match->layer_file, &suggesting.arena, error);
     if (status == TDC_OK)
-        status = tdc_layer_scopes(&suggesting.npu, match->rules, &quiet, error);
+        status = tdc_layer_scopes(&suggesting.npu, match->rules, error);
     if (status == TDC_OK)
-        status = tdc_layer_scopes(&suggesting.bench, match->rules, &quiet, error);
+        status = tdc_layer_scopes(&suggesting.bench, match->rules, error);
     if (status == TDC_OK && (!suggesting.npu.usable || !suggesting.bench.usable))
         status = tdc_fail(error, TDC_ERR_NOT_FOUND,
                           "suggestions need stack.json and construct.json beside both dumps");
