@@ -48,6 +48,12 @@ enum tdc_key_rule {
     TDC_KEY_LAYER
 };
 
+/* What a layer mapping found for an entry. */
+struct tdc_entry_note {
+    bool found;
+    const char *text; /* name of the bench entry, or why there is none */
+};
+
 struct tdc_match {
     const struct tdc_dump *npu, *bench;
     tdc_mode mode;
@@ -65,7 +71,8 @@ struct tdc_match {
     const char **keys;       /* by NPU record: the name under which it looks for its partner */
     uint8_t *key_rules;      /* enum tdc_key_rule */
     const char **layer_keys; /* by NPU record: what the layer mapping found; NULL without one */
-    struct tdc_text reason;  /* of tdc_match_reason */
+    struct tdc_entry_note *entry_notes; /* by NPU entry, with a layer mapping */
+    struct tdc_text reason;             /* of tdc_match_reason */
     struct tdc_text suggestion;
     struct tdc_name_table bench_names; /* made on demand by tdc_match_reason */
     uint32_t *bench_first;             /* by number of the name: its first record */

@@ -48,9 +48,14 @@ static void explain_lonely(struct tdc_match *match, uint32_t npu)
     const struct tdc_record *record = &match->npu->records[npu];
     const char *key = match->keys[npu];
     if (strcmp(key, "N/A") == 0) {
-        tdc_text_adds(&match->reason, match->layer_used
-                                          ? "no call at this place of the bench network"
-                                          : "not a cell");
+        const struct tdc_entry_note *note =
+            match->layer_used ? &match->entry_notes[record->entry] : NULL;
+        if (note == NULL)
+            tdc_text_adds(&match->reason, "not a cell");
+        else if (note->found)
+            tdc_text_addf(&match->reason, "'%s' has no such row", note->text);
+        else
+            tdc_text_adds(&match->reason, note->text);
         return;
     }
     if (match->fuzzy_used) {
