@@ -13,6 +13,7 @@ static const char usage[] =
     "usage: tdcmp bench SUBCOMMAND ...\n"
     "\n"
     "  compare     comparisons of synthetic dumps beside a bare read of the same bytes\n"
+    "  match       how the time to match names grows with the records\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
     "\n"
     "SUBCOMMAND --help lists its options.\n"
@@ -24,6 +25,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } subcommands[] = {
     {"compare", tdc_bench_compare},
+    {"match", tdc_bench_match},
     {"make", tdc_bench_make},
 };
 

@@ -99,12 +99,16 @@ static bool take_option(struct settings *settings, int option)
 /* Names come from files: what would move the cursor or end the line is shown as \\xNN. */
 static void print_name(const char *name)
 {
-    for (; *name != '\0'; name++) {
-        unsigned char c = (unsigned char)*name;
-        if (c < 0x20 || c == 0x7f)
-            printf("\\x%02x", c);
-        else
-            putchar(c);
+    static const char control[] =
+        "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
+        "\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    for (;;) {
+        size_t length = strcspn(name, control);
+        fwrite(name, 1, length, stdout);
+        if (name[length] == '\0')
+            break;
+        printf("\\x%02x", (unsigned char)name[length]);
+        name += length + 1;
     }
 }
 

@@ -136,21 +136,58 @@ static bool fill_lists(struct tdc_layer_side *side)
     return true;
 }
 
-static bool insert(struct tdc_layer_side *side, uint32_t number)
+/* The way to the node of the entry before: calls follow each other in the network, so most of it is
+ * the way to the next one too. */
+#define TRAIL_LEVELS 64
+
+struct trail {
+    const char *scope;
+    size_t levels;
+    uint32_t nodes[TRAIL_LEVELS];
+    size_t ends[TRAIL_LEVELS]; /* of the names, from the beginning of the scope */
+};
+
+/* Cuts the trail to what it has in common with a scope. */
+static void cut_trail(struct trail *trail, const char *scope)
+{
+    size_t common = 0;
+    if (trail->levels != 0)
+        while (trail->scope[common] != '\0' && trail->scope[common] == scope[common])
+            common++;
+    while (trail->levels != 0) {
+        size_t end = trail->ends[trail->levels - 1];
+        if (end <= common && (scope[end] == '.' || scope[end] == '\0'))
+            break;
+        trail->levels--;
+    }
+    trail->scope = scope;
+}
+
+static uint32_t follow(struct tdc_layer_side *side, struct trail *trail, const char *scope)
+{
+    cut_trail(trail, scope);
+    uint32_t node = trail->levels != 0 ? trail->nodes[trail->levels - 1] : TDC_LAYER_ROOT;
+    const char *at =
+        trail->levels != 0 ? scope + trail->ends[trail->levels - 1] : scope + strcspn(scope, ".");
+    while (*at == '.' && node != TDC_LAYER_NONE) {
+        size_t length = strcspn(at + 1, ".");
+        node = make_child(side, node, at + 1, length);
+        at += 1 + length;
+        if (trail->levels < TRAIL_LEVELS) {
+            trail->nodes[trail->levels] = node;
+            trail->ends[trail->levels++] = (size_t)(at - scope);
+        }
+    }
+    return node;
+}
+
+static bool insert(struct tdc_layer_side *side, struct trail *trail, uint32_t number)
 {
     struct tdc_layer_entry *entry = &side->entries[number];
-    uint32_t node = TDC_LAYER_ROOT;
-    const char *dot = strchr(entry->scope, '.');
-    while (dot != NULL && node != TDC_LAYER_NONE) {
-        const char *name = dot + 1;
-        size_t length = strcspn(name, ".");
-        node = make_child(side, node, name, length);
-        dot = name[length] == '.' ? name + length : NULL;
-    }
-    if (node == TDC_LAYER_NONE)
+    entry->node = follow(side, trail, entry->scope);
+    if (entry->node == TDC_LAYER_NONE)
         return false;
-    entry->node = node;
-    side->nodes[node].type = entry->type;
+    side->nodes[entry->node].type = entry->type;
     return choose_list(side, entry);
 }
 
@@ -158,10 +195,11 @@ bool tdc_layer_tree(struct tdc_layer_side *side)
 {
     tdc_names_init(&side->children);
     tdc_names_init(&side->lists);
+    struct trail trail = {.levels = 0};
     if (!add_node(side, TDC_LAYER_ROOT, "TopLayer", 8))
         return false;
     for (uint32_t i = 0; i < side->dump->entry_count; i++)
-        if (side->entries[i].scope != NULL && !insert(side, i))
+        if (side->entries[i].scope != NULL && !insert(side, &trail, i))
             return false;
     return fill_lists(side);
 }
