@@ -83,7 +83,7 @@ static bool is_list_name(const char *key)
 
 /* Types of the entry; the lists may be absent but must be lists of scalars. */
 static tdc_status check_entry(const char *path, const struct tdc_yaml *entry,
-                              const struct tdc_options *options, struct tdc_error *error)
+                              struct tdc_error *error)
 {
     if (entry->kind != TDC_YAML_MAP)
         return tdc_fail(error, TDC_ERR_FORMAT,
@@ -94,13 +94,8 @@ static tdc_status check_entry(const char *path, const struct tdc_yaml *entry,
         return tdc_fail(error, TDC_ERR_FORMAT, "%s:%u: this entry needs both ms_api and pt_api",
                         path, entry->line);
     for (const struct tdc_yaml *list = entry->child; list != NULL; list = list->next) {
-        if (strcmp(list->key, "ms_api") == 0 || strcmp(list->key, "pt_api") == 0)
+        if (!is_list_name(list->key))
             continue;
-        if (!is_list_name(list->key)) {
-            tdc_map_warn(options, path, list->key_line, "'%.100s' is not known and has no effect",
-                         list->key);
-            continue;
-        }
         if (list->kind != TDC_YAML_LIST)
             return tdc_fail(error, TDC_ERR_FORMAT, "%s:%u: '%.100s' must be a list of indices",
                             path, list->line, list->key);
@@ -111,6 +106,16 @@ static tdc_status check_entry(const char *path, const struct tdc_yaml *entry,
                                 list->key);
     }
     return TDC_OK;
+}
+
+static void report_unknown(const char *path, const struct tdc_yaml *entry,
+                           const struct tdc_options *options)
+{
+    for (const struct tdc_yaml *list = entry->child; list != NULL; list = list->next)
+        if (strcmp(list->key, "ms_api") != 0 && strcmp(list->key, "pt_api") != 0 &&
+            !is_list_name(list->key))
+            tdc_map_warn(options, path, list->key_line, "'%.100s' is not known and has no effect",
+                         list->key);
 }
 
 static bool lengths_agree(const char *path, const struct tdc_yaml *entry,
@@ -268,10 +273,14 @@ static tdc_status apply_file(struct tdc_match *match, const char *path,
     bool ok =
         gather_records(&applying.npu, match->npu) && gather_records(&applying.bench, match->bench);
     /* the documentation shows one entry alone, the original wants a list: both are fine */
-    const struct tdc_yaml *entry = root->kind == TDC_YAML_LIST ? root->child : root;
-    for (; ok && entry != NULL && status == TDC_OK; entry = entry->next) {
-        status = check_entry(path, entry, options, error);
-        if (status == TDC_OK && lengths_agree(path, entry, options))
+    const struct tdc_yaml *first = root->kind == TDC_YAML_LIST ? root->child : root;
+    for (const struct tdc_yaml *entry = first; entry != NULL && status == TDC_OK;
+         entry = entry->next)
+        status = check_entry(path, entry, error);
+    for (const struct tdc_yaml *entry = first; ok && entry != NULL && status == TDC_OK;
+         entry = entry->next) {
+        report_unknown(path, entry, options);
+        if (lengths_agree(path, entry, options))
             ok = apply_to_records(&applying, entry);
     }
     free_records(&applying.npu);
