@@ -28,8 +28,19 @@ int tdc_msprobe_form(int argc, char **argv);
 
 /* "tdcmp: " and the text. */
 void tdc_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints library messages; for struct tdc_options. */
+/* Prints library messages; for struct tdc_options. The context is a struct tdc_said, or NULL to
+ * print everything. */
 void tdc_print_message(void *context, tdc_message_level level, const char *text);
+
+/* What was said already: the same mistake in a mapping file shows up in every rank. */
+struct tdc_said {
+    char **texts;
+    size_t count, capacity;
+};
+
+/* True when the text was said before. Remembers some thousand texts; said may be NULL. */
+bool tdc_said_before(struct tdc_said *said, const char *text);
+void tdc_said_free(struct tdc_said *said);
 
 /* ---- one run over several dumps -------------------------------------------------------------- */
 

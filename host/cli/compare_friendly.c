@@ -162,7 +162,9 @@ int tdc_command_compare(int argc, char **argv)
     struct settings settings = {.step = -1};
     struct tdc_run_request *request = &settings.request;
     tdc_options_init(&request->options, TDC_RULES_SOUND);
+    struct tdc_said said = {0};
     request->options.message = tdc_print_message;
+    request->options.context = &said;
     request->output = "./output";
     request->formats = TDC_FORMAT_XLSX;
     request->advice = request->stacks = request->skip_bad = true;
@@ -192,5 +194,6 @@ int tdc_command_compare(int argc, char **argv)
     }
     tdc_run_free(&run);
     tdc_tasks_free(&tasks);
+    tdc_said_free(&said);
     return code;
 }

@@ -68,7 +68,8 @@ static void log_error(const char *text)
 
 static void log_message(void *context, tdc_message_level level, const char *text)
 {
-    (void)context;
+    if (tdc_said_before(context, text))
+        return;
     static const char *const labels[] = {[TDC_MESSAGE_INFO] = "INFO",
                                          [TDC_MESSAGE_WARNING] = "WARNING",
                                          [TDC_MESSAGE_ERROR] = "ERROR"};
@@ -255,7 +256,9 @@ static int compare(int argc, char **argv, bool pytorch)
     }
     struct tdc_run_request request = {.formats = TDC_FORMAT_XLSX};
     tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    struct tdc_said said = {0};
     request.options.message = log_message;
+    request.options.context = &said;
     if (!apply_own_arguments(arguments, &request))
         return 2;
     request.options.fuzzy = arguments[ARG_FUZZY].given;
@@ -275,6 +278,7 @@ static int compare(int argc, char **argv, bool pytorch)
         return 1;
     code = check_config(config) ? compare_config(config, arguments, &request) : 1;
     cJSON_Delete(config);
+    tdc_said_free(&said);
     return code;
 }
 

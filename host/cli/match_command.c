@@ -257,12 +257,16 @@ int tdc_command_match(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
     tdc_options_init(&settings.options, TDC_RULES_SOUND);
+    struct tdc_said said = {0};
     settings.options.message = tdc_print_message;
+    settings.options.context = &said;
     if (!take_options(argc, argv, &settings))
         return TDC_EXIT_TROUBLE;
     if (settings.help) {
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
-    return run(&settings, argv[optind], argv[optind + 1]);
+    int code = run(&settings, argv[optind], argv[optind + 1]);
+    tdc_said_free(&said);
+    return code;
 }

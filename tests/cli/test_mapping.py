@@ -293,6 +293,15 @@ class Places(MappingCase):
                 result = self.run_code(0, "compare", npu, bench, "-o", out, "-F", "csv", "--layer-mapping=" + layers)
                 self.assertIn("rank1: names matched by layer mapping, 0 rows without a partner", result.out)
 
+    def test_mistakes_are_said_once_for_all_ranks(self):
+        npu, bench = self.make_ranks()
+        layers = self.file("Net:\n  old: new\n  nobody: x\n")
+        text = "map.yaml:3: no layer is called 'nobody' there; the line has no effect"
+        for result in (self.run_code(0, "match", npu, bench, "--layer-mapping=" + layers),
+                       self.run_code(0, "compare", npu, bench, "-o", self.path("out"), "--layer-mapping=" + layers),
+                       self.mindspore(0, npu, bench, "-lm", layers)[1]):
+            self.assertEqual(result.err.count(text), 1, str(result))
+
     def test_mixed_dumps(self):
         for folder in ("graph", "pynative"):
             npu, bench = self.make_ranks("statistics", folder, "step0")
@@ -1053,6 +1062,26 @@ class Large(MappingCase):
         suggested = self.run_code(1, "match", npu.folder, bench.folder, "--suggest").out
         pairs, _ = self.match(0, npu.folder, bench.folder, "--layer-mapping=" + self.file(suggested))
         self.assertEqual([(a, b) for a, b, _ in pairs], list(expected.items()))
+
+
+class Bench(MappingCase):
+    """`tdcmp bench match`: its numbers are not tested, that it makes and matches dumps is."""
+
+    def test_table(self):
+        result = self.run_code(0, "bench", "match", "--records", "300,2k", "--repeat", "1", "--dir", self.folder)
+        self.assertRegex(result.out, r"network +records +load +exact +fuzzy +names +layers +suggest")
+        rows = re.findall(r"(?m)^(layers|place) +(\d+)(?: +\d+){6} +[\d.]+$", result.out)
+        self.assertEqual([name for name, _ in rows], ["layers"] * 2 + ["place"] * 2)
+        for (_, records), least in zip(rows, (300, 2000) * 2):
+            self.assertTrue(least <= int(records) < least + 60)
+        self.assertEqual(os.listdir(self.folder), [])
+        self.run_code(0, "bench", "match", "--records", "300", "--repeat", "1", "--rules", "compat")
+
+    def test_mistakes(self):
+        for words in (["--records", "0"], ["--records", "1,x"], ["--records", ""], ["--repeat", "0"], ["extra"],
+                      ["--rules", "mine"], ["--dir", self.path("none")]):
+            result = self.run_code(2, "bench", "match", *words)
+            self.assertEqual(result.out.count("records"), 0, words)
 
 
 if __name__ == "__main__":
