@@ -305,6 +305,24 @@ static inline void require_rest(const char *description, const struct tdc_pair_s
     REQUIRE(s->nonfinite_equal == r->nonfinite_equal, "nonfinite_equal");
 }
 
+/* Without plan->extremes all is the same but what it stands for. */
+static inline void require_same_without_extremes(const char *description,
+                                                 const struct tdc_pair_plan *plan, const void *n,
+                                                 const void *b, struct tdc_pair_sums expected)
+{
+    struct tdc_pair_plan shorter = *plan;
+    struct tdc_pair_sums sums, nothing;
+    shorter.extremes = false;
+    tdc_pair_clear(&nothing);
+    expected.n = expected.b = 0;
+    expected.n_min = nothing.n_min;
+    expected.n_max = nothing.n_max;
+    expected.b_min = nothing.b_min;
+    expected.b_max = nothing.b_max;
+    tdc_pair_run(&shorter, n, b, (size_t)expected.count, &sums);
+    REQUIRE(memcmp(&expected, &sums, sizeof sums) == 0, "bits differ without the extremes");
+}
+
 /* Every usable variant against the reference, and to the bit against each other. */
 static inline void require_pair(tdc_dtype n_dtype, tdc_dtype b_dtype, const void *n, const void *b,
                                 size_t count, const char *data)
@@ -323,6 +341,8 @@ static inline void require_pair(tdc_dtype n_dtype, tdc_dtype b_dtype, const void
             struct tdc_pair_plan plan;
             struct tdc_pair_sums sums;
             REQUIRE(tdc_pair_plan_make(n_dtype, b_dtype, rule, variant, &plan), "no plan");
+            REQUIRE(!plan.extremes, "extremes unasked for");
+            plan.extremes = true;
             memset(&sums, 0xee, sizeof sums);
             tdc_pair_run(&plan, n, b, count, &sums);
             require_rest(description, &sums, &reference);
@@ -330,6 +350,7 @@ static inline void require_pair(tdc_dtype n_dtype, tdc_dtype b_dtype, const void
             if (variant == TDC_CPU_BASELINE)
                 first = sums;
             REQUIRE(memcmp(&first, &sums, sizeof sums) == 0, "bits differ from the baseline");
+            require_same_without_extremes(description, &plan, n, b, sums);
         }
     }
 }
