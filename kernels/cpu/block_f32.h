@@ -141,12 +141,10 @@ ALWAYS_INLINE void relate_block_f32(enum single_rule kind, const f32_unaligned *
 }
 
 /* Both at once. */
-ALWAYS_INLINE void fused_block_f32(enum single_rule kind, const f32_unaligned *n,
-                                   const f32_unaligned *b, size_t count,
-                                   const struct prefetch *ahead,
-                                   const struct single_constants *constants,
-                                   const struct lane_sums *before, struct lane_sums *after,
-                                   struct single_block *out)
+ALWAYS_INLINE void
+fused_block_f32(enum single_rule kind, const f32_unaligned *n, const f32_unaligned *b, size_t count,
+                const struct prefetch *ahead, const struct single_constants *constants,
+                const struct lane_sums *before, struct lane_sums *after, struct single_block *out)
 {
     struct lane_sums s = *before;
     struct single_tops tops;
@@ -173,19 +171,31 @@ static inline float exceeding_bound(double maximum)
     return maximum > 0x1p126 ? 0x1p126f : (float)(maximum * (1 - 0x1p-20));
 }
 
-/* Whether a pair among F32_LANES may have a larger e than `maximum`. */
-ALWAYS_INLINE bool may_exceed(const f32_unaligned *n, const f32_unaligned *b, double maximum)
+/* What a pair must surpass to have a larger e than `maximum`. */
+struct threshold {
+    f32v bound;
+    f64v maximum, half_unit;
+};
+
+static inline struct threshold threshold_of(double maximum)
+{
+    /* Half a unit in the last place of a number is at least 2^-54 of it. */
+    return (struct threshold){f32_splat(exceeding_bound(maximum)), f64_splat(maximum),
+                              f64_splat(maximum * 0x1.fp-55)};
+}
+
+/* Whether a pair among F32_LANES may. Those of e = maximum hardly ever do. */
+ALWAYS_INLINE bool may_surpass(const struct threshold *t, const f32_unaligned *n,
+                               const f32_unaligned *b)
 {
     f32v x = f32_load(n), y = f32_load(b);
-    f32v bound = f32_splat(exceeding_bound(maximum));
-    if (!f32_any_negative(f32_shortfall(bound, f32_abs(y), f32_abs(x - y))))
+    if (!f32_any_negative(f32_shortfall(t->bound, f32_abs(y), f32_abs(x - y))))
         return false;
-    /* Half a unit in the last place of a number from 2^-25 on is at least 2^-54 of it. */
-    f64v half = f64_splat(maximum * 0x1.fp-55), highest = f64_splat(maximum);
     bool found = false;
     for (size_t r = 0; r < F32_LANES; r += F64_LANES) {
         f64v wide_b = f64_widen(b + r), d = f64_abs(f64_widen(n + r) - wide_b);
-        found |= f64_may_exceed(highest, half, f64_replace_zero(f64_abs(wide_b), d), d);
+        f64v modulus = f64_replace_zero(f64_abs(wide_b), d);
+        found |= f64_may_exceed(t->maximum, t->half_unit, modulus, d);
     }
     return found;
 }
@@ -194,8 +204,9 @@ ALWAYS_INLINE bool may_exceed(const f32_unaligned *n, const f32_unaligned *b, do
 static void find_exact_maximum(const f32_unaligned *n, const f32_unaligned *b, size_t count,
                                uint64_t start, double *maximum, uint64_t *at)
 {
+    struct threshold threshold = threshold_of(*maximum);
     for (size_t group = 0; group < count; group += F32_LANES) {
-        if (!may_exceed(n + group, b + group, *maximum))
+        if (!may_surpass(&threshold, n + group, b + group))
             continue;
         for (size_t i = group; i < group + F32_LANES; i++) {
             double e = exact_f64((double)n[i] - (double)b[i], (double)b[i]);
@@ -204,6 +215,7 @@ static void find_exact_maximum(const f32_unaligned *n, const f32_unaligned *b, s
                 *at = start + i;
             }
         }
+        threshold = threshold_of(*maximum);
     }
 }
 

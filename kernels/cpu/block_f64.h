@@ -9,7 +9,7 @@
 #include "kernels/cpu/relative.h"
 
 enum double_rule {
-    DOUBLE_EXACT,  /* TDC_RELATIVE_F64 */
+    DOUBLE_EXACT, /* TDC_RELATIVE_F64 */
     DOUBLE_COMPLEX /* TDC_RELATIVE_F64, distance and modulus given, sums taken elsewhere */,
     DOUBLE_PLAIN, /* native, neither side f16, bf16 or f32 */
     DOUBLE_MIXED  /* native */
@@ -47,8 +47,7 @@ ALWAYS_INLINE f64v quotient(enum double_rule kind, f64v n, f64v b, f64v d,
 /* F64_LANES pairs from index i on; their sums go to the registers r. */
 ALWAYS_INLINE void f64_step(enum double_rule kind, const struct f64_sides *sides, size_t i,
                             size_t r, const struct native_rule *rule, struct lane_sums *sums,
-                            struct f64_tops *tops, struct f64_tally *reached,
-                            struct f64_tally *nan)
+                            struct f64_tops *tops, struct f64_tally *reached, struct f64_tally *nan)
 {
     f64v x = f64_load(sides->n + i), y = f64_load(sides->b + i);
     f64v d = x - y, modulus = y;

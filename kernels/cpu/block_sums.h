@@ -13,7 +13,7 @@
 #include "kernels/cpu/block_load.h"
 
 /* Eight doubles: one register of AVX-512, two of AVX2, four of SSE2 or NEON. */
-#define SUM_LANES 8
+#define SUM_LANES     8
 #define SUM_REGISTERS (SUM_LANES / F64_LANES)
 
 struct lane_sums {

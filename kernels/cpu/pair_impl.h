@@ -23,14 +23,22 @@ static inline const void *at_element(const void *tensor, tdc_dtype dtype, size_t
 struct chunk_state {
     struct lane_sums lanes;
     struct extremes extremes;
+    unsigned wary; /* blocks still to be cleaned first */
 };
 
 static void start_chunk(struct chunk_state *state, size_t count, struct tdc_pair_sums *sums)
 {
     clear_lanes(&state->lanes);
     clear_extremes(&state->extremes);
+    state->wary = 0;
     tdc_pair_clear(sums);
     sums->count = count;
+}
+
+/* A block was cleaned; `needed` unless all was finite (and a sum may have overflowed). */
+static void note_cleaning(struct chunk_state *state, bool needed)
+{
+    state->wary = needed || state->wary == 0 ? WARY_BLOCKS : state->wary - 1;
 }
 
 static void finish_chunk(const struct tdc_pair_plan *plan, const struct chunk_state *state,
@@ -60,13 +68,15 @@ static void load_block_f32(const struct tdc_pair_plan *plan, const void *n, cons
     block->part = (struct participants){0, block->count};
 }
 
+/* `sums` gets the number of finite pairs, too. */
 static void clean_block_f32(const struct tdc_pair_plan *plan, struct f32_operands *block,
-                            struct tdc_pair_sums *sums)
+                            struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct participants finite =
         clean_f32(block->n, block->b, block->count, block->n_buffer, block->b_buffer, sums);
     if (plan->rule == TDC_RELATIVE_F64)
         block->part = finite;
+    note_cleaning(state, finite.count < block->count);
     block->n = block->n_buffer;
     block->b = block->b_buffer;
 }
@@ -75,24 +85,26 @@ static void clean_block_f32(const struct tdc_pair_plan *plan, struct f32_operand
 ALWAYS_INLINE void take_block_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
                                   const struct prefetch *ahead, size_t start,
                                   const struct single_constants *constants,
-                                  struct f32_operands *block, struct lane_sums *lanes,
+                                  struct f32_operands *block, struct chunk_state *state,
                                   struct tdc_pair_sums *sums)
 {
     size_t padded = block->count + block->padding;
-    bool fused = FUSE_PASSES && block->padding == 0, clean = false;
+    bool fused = FUSE_PASSES && block->padding == 0, clean = state->wary > 0;
     struct lane_sums next;
+    if (clean)
+        clean_block_f32(plan, block, state, sums);
     for (;;) {
         if (fused)
-            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, lanes, &next,
-                            &block->result);
+            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, &state->lanes,
+                            &next, &block->result);
         else
-            sum_block_f32(block->n, block->b, padded, ahead, lanes, &next);
+            sum_block_f32(block->n, block->b, padded, ahead, &state->lanes, &next);
         if (clean || lanes_are_finite(&next))
             break;
-        clean_block_f32(plan, block, sums);
+        clean_block_f32(plan, block, state, sums);
         clean = true;
     }
-    *lanes = next;
+    state->lanes = next;
     sums->finite += clean ? 0 : block->count;
     if (!fused) {
         /* The sums wanted zeros, the rest what has no e of its own. */
@@ -169,7 +181,7 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);
         if (kind == SINGLE_EXACT)
             constants.bound = exceeding_bound(sums->rel_max);
-        take_block_f32(kind, plan, &ahead, start, &constants, &block, &state.lanes, sums);
+        take_block_f32(kind, plan, &ahead, start, &constants, &block, &state, sums);
         if (kind == SINGLE_EXACT)
             enter_exact_f32(&block, start, sums);
         else

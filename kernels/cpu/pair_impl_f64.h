@@ -24,12 +24,13 @@ static void load_block_f64(const struct tdc_pair_plan *plan, const void *n, cons
 }
 
 static void clean_block_f64(const struct tdc_pair_plan *plan, struct f64_operands *block,
-                            struct tdc_pair_sums *sums)
+                            struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct participants finite = clean_f64(block->sides.n, block->sides.b, block->count,
                                            block->n_buffer, block->b_buffer, sums);
     if (plan->rule == TDC_RELATIVE_F64)
         block->part = finite;
+    note_cleaning(state, finite.count < block->count);
     block->sides.n = block->n_buffer;
     block->sides.b = block->b_buffer;
 }
@@ -38,28 +39,31 @@ static void clean_block_f64(const struct tdc_pair_plan *plan, struct f64_operand
 ALWAYS_INLINE void take_block_f64(enum double_rule kind, const struct tdc_pair_plan *plan,
                                   const struct prefetch *ahead, size_t start,
                                   const struct native_rule *rule, struct f64_operands *block,
-                                  struct lane_sums *lanes, struct tdc_pair_sums *sums)
+                                  struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     size_t padded = block->count + block->padding;
-    bool clean = false;
+    bool clean = state->wary > 0;
     struct lane_sums next, ignored;
+    if (clean)
+        clean_block_f64(plan, block, state, sums);
     for (;;) {
         take_pairs_f64(kind, &(struct f64_sides){block->sides.n, block->sides.b, NULL, NULL},
-                       padded, ahead, rule, lanes, &next, &block->result);
+                       padded, ahead, rule, &state->lanes, &next, &block->result);
         if (clean || lanes_are_finite(&next))
             break;
-        clean_block_f64(plan, block, sums);
+        clean_block_f64(plan, block, state, sums);
         clean = true;
     }
     if (kind == DOUBLE_MIXED && block->padding > 0) {
         /* The sums wanted zeros, the rest what has no e of its own. */
         pad_f64(block->n_buffer, block->count, block->n_buffer[0]);
         pad_f64(block->b_buffer, block->count, block->b_buffer[0]);
-        take_pairs_f64(kind, &block->sides, padded, ahead, rule, lanes, &ignored, &block->result);
+        take_pairs_f64(kind, &block->sides, padded, ahead, rule, &state->lanes, &ignored,
+                       &block->result);
         discount_padding(native_f64(block->n_buffer[0], block->b_buffer[0], rule), block->padding,
                          tdc_pair_limits, 2, &block->result.counts);
     }
-    *lanes = next;
+    state->lanes = next;
     sums->finite += clean ? 0 : block->count;
     if (block->part.count > 0)
         ENTER_MAXIMUM(block->result.distance, fabs(block->sides.n[i] - block->sides.b[i]),
@@ -100,7 +104,7 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
         load_block_f64(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);
-        take_block_f64(kind, plan, &ahead, start, &rule, &block, &state.lanes, sums);
+        take_block_f64(kind, plan, &ahead, start, &rule, &block, &state, sums);
         if (kind == DOUBLE_EXACT)
             enter_exact_f64(&block, start, sums);
         else

@@ -7,7 +7,7 @@
 #define F32_LANES 8
 #define F64_LANES 4
 /* Ten of sixteen registers hold sums: the relative errors wait for a second pass. */
-#define FUSE_PASSES 0
+#define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 1
 
 typedef __m256 f32v;
@@ -184,8 +184,7 @@ ALWAYS_INLINE f64_mask f64_is_nan(f64v x)
 
 ALWAYS_INLINE f64v f64_replace_zero(f64v b, f64v d)
 {
-    return _mm256_add_pd(b,
-                         _mm256_and_pd(_mm256_cmp_pd(b, _mm256_setzero_pd(), _CMP_EQ_OQ), d));
+    return _mm256_add_pd(b, _mm256_and_pd(_mm256_cmp_pd(b, _mm256_setzero_pd(), _CMP_EQ_OQ), d));
 }
 
 ALWAYS_INLINE f64v f64_add_where_zero(f64v x, f64v b, f64v addend)

@@ -7,7 +7,7 @@
 #define F32_LANES 16
 #define F64_LANES 8
 /* There are registers enough to take sums and relative errors in one pass over a block. */
-#define FUSE_PASSES 1
+#define FUSE_PASSES      1
 #define HAS_SMALL_FLOATS 1
 
 typedef __m512 f32v;

@@ -7,7 +7,7 @@
 #define F32_LANES 4
 #define F64_LANES 2
 /* Twenty of thirty-two registers hold sums: the relative errors wait for a second pass. */
-#define FUSE_PASSES 0
+#define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 1
 
 typedef float32x4_t f32v;

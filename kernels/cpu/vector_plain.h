@@ -5,9 +5,9 @@
 #ifndef TDC_KERNELS_CPU_VECTOR_PLAIN_H
 #define TDC_KERNELS_CPU_VECTOR_PLAIN_H
 
-#define F32_LANES 4
-#define F64_LANES 2
-#define FUSE_PASSES 0
+#define F32_LANES        4
+#define F64_LANES        2
+#define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 0
 
 typedef float f32v __attribute__((vector_size(16)));
@@ -72,7 +72,8 @@ ALWAYS_INLINE f32_mask f32_reaches(f32v inverse, f32v d, f32v b)
 
 ALWAYS_INLINE f32v f32_shortfall(f32v bound, f32v b, f32v d)
 {
-    /* The subtraction makes up for what a product of tiny numbers may have lost; inf - inf counts. */
+    /* The subtraction makes up for what a product of tiny numbers may have lost; inf - inf counts.
+     */
     f32v rest = f32_max(bound * b - 0x1p-125f, f32_splat(0)) - d;
     return (f32v)(~(rest >= 0) & (f32_mask)f32_splat(-1));
 }
@@ -111,7 +112,7 @@ ALWAYS_INLINE f32v f32_add_where_zero(f32v x, f32v b, f32v addend)
 ALWAYS_INLINE f32v f32_round_to_f16(f32v magnitude)
 {
     f32_mask power = (f32_mask)magnitude & 0x7f800000;
-    f32_mask low = power < 0x38800000, high = power > 0x48000000;
+    f32_mask low = power<0x38800000, high = power> 0x48000000;
     power = (power & ~(low | high)) | (low & 0x38800000) | (high & 0x48000000);
     f32v shift = (f32v)(power + (13 << 23));
     return ((magnitude + shift) - shift) * 0x1p112f * 0x1p-112f;
