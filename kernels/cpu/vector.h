@@ -5,7 +5,7 @@
  * as on numbers. Every operation gives the same bits in every file unless its comment below says
  * otherwise, and none depends on the order of lanes.
  *
- *   f32_max(x, y)                   x > y ? x : y, so y where one is NaN; likewise f32_min with <
+ *   f32_max(x, y)                   x > y ? x : y, so y where one is NaN; likewise the others
  *   f32_nan_where_zero(d)           NaN where d is 0, else d
  *   f32_reaches(inverse, d, b)      mask: inverse d >= b without rounding. For whole numbers
  *                                   `inverse` up to 1000; false where d is NaN

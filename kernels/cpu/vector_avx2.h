@@ -156,6 +156,16 @@ ALWAYS_INLINE f64v f64_max(f64v x, f64v y)
     return _mm256_max_pd(x, y);
 }
 
+ALWAYS_INLINE f64v f64_min(f64v x, f64v y)
+{
+    return _mm256_min_pd(x, y);
+}
+
+ALWAYS_INLINE f64v f64_zero_if_nan(f64v x)
+{
+    return _mm256_and_pd(_mm256_cmp_pd(x, x, _CMP_ORD_Q), x);
+}
+
 ALWAYS_INLINE f64v f64_add_product(f64v sum, f64v x, f64v y)
 {
     return _mm256_fmadd_pd(x, y, sum);

@@ -169,6 +169,16 @@ ALWAYS_INLINE f64v f64_max(f64v x, f64v y)
     return _mm512_max_pd(x, y);
 }
 
+ALWAYS_INLINE f64v f64_min(f64v x, f64v y)
+{
+    return _mm512_min_pd(x, y);
+}
+
+ALWAYS_INLINE f64v f64_zero_if_nan(f64v x)
+{
+    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
+}
+
 ALWAYS_INLINE f64v f64_add_product(f64v sum, f64v x, f64v y)
 {
     return _mm512_fmadd_pd(x, y, sum);

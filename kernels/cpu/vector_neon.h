@@ -160,6 +160,16 @@ ALWAYS_INLINE f64v f64_max(f64v x, f64v y)
     return vbslq_f64(vcgtq_f64(x, y), x, y);
 }
 
+ALWAYS_INLINE f64v f64_min(f64v x, f64v y)
+{
+    return vbslq_f64(vcltq_f64(x, y), x, y);
+}
+
+ALWAYS_INLINE f64v f64_zero_if_nan(f64v x)
+{
+    return vreinterpretq_f64_u64(vandq_u64(vceqq_f64(x, x), vreinterpretq_u64_f64(x)));
+}
+
 ALWAYS_INLINE f64v f64_add_product(f64v sum, f64v x, f64v y)
 {
     return vfmaq_f64(sum, x, y);

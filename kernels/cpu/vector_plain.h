@@ -163,6 +163,17 @@ ALWAYS_INLINE f64v f64_max(f64v x, f64v y)
     return (f64v)((above & (f64_mask)x) | (~above & (f64_mask)y));
 }
 
+ALWAYS_INLINE f64v f64_min(f64v x, f64v y)
+{
+    f64_mask below = x < y;
+    return (f64v)((below & (f64_mask)x) | (~below & (f64_mask)y));
+}
+
+ALWAYS_INLINE f64v f64_zero_if_nan(f64v x)
+{
+    return (f64v)((x == x) & (f64_mask)x);
+}
+
 ALWAYS_INLINE f64v f64_add_product(f64v sum, f64v x, f64v y)
 {
     return sum + x * y;
