@@ -258,7 +258,7 @@ static tdc_status measure_scaling(const struct stage *stage, const struct tdc_ma
                                 work.best[TDC_LAP_COMPARE] / figures.laps[TDC_LAP_COMPARE],
                                 setup.options.threads == 2 ? ">= 1.9" : NULL};
     char name[64];
-    snprintf(name, sizeof name, "scaling, %d x 512 KiB in cache", SCALING_TENSORS);
+    snprintf(name, sizeof name, "in cache, %d x 512 KiB", SCALING_TENSORS);
     tdc_compare_report(stage->report, name, &setup, &figures, &beside);
     return TDC_OK;
 }

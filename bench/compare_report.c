@@ -2,7 +2,7 @@
 
 const struct tdc_report_column tdc_compare_columns[TDC_COMPARE_COLUMNS + TDC_BESIDE_COLUMNS] = {
     {"case", "case", 30, TDC_COLUMN_TEXT},
-    {"files", "files", 5, TDC_COLUMN_TEXT},
+    {"files", "files", 8, TDC_COLUMN_TEXT},
     {"threads", "thr", 3, 0},
     {"rows", "rows", 7, 0},
     {"gigabytes", "GB", 6, 3},
