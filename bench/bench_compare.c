@@ -31,6 +31,7 @@ static const char usage[] =
     "  -t, --threads N     number of threads (default: all processors)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow cases do fewer)\n"
     "      --rules NAME    sound (default) or compat: judge as msprobe does\n"
+    "      --io HOW        how tensor files are read: auto (default), mmap, pread, direct\n"
     "      --dir DIR       where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "      --json          one json object for machines\n"
     "  -h, --help          this text\n"
@@ -47,7 +48,8 @@ static const struct option long_options[] = {
     {"size", required_argument, NULL, 's'},
     {"tensors", required_argument, NULL, 'n'},
     {"rows", required_argument, NULL, OPTION_ROWS},
-    TDC_BENCH_LONG_OPTIONS TDC_BENCH_RULES_LONG_OPTION TDC_BENCH_DIR_LONG_OPTION{NULL, 0, NULL, 0},
+    TDC_BENCH_LONG_OPTIONS TDC_BENCH_COMPARE_LONG_OPTIONS TDC_BENCH_DIR_LONG_OPTION{NULL, 0, NULL,
+                                                                                    0},
 };
 
 static const char *const case_names[TDC_CASES] = {"large", "small", "statistics", "cold",
@@ -105,6 +107,7 @@ static tdc_status run_in(const struct tdc_cases_settings *settings,
         .command = "bench compare",
         .threads = settings->bench.options.threads,
         .rules = tdc_rules_name(settings->bench.options.rules),
+        .io = tdc_io_name(settings->bench.options.io),
         .repeat = (unsigned)settings->bench.repeat,
         .folder = place->scratch.path,
         .json = settings->bench.json,

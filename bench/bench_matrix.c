@@ -95,6 +95,7 @@ static tdc_status report_cells(struct matrix *matrix, struct tdc_error *error)
         .command = "bench",
         .threads = bench->options.threads,
         .rules = tdc_rules_name(bench->options.rules),
+        .io = tdc_io_name(bench->options.io),
         .repeat = (unsigned)bench->repeat,
         .folder = matrix->place.scratch.path,
         .file_state = "warm",

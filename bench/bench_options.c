@@ -33,6 +33,9 @@ enum tdc_taken tdc_take_bench_option(int option, struct tdc_bench_options *optio
     case TDC_BENCH_OPTION_RULES:
         return judged(tdc_parse_rules(optarg, &options->options.rules) ||
                       tdc_wrong_value("--rules", optarg, "sound or compat"));
+    case TDC_BENCH_OPTION_IO:
+        return judged(tdc_parse_io(optarg, &options->options.io) ||
+                      tdc_wrong_value("--io", optarg, "auto, mmap, pread or direct"));
     case TDC_BENCH_OPTION_DIR:
         options->folder = optarg;
         return TDC_TAKEN;
@@ -64,4 +67,15 @@ int tdc_bench_perform(struct tdc_bench_options *options,
 const char *tdc_rules_name(tdc_rules_id rules)
 {
     return rules == TDC_RULES_COMPAT ? "compat" : "sound";
+}
+
+const char *tdc_io_name(tdc_io io)
+{
+    static const char *const names[] = {
+        [TDC_IO_AUTO] = "auto",
+        [TDC_IO_MMAP] = "mmap",
+        [TDC_IO_PREAD] = "pread",
+        [TDC_IO_DIRECT] = "direct",
+    };
+    return (unsigned)io < sizeof names / sizeof *names ? names[io] : "unknown";
 }

@@ -16,6 +16,7 @@ struct tdc_bench_options {
 enum {
     TDC_BENCH_OPTION_RULES = 512,
     TDC_BENCH_OPTION_DIR,
+    TDC_BENCH_OPTION_IO,
     TDC_BENCH_OPTION_JSON,
     TDC_BENCH_OPTION_FIRST_FREE
 };
@@ -28,7 +29,9 @@ enum {
     {"repeat", required_argument, NULL, 'r'},                     \
     {"json", no_argument, NULL, TDC_BENCH_OPTION_JSON},           \
     {"help", no_argument, NULL, 'h'},
-#define TDC_BENCH_RULES_LONG_OPTION {"rules", required_argument, NULL, TDC_BENCH_OPTION_RULES},
+#define TDC_BENCH_COMPARE_LONG_OPTIONS                            \
+    {"rules", required_argument, NULL, TDC_BENCH_OPTION_RULES},   \
+    {"io", required_argument, NULL, TDC_BENCH_OPTION_IO},
 #define TDC_BENCH_DIR_LONG_OPTION {"dir", required_argument, NULL, TDC_BENCH_OPTION_DIR},
 /* clang-format on */
 
@@ -50,5 +53,7 @@ int tdc_bench_perform(struct tdc_bench_options *options,
 
 /* "sound" or "compat" */
 const char *tdc_rules_name(tdc_rules_id rules);
+/* "auto", "mmap", ... */
+const char *tdc_io_name(tdc_io io);
 
 #endif

@@ -37,6 +37,7 @@ static const char usage[] =
     "  -t, --threads N          number of threads (default: all processors)\n"
     "  -r, --repeat N           runs of which the fastest counts (default 5; slow ones do fewer)\n"
     "      --rules NAME         sound (default) or compat: judge as msprobe does\n"
+    "      --io HOW             how tensor files are read: auto (default), mmap, pread, direct\n"
     "      --dir DIR            where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "      --json               one json object for machines\n"
     "  -h, --help               this text\n"
@@ -56,7 +57,7 @@ static const struct option long_options[] = {
     {"total", required_argument, NULL, OPTION_TOTAL},
     {"state", required_argument, NULL, OPTION_STATE},
     {"step", required_argument, NULL, OPTION_STEP},
-    TDC_BENCH_LONG_OPTIONS TDC_BENCH_RULES_LONG_OPTION TDC_BENCH_DIR_LONG_OPTION
+    TDC_BENCH_LONG_OPTIONS TDC_BENCH_COMPARE_LONG_OPTIONS TDC_BENCH_DIR_LONG_OPTION
         TDC_MATCH_LONG_OPTIONS{NULL, 0, NULL, 0},
 };
 

@@ -1,5 +1,6 @@
 #include "bench/compare_case.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/anon_memory.h"
@@ -12,6 +13,7 @@ struct compare_work {
     bool watched; /* look at the memory: not for timing */
     struct tdc_one_dump *dumps;
     tdc_table **tables;
+    struct tdc_output *outputs; /* paths are owned */
 };
 
 /* Before the clock starts. */
@@ -27,18 +29,21 @@ static tdc_status settle_files(const struct tdc_compare_setup *setup,
     return status;
 }
 
-/* After the clock has stopped. */
-static void keep_counts(const struct compare_work *work)
+/* After the clock has stopped. Returns the seconds of reading and comparing. */
+static double keep_counts(const struct compare_work *work)
 {
     struct tdc_compare_figures *figures = work->figures;
     figures->rows = figures->different = figures->bytes = 0;
+    double seconds = 0;
     for (size_t i = 0; i < work->setup->task_count; i++) {
         struct tdc_summary summary;
         tdc_table_summary(work->tables[i], &summary);
         figures->rows += summary.rows;
         figures->different += summary.classes[TDC_ROW_DIFFERENT];
         figures->bytes += summary.bytes;
+        seconds = summary.seconds > seconds ? summary.seconds : seconds;
     }
+    return seconds;
 }
 
 static tdc_status compare_tables(struct compare_work *work, struct tdc_error *error)
@@ -47,7 +52,8 @@ static tdc_status compare_tables(struct compare_work *work, struct tdc_error *er
     struct tdc_anon_watch watch;
     if (work->watched)
         tdc_anon_watch_start(&watch);
-    tdc_status status = tdc_compare(work->tables, setup->task_count, &setup->options, error);
+    tdc_status status = tdc_compare_to(work->tables, setup->task_count, work->outputs,
+                                       setup->task_count, &setup->options, error);
     if (work->watched)
         work->figures->peak_bytes = tdc_anon_watch_stop(&watch);
     return status;
@@ -62,24 +68,44 @@ static tdc_status compare_all(struct compare_work *work, double laps[TDC_LAPS],
     for (size_t i = 0; i < setup->task_count && status == TDC_OK; i++) {
         status = tdc_one_dump_prepare(&work->dumps[i], &setup->tasks[i], &setup->options,
                                       &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
-        work->tables[i] = work->dumps[i].table;
+        work->tables[i] = work->outputs[i].table = work->dumps[i].table;
     }
-    double prepared = tdc_seconds();
     if (status == TDC_OK)
         status = compare_tables(work, error);
-    double compared = tdc_seconds();
-    for (size_t i = 0; i < setup->task_count && status == TDC_OK; i++)
-        status = tdc_table_write(work->tables[i], setup->format, setup->result, error);
     double written = tdc_seconds();
     if (status == TDC_OK)
-        keep_counts(work);
+        laps[TDC_LAP_COMPARE] = keep_counts(work);
     double freeing = tdc_seconds();
     for (size_t i = 0; i < setup->task_count; i++)
         tdc_one_dump_free(&work->dumps[i]);
-    laps[TDC_LAP_COMPARE] = compared - prepared;
-    laps[TDC_LAP_WRITE] = written - compared;
     laps[TDC_LAP_WHOLE] = written - start + (tdc_seconds() - freeing);
     return status;
+}
+
+/* A result file for each task. */
+static bool name_outputs(const struct compare_work *work)
+{
+    for (size_t i = 0; i < work->setup->task_count; i++) {
+        char *path;
+        if (asprintf(&path, "%s%zu", work->setup->result, i) < 0)
+            return false;
+        work->outputs[i] = (struct tdc_output){.format = work->setup->format, .path = path};
+    }
+    return true;
+}
+
+static void free_work(struct compare_work *work)
+{
+    for (size_t i = 0; work->outputs != NULL && i < work->setup->task_count; i++) {
+        union {
+            const char *given;
+            char *owned;
+        } path = {work->outputs[i].path};
+        free(path.owned);
+    }
+    free(work->outputs);
+    free(work->dumps);
+    free(work->tables);
 }
 
 static tdc_status compare_once(void *context, double laps[TDC_LAPS], struct tdc_error *error)
@@ -91,12 +117,12 @@ static tdc_status compare_once(void *context, double laps[TDC_LAPS], struct tdc_
         return status;
     work->dumps = calloc(count, sizeof *work->dumps);
     work->tables = calloc(count, sizeof *work->tables);
-    if (work->dumps == NULL || work->tables == NULL)
+    work->outputs = calloc(count, sizeof *work->outputs);
+    if (work->dumps == NULL || work->tables == NULL || work->outputs == NULL || !name_outputs(work))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     else
         status = compare_all(work, laps, error);
-    free(work->dumps);
-    free(work->tables);
+    free_work(work);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /*
  * compare_case.h - one comparison measured: the parts of a whole run beside yardsticks.
  *
- * The work is done through the public header alone: load, match, table, compare, write. A first run
- * is not timed: it warms up and its memory is watched.
+ * The work is done through the public header alone: load, match, table, compare and write. A first
+ * run is not timed: it warms up and its memory is watched.
  */
 #ifndef TDC_BENCH_COMPARE_CASE_H
 #define TDC_BENCH_COMPARE_CASE_H
@@ -13,10 +13,9 @@
 
 enum tdc_compare_lap {
     TDC_LAP_WHOLE,
-    TDC_LAP_LOAD,  /* both dump.json */
-    TDC_LAP_MATCH, /* and the table */
-    TDC_LAP_COMPARE,
-    TDC_LAP_WRITE
+    TDC_LAP_LOAD,   /* both dump.json */
+    TDC_LAP_MATCH,  /* and the table */
+    TDC_LAP_COMPARE /* reading and comparing tensors; rows are written meanwhile */
 };
 
 struct tdc_compare_setup {
@@ -25,7 +24,7 @@ struct tdc_compare_setup {
     size_t task_count;
     const struct tdc_bare_files *files; /* tensor files of the dumps; none for statistics */
     bool cold;                          /* the files are dropped from memory before each run */
-    const char *result;                 /* file to write, overwritten */
+    const char *result; /* files to write, one per task: a number follows; overwritten */
     tdc_format format;
     unsigned repeat;
     double budget; /* seconds after which no further round starts */
@@ -37,7 +36,7 @@ struct tdc_compare_figures {
     double laps[TDC_LAPS]; /* fastest seconds, by tdc_compare_lap */
     uint64_t bare_bytes;   /* of the tensor files; 0: there are none */
     double bare_seconds;
-    uint64_t peak_bytes;  /* of its own memory beyond the tables while comparing */
+    uint64_t peak_bytes;  /* of its own memory beyond the tables while comparing and writing */
     struct tdc_drop drop; /* cold: the worst of all drops */
     unsigned runs;
 };

@@ -10,9 +10,9 @@
 
 /* A case whose rounds take longer than this in all stops repeating. */
 #define BUDGET_SECONDS 6.0
-/* Files that are links to one: a pair of 512 KB each stays in the L2 cache of a core. */
-#define SCALING_TENSORS  1000
-#define SCALING_ELEMENTS (128 << 10)
+/* Files that are links to two: both pairs, of 256 KB a side, stay in the L2 cache of a core. */
+#define SCALING_TENSORS  2000
+#define SCALING_ELEMENTS (64 << 10)
 
 struct stage {
     const struct tdc_cases_settings *settings;
@@ -258,12 +258,12 @@ static tdc_status measure_scaling(const struct stage *stage, const struct tdc_ma
                                 work.best[TDC_LAP_COMPARE] / figures.laps[TDC_LAP_COMPARE],
                                 setup.options.threads == 2 ? ">= 1.9" : NULL};
     char name[64];
-    snprintf(name, sizeof name, "in cache, %d x 512 KiB", SCALING_TENSORS);
+    snprintf(name, sizeof name, "in cache, %d x 256 KiB", SCALING_TENSORS);
     tdc_compare_report(stage->report, name, &setup, &figures, &beside);
     return TDC_OK;
 }
 
-/* All files of a side are links to one, so that its data stays in the processor's cache. */
+/* All files of a side are links to two, so that its data stays in the processor's cache. */
 static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
@@ -271,7 +271,7 @@ static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error
     tdc_synthetic_init(&synthetic);
     synthetic.tensors = SCALING_TENSORS;
     synthetic.elements = SCALING_ELEMENTS;
-    synthetic.distinct = 1;
+    synthetic.distinct = 2;
     tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)

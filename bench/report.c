@@ -81,6 +81,8 @@ static void add_settings(struct tdc_text *out, const struct tdc_report_head *hea
                   head->repeat);
     add_member(out, "rules", head->rules);
     tdc_text_adds(out, ", ");
+    add_member(out, "io", head->io);
+    tdc_text_adds(out, ", ");
     add_member(out, "folder", head->folder);
     tdc_text_adds(out, ", ");
     add_member(out, "file_system", head->folder != NULL ? system : NULL);
@@ -129,6 +131,8 @@ static void print_head(const struct tdc_report_head *head)
            head->threads == 1 ? "" : "s");
     if (head->rules != NULL)
         printf(", rules %s", head->rules);
+    if (head->io != NULL)
+        printf(", io %s", head->io);
     printf(", fastest of %u\n", head->repeat);
     if (head->folder != NULL) {
         tdc_file_system_name(head->folder, system, sizeof system);

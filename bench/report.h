@@ -35,6 +35,7 @@ struct tdc_report_head {
     const char *command; /* "bench io" */
     int threads;
     const char *rules; /* NULL: the command judges nothing */
+    const char *io;    /* how tensor files are read; NULL: does not apply */
     unsigned repeat;
     const char *folder;     /* NULL: no files */
     const char *file_state; /* "warm"; NULL: no files, or a column of the rows */
