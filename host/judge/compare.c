@@ -229,7 +229,7 @@ static void colour_table(struct tdc_table *table)
 static tdc_status check_tables(tdc_table *const *tables, size_t count, struct tdc_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if (tables[i]->failed)
+        if (atomic_load(&tables[i]->failed))
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
     return TDC_OK;
 }

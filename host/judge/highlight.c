@@ -85,7 +85,8 @@ static void append_reasons(struct tdc_table *table, struct tdc_row *row,
     if (message.length != 0)
         tdc_text_addc(&message, '\n');
     tdc_text_add(&message, reasons->data, reasons->length);
-    table->failed |= message.failed;
+    if (message.failed)
+        atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
 }
@@ -107,7 +108,8 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
         }
     }
     rules->last(table->mode, &self, reasons);
-    table->failed |= reasons->red.failed || reasons->yellow.failed;
+    if (reasons->red.failed || reasons->yellow.failed)
+        atomic_store(&table->failed, true);
     tdc_colour colour = reasons->colour;
     if (reasons->red.length != 0)
         colour = TDC_COLOUR_RED;

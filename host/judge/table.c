@@ -38,7 +38,8 @@ const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t len
             known = tdc_names_put(&table->messages, copy, length, &fresh);
     }
     const char *kept = known == TDC_NAME_NONE ? "" : table->messages.keys[known].text;
-    table->failed |= known == TDC_NAME_NONE;
+    if (known == TDC_NAME_NONE)
+        atomic_store(&table->failed, true);
     pthread_mutex_unlock(&table->lock);
     return kept;
 }

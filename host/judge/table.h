@@ -36,7 +36,7 @@ struct tdc_table {
     pthread_mutex_t lock; /* of what follows, while the engine runs */
     struct tdc_arena arena;
     struct tdc_name_table messages;
-    bool failed; /* a message could not be kept */
+    atomic_bool failed; /* a message could not be kept */
     uint64_t bytes;
     double seconds; /* of the engine, for all tables of the run */
 
