@@ -74,35 +74,42 @@ void tdc_bare_files_free(struct tdc_bare_files *files)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+uint64_t tdc_join_words(const void *bytes, size_t size)
+{
+    enum {
+        LANES = 16
+    };
+    const char *data = bytes;
+    uint64_t lanes[LANES] = {0}, words[LANES], word = 0;
+    size_t done = 0;
+    for (; size - done >= sizeof words; done += sizeof words) {
+        memcpy(words, data + done, sizeof words);
+        for (int i = 0; i < LANES; i++)
+            lanes[i] ^= words[i];
+    }
+    memset(words, 0, sizeof words);
+    if (done < size)
+        memcpy(words, data + done, size - done);
+    for (int i = 0; i < LANES; i++)
+        word ^= lanes[i] ^ words[i];
+    return word;
+}
+
 struct piece {
     const char *data;
     size_t size;
     uint64_t word;
 };
 
-static void join_words(void *argument)
+static void join_piece(void *argument)
 {
     struct piece *piece = argument;
-    enum {
-        LANES = 16
-    };
-    uint64_t lanes[LANES] = {0}, words[LANES];
-    size_t done = 0;
-    for (; piece->size - done >= sizeof words; done += sizeof words) {
-        memcpy(words, piece->data + done, sizeof words);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] ^= words[i];
-    }
-    memset(words, 0, sizeof words);
-    if (done < piece->size)
-        memcpy(words, piece->data + done, piece->size - done);
-    for (int i = 0; i < LANES; i++)
-        piece->word ^= lanes[i] ^ words[i];
+    piece->word = tdc_join_words(piece->data, piece->size);
 }
 
 static bool read_piece(struct piece piece, struct tdc_bare_sum *sum)
 {
-    if (!tdc_guarded_read(join_words, &piece))
+    if (!tdc_guarded_read(join_piece, &piece))
         return false;
     sum->word ^= piece.word;
     sum->bytes += piece.size;

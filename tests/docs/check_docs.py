@@ -28,7 +28,7 @@ def help_options(program, words):
     for line in run.stdout.splitlines():
         match = re.match(r"\s{2,6}(-[^\s,]+(?:, -[^\s,]+)*)", line)
         if match:
-            found.update(match.group(1).split(", "))
+            found.update(re.sub(r"\[.*", "", option) for option in match.group(1).split(", "))
     check(len(found) > 5, f"'{' '.join(words)}' lists no options")
     return found
 
@@ -52,13 +52,21 @@ def check_options(program, source):
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
     make = help_options(program, ["bench", "make", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
+    plain = help_options(program, ["bench", "--help"])
+    kernels = help_options(program, ["bench", "kernels", "--help"])
+    reading = help_options(program, ["bench", "io", "--help"])
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MSPROBE"), friendly),
         "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
         "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench compare"), make),
         "man/tdcmp.1, bench compare": (
-            section(man, ".B tdcmp bench compare\n.RI", ".SH FILES"), measure),
+            section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
+        "man/tdcmp.1, bench": (
+            section(man, ".B tdcmp bench\n.RI", ".B tdcmp bench kernels"), plain),
+        "man/tdcmp.1, bench kernels": (
+            section(man, ".B tdcmp bench kernels", ".B tdcmp bench io"), kernels),
+        "man/tdcmp.1, bench io": (section(man, ".B tdcmp bench io", ".SH FILES"), reading),
         "docs/compare.md, friendly form": (
             section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
         "docs/compare.md, msprobe's form": (
@@ -74,7 +82,8 @@ def check_options(program, source):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "completion", "tdcmp.bash")
     for name, options in (("friendly", friendly), ("msprobe", msprobe), ("make", make),
-                          ("measure", measure)):
+                          ("measure", measure), ("plain", plain), ("kernels", kernels),
+                          ("reading", reading)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -83,7 +92,7 @@ def check_options(program, source):
     for option in sorted(friendly):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = friendly | msprobe | make | measure | {"--version", "--framework"}
+    known = friendly | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,
