@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fts.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <omp.h>
@@ -11,9 +10,9 @@
 #include "io/file_map.h"
 #include "io/mapping_guard.h"
 
-/* Files mapped at a time: systems allow 65530 maps in a process. */
-#define BATCH 512
-/* Bytes a thread reads before it asks for more. */
+/* Files worked on at a time: systems allow 65530 maps in a process. */
+#define BATCH 4096
+/* Bytes a thread reads before it asks for more. Files up to this size are done by one thread. */
 #define PIECE ((size_t)1 << 20)
 
 /* ---- which files ----------------------------------------------------------------------------- */
@@ -75,35 +74,51 @@ void tdc_bare_files_free(struct tdc_bare_files *files)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+uint64_t tdc_join_words(const void *bytes, size_t size)
+{
+    enum {
+        LANES = 16
+    };
+    const char *data = bytes;
+    uint64_t lanes[LANES] = {0}, words[LANES], word = 0;
+    size_t done = 0;
+    for (; size - done >= sizeof words; done += sizeof words) {
+        memcpy(words, data + done, sizeof words);
+        for (int i = 0; i < LANES; i++)
+            lanes[i] ^= words[i];
+    }
+    memset(words, 0, sizeof words);
+    if (done < size)
+        memcpy(words, data + done, size - done);
+    for (int i = 0; i < LANES; i++)
+        word ^= lanes[i] ^ words[i];
+    return word;
+}
+
 struct piece {
     const char *data;
     size_t size;
     uint64_t word;
 };
 
-static void join_words(void *argument)
+static void join_piece(void *argument)
 {
     struct piece *piece = argument;
-    enum {
-        LANES = 16
-    };
-    uint64_t lanes[LANES] = {0}, words[LANES];
-    size_t done = 0;
-    for (; piece->size - done >= sizeof words; done += sizeof words) {
-        memcpy(words, piece->data + done, sizeof words);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] ^= words[i];
-    }
-    memset(words, 0, sizeof words);
-    if (done < piece->size)
-        memcpy(words, piece->data + done, piece->size - done);
-    for (int i = 0; i < LANES; i++)
-        piece->word ^= lanes[i] ^ words[i];
+    piece->word = tdc_join_words(piece->data, piece->size);
 }
 
-/* Files of one batch, mapped, and the pieces of all of them one after the other. */
+static bool read_piece(struct piece piece, struct tdc_bare_sum *sum)
+{
+    if (!tdc_guarded_read(join_piece, &piece))
+        return false;
+    sum->word ^= piece.word;
+    sum->bytes += piece.size;
+    return true;
+}
+
+/* The large files of one batch, mapped, and the pieces of all of them one after the other. */
 struct batch {
-    struct tdc_file_map maps[BATCH];
+    struct tdc_file_map maps[BATCH]; /* of small files empty: they are done already */
     size_t first_piece[BATCH + 1];
     size_t count;
 };
@@ -131,42 +146,52 @@ static struct piece piece_of(const struct batch *batch, size_t number)
     return (struct piece){batch->maps[low].data + offset, left < PIECE ? left : PIECE, 0};
 }
 
+/* Maps a file, and reads it at once if it is small. */
+static tdc_status start_file(const char *path, struct tdc_file_map *map, struct tdc_bare_sum *sum,
+                             struct tdc_error *error)
+{
+    *map = (struct tdc_file_map){0};
+    tdc_status status = tdc_file_map_open(path, map, error);
+    if (status != TDC_OK || map->size > PIECE)
+        return status;
+    if (!read_piece((struct piece){map->data, map->size, 0}, sum))
+        status = tdc_fail(error, TDC_ERR_CHANGED, "%s shrank while it was read", path);
+    tdc_file_map_close(map);
+    *map = (struct tdc_file_map){0};
+    return status;
+}
+
 static tdc_status read_batch(struct batch *batch, char *const *paths, int threads,
                              struct tdc_bare_sum *sum, struct tdc_error *error)
 {
-    uint64_t word = 0, bytes = 0;
-    atomic_int failed = TDC_OK;
-#pragma omp parallel num_threads(threads) reduction(^ : word) reduction(+ : bytes)
+    struct tdc_error first = {0};
+#pragma omp parallel num_threads(threads)
     {
-        struct tdc_error own;
-        tdc_status status;
-        int none = TDC_OK;
+        struct tdc_bare_sum own = {0};
+        struct tdc_error failure = {0};
 #pragma omp for schedule(dynamic, 4)
-        for (size_t i = 0; i < batch->count; i++) {
-            batch->maps[i] = (struct tdc_file_map){0};
-            status = tdc_file_map_open(paths[i], &batch->maps[i], &own);
-            if (status != TDC_OK && atomic_compare_exchange_strong(&failed, &none, (int)status))
-                *error = own;
-        }
+        for (size_t i = 0; i < batch->count; i++)
+            start_file(paths[i], &batch->maps[i], &own, &failure);
 #pragma omp single
         number_pieces(batch);
 #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < batch->first_piece[batch->count]; i++) {
-            struct piece piece = piece_of(batch, i);
-            if (!tdc_guarded_read(join_words, &piece))
-                atomic_store(&failed, TDC_ERR_CHANGED);
-            word ^= piece.word;
-            bytes += piece.size;
-        }
+        for (size_t i = 0; i < batch->first_piece[batch->count]; i++)
+            if (!read_piece(piece_of(batch, i), &own))
+                tdc_fail(&failure, TDC_ERR_CHANGED, "a file shrank while it was read");
 #pragma omp for schedule(dynamic, 4)
         for (size_t i = 0; i < batch->count; i++)
             tdc_file_map_close(&batch->maps[i]);
+#pragma omp critical
+        {
+            sum->word ^= own.word;
+            sum->bytes += own.bytes;
+            if (failure.status != TDC_OK)
+                first = failure;
+        }
     }
-    sum->word ^= word;
-    sum->bytes += bytes;
-    if (atomic_load(&failed) == TDC_ERR_CHANGED)
-        tdc_fail(error, TDC_ERR_CHANGED, "a file shrank while it was read");
-    return (tdc_status)atomic_load(&failed);
+    if (first.status != TDC_OK)
+        *error = first;
+    return first.status;
 }
 
 tdc_status tdc_bare_read(const struct tdc_bare_files *files, int threads, struct tdc_bare_sum *sum,

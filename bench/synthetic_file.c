@@ -46,6 +46,7 @@ const char *tdc_numpy_dtype_name(tdc_dtype dtype)
 
 /* ---- little endian numbers ------------------------------------------------------------------- */
 
+/* bytes <= 8 */
 static void add_number(struct tdc_text *text, uint64_t number, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
@@ -187,7 +188,8 @@ static void zip_central(struct tdc_text *text, const char *stem, int number,
     add_number(text, member->size, 4);
     add_number(text, member->size, 4);
     add_number(text, strlen(stem) + 1 + strlen(member_names[number]), 2);
-    add_number(text, 0, 12); /* no extra field, no comment, first disk, attributes */
+    add_number(text, 0, 8); /* no extra field, no comment, first disk, internal attributes */
+    add_number(text, 0, 4); /* external attributes */
     add_number(text, member->offset, 4);
     tdc_text_addf(text, "%s/%s", stem, member_names[number]);
 }

@@ -12,7 +12,7 @@
 
 #define VOCABULARY    50257
 #define FLOAT_SPIKE   16.0F
-#define INTEGER_SPIKE 65536
+#define INTEGER_SPIKE 262144
 
 struct lanes {
     uint64_t a[LANES], b[LANES];
@@ -336,7 +336,7 @@ static void decode(tdc_dtype dtype, const void *elements, size_t count, float *r
             floats[i] = from_f16(halves[i]);
     else if (dtype == TDC_I32)
         for (size_t i = 0; i < count; i++)
-            floats[i] = (float)words[i]; /* exact: below 2^17 */
+            floats[i] = (float)words[i]; /* exact: below 2^24 */
 }
 
 void tdc_values_statistics_add(struct tdc_values_statistics *statistics, tdc_dtype dtype,

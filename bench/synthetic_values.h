@@ -34,7 +34,7 @@ void tdc_values_fill(const struct tdc_values *values, uint64_t block, size_t cou
 
 /*
  * A fault no rule set overlooks: every 64th element, the first included, grows by 16 (integers:
- * 65536). Whatever the tensor was, its maximum then is at least three times as large and the
+ * 262144). Whatever the tensor was, its maximum then is at least three times as large and the
  * largest absolute error above 1. count starts at the beginning of a block.
  */
 void tdc_values_spike(tdc_dtype dtype, void *elements, size_t count);

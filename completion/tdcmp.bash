@@ -20,9 +20,14 @@ _tdcmp()
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
         --threads --help"
-    local make="--tensors --elements --dtype --task --npy --share --exact --ranks --steps --indent
+    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --ranks --steps --indent
         --no-stack --seed --threads --help"
-    local measure="--case --dtype --size --tensors --threads --repeat --rules --dir --help"
+    local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
+        --help"
+    local plain="--dtype --size --total --state --step --fuzzy --data-mapping --layer-mapping --api-mapping
+        --cell-mapping --threads --repeat --rules --io --dir --json --help"
+    local kernels="--dtype --variant --rule --size --threads --repeat --json --help"
+    local reading="--size --files --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -53,10 +58,13 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare match make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io make --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
+        *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;
+        *:io) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$reading" -- "$cur")) ;;
+        *) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$plain" -- "$cur")) ;;
         esac
         ;;
     esac

@@ -5,10 +5,10 @@ set -l matching '__fish_seen_subcommand_from compare match; and not __fish_seen_
 
 complete -c tdcmp -n __fish_is_first_arg -a compare -d 'compare two dumps'
 complete -c tdcmp -n __fish_is_first_arg -a match -d 'which row faces which'
-complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure on synthetic dumps'
+complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure the speed on this machine'
 complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and library'
 complete -c tdcmp -l help -s h -d 'options and an example'
-complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'compare match make'
+complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'compare match kernels io make'
 complete -c tdcmp -n "$friendly" -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the results'
 complete -c tdcmp -n "$friendly" -s F -l format -x -a 'xlsx csv json xlsx,csv xlsx,csv,json' -d 'formats of the results'
 complete -c tdcmp -n "$matching" -l step -x -d 'of dump roots: this step only'

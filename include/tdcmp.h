@@ -136,6 +136,13 @@ typedef enum {
     TDC_MESSAGE_ERROR
 } tdc_message_level;
 
+typedef enum {
+    TDC_IO_AUTO,  /* mapped when in the page cache, past the cache when not */
+    TDC_IO_MMAP,  /* always mapped */
+    TDC_IO_PREAD, /* always read into buffers: for network file systems */
+    TDC_IO_DIRECT /* always past the page cache where the file system allows it */
+} tdc_io;
+
 /* A way to translate NPU names; file may be NULL where the built-in rules are enough. */
 struct tdc_mapping {
     bool use;
@@ -156,6 +163,7 @@ struct tdc_options {
     bool mindspore;
     bool highlight; /* find the rows to colour */
     int threads;    /* 0: as many as the machine has */
+    tdc_io io;      /* how tensor files are read */
 
     /* One line each, without newline; may be called from one thread at a time. NULL: silent. */
     void (*message)(void *context, tdc_message_level level, const char *text);
@@ -237,6 +245,19 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes);
 tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
                        struct tdc_error *error);
 
+/* A file to write while comparing. */
+struct tdc_output {
+    tdc_table *table;
+    tdc_format format;
+    const char *path;
+};
+
+/* tdc_compare, and each output is written while the rest is still being compared: rows follow as
+ * they are done, in order. On failure no output is left behind. */
+tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
+                          size_t output_count, const struct tdc_options *options,
+                          struct tdc_error *error);
+
 /* What became of a row, whatever the mode and the rules call it. */
 typedef enum {
     TDC_ROW_SAME,      /* within tolerance */
@@ -252,6 +273,7 @@ struct tdc_summary {
     uint64_t classes[TDC_ROW_CLASSES];
     uint64_t coloured[3]; /* by tdc_colour */
     uint64_t bytes;       /* of tensor data compared, both sides */
+    double seconds;       /* that reading and comparing the data of the whole run took */
 };
 
 /* ---- read rows ------------------------------------------------------------------------------- */
@@ -330,8 +352,11 @@ void tdc_progress_stop(struct tdc_progress *progress);
 
 /* Creates a folder and its missing parents (mode 0750). */
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
-/* Removes every unfinished result of this process. Async-signal-safe: for handlers of SIGINT. */
+/* Removes every unfinished result of this process. Async-signal-safe. */
 void tdc_out_files_remove(void);
+/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number,
+ * at once or as soon as no file is just being created. Async-signal-safe. */
+void tdc_interrupt(int signal_number);
 /* Which CPU variant the kernels use: "x86-64-v3". */
 const char *tdc_cpu_name(void);
 

@@ -1,16 +1,29 @@
-/* file_map.h - a whole file, mapped read-only. */
+/* file_map.h - opening regular files for reading, and whole files mapped read-only. */
 #ifndef TDC_IO_FILE_MAP_H
 #define TDC_IO_FILE_MAP_H
 
 #include "tdcmp.h"
 
+/* An open regular file. */
+struct tdc_file {
+    int descriptor;
+    size_t size;
+    bool linked; /* the path itself is a symbolic link, which was followed */
+};
+
+/* Symbolic links are followed; anything but a regular file is TDC_ERR_READ. The caller closes the
+ * descriptor. */
+tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error);
+
 struct tdc_file_map {
     const char *data; /* NULL for an empty file */
     size_t size;
-    bool linked; /* the path itself is a symbolic link */
 };
 
-/* Regular files only; symbolic links are followed. */
+/* Maps an open file; its descriptor may be closed afterwards. path is for messages. */
+tdc_status tdc_file_map_make(const struct tdc_file *file, const char *path,
+                             struct tdc_file_map *map, struct tdc_error *error);
+/* Opens, maps and closes. */
 tdc_status tdc_file_map_open(const char *path, struct tdc_file_map *map, struct tdc_error *error);
 void tdc_file_map_close(struct tdc_file_map *map);
 

@@ -19,4 +19,16 @@ static inline uint64_t tdc_le64(const unsigned char *at)
     return (uint64_t)tdc_le32(at) | (uint64_t)tdc_le32(at + 4) << 32;
 }
 
+static inline void tdc_set_le16(unsigned char *at, uint16_t value)
+{
+    at[0] = (unsigned char)(value & 0xff);
+    at[1] = (unsigned char)(value >> 8);
+}
+
+static inline void tdc_set_le32(unsigned char *at, uint32_t value)
+{
+    tdc_set_le16(at, (uint16_t)(value & 0xffff));
+    tdc_set_le16(at + 2, (uint16_t)(value >> 16));
+}
+
 #endif

@@ -27,9 +27,10 @@ struct tdc_tensor {
     const unsigned char *data;           /* element 0,0,...: the storage offset is already added */
 
     /* owned by the reader */
-    void *map;
-    size_t map_size;
-    bool linked; /* the file is a symbolic link, which was followed */
+    void *map;       /* the whole file; NULL when it was read into a scratch */
+    size_t map_size; /* bytes of the file, mapped or not */
+    int descriptor;  /* of a mapped file, else -1 */
+    bool linked;     /* the file is a symbolic link, which was followed */
 };
 
 enum tdc_tensor_kind {
@@ -47,6 +48,21 @@ enum tdc_tensor_kind {
 tdc_status tdc_tensor_open(const char *path, enum tdc_tensor_kind kind, struct tdc_tensor *tensor,
                            struct tdc_error *error);
 void tdc_tensor_close(struct tdc_tensor *tensor);
+
+/*
+ * Working memory of a thread that opens many files. Files of up to TDC_SMALL_FILE bytes are read
+ * into it instead of being mapped: for them a map costs several times the read. Such a tensor is
+ * valid until the scratch is used for the next file.
+ */
+#define TDC_SMALL_FILE ((size_t)256 << 10)
+struct tdc_tensor_scratch;
+struct tdc_tensor_scratch *tdc_tensor_scratch_new(void);
+void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch);
+
+/* tdc_tensor_open, kind by suffix, with such memory. *cold is set when a small file had to come
+ * from the disk and is left alone otherwise; may be NULL. */
+tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path, bool *cold,
+                                struct tdc_tensor *tensor, struct tdc_error *error);
 
 /* The same on bytes already in memory (for fuzzing and tests); the bytes must outlive the tensor.
  */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "io/error.h"
-#include "io/zip_numbers.h"
+#include "io/little_endian.h"
 
 #define END_RECORD       22u
 #define END_SIGNATURE    0x06054b50u

@@ -23,6 +23,7 @@
 #include <xlsxwriter.h>
 
 #include "io/error.h"
+#include "io/interrupt.h"
 #include "io/sink_backend.h"
 #include "io/xlsx_cells.h"
 #include "io/xlsx_package.h"
@@ -114,7 +115,9 @@ static tdc_status start_sheet(struct tdc_sink *sink, const char *name, struct td
     if (!reserve_sheet(state))
         return no_memory(sink, error);
     errno = 0;
+    tdc_interrupt_hold();
     lxw_worksheet *worksheet = workbook_add_worksheet(state->book, name);
+    tdc_interrupt_release();
     if (worksheet == NULL)
         return tdc_fail_errno(error, TDC_ERR_WRITE, errno != 0 ? errno : EINVAL,
                               "%s: the sheet %s cannot be created", sink->file.path, name);
@@ -214,7 +217,9 @@ static bool open_book(const struct tdc_sink *sink, struct xlsx_state *state)
     if (folder == NULL)
         return false;
     lxw_workbook_options options = {.constant_memory = LXW_TRUE, .tmpdir = folder};
+    tdc_interrupt_hold();
     state->book = workbook_new_opt(sink->file.temporary, &options);
+    tdc_interrupt_release();
     free(folder);
     return state->book != NULL;
 }
@@ -306,8 +311,10 @@ static tdc_status close_book(struct tdc_sink *sink, struct tdc_error *error)
             state->book->options.use_zip64 = LXW_TRUE;
     }
     errno = 0;
+    tdc_interrupt_hold();
     lxw_error result = workbook_close(state->book);
     int number = errno;
+    tdc_interrupt_release();
     state->book = NULL; /* freed in any case */
     tdc_status status = TDC_OK;
     if (result != LXW_NO_ERROR) {

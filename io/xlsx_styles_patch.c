@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "io/error.h"
-#include "io/zip_numbers.h"
+#include "io/little_endian.h"
 
 /* All parts behind the sheets together take some 10 KB. */
 #define TAIL_LIMIT   ((uint64_t)4 << 20)

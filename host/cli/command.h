@@ -73,8 +73,7 @@ struct tdc_run_item {
 struct tdc_run {
     struct tdc_run_item *items;
     size_t count;
-    double seconds;         /* all in all */
-    double compare_seconds; /* reading tensors and comparing */
+    double seconds; /* all in all */
 };
 
 /* Loads, matches, compares and writes. The run is to be freed in any case. */

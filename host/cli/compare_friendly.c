@@ -26,6 +26,9 @@ static const char usage[] =
     "      --no-advice          do not write the advisor file\n"
     "      --allow-unmatched    rows without a partner do not make the exit code 1\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
+    "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
+    "                           cache, past it when not), mmap, pread (network file systems), "
+    "direct\n"
     "  -q, --quiet              no progress, no summary\n"
     "  -h, --help               this text\n"
     "\n"
@@ -41,7 +44,8 @@ enum {
     OPTION_STACK,
     OPTION_NO_STACK,
     OPTION_NO_ADVICE,
-    OPTION_ALLOW_UNMATCHED
+    OPTION_ALLOW_UNMATCHED,
+    OPTION_IO
 };
 
 static const struct option long_options[] = {
@@ -55,6 +59,7 @@ static const struct option long_options[] = {
     {"no-advice", no_argument, NULL, OPTION_NO_ADVICE},
     {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
     {"threads", required_argument, NULL, 't'},
+    {"io", required_argument, NULL, OPTION_IO},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -107,6 +112,9 @@ static bool take_option(struct settings *settings, int option)
     case 't':
         return tdc_parse_number(optarg, 1, &request->options.threads) ||
                wrong("--threads", optarg, "a number of threads");
+    case OPTION_IO:
+        return tdc_parse_io(optarg, &request->options.io) ||
+               wrong("--io", optarg, "auto, mmap, pread or direct");
     case 'q':
         request->quiet = true;
         return true;
@@ -157,6 +165,19 @@ static int exit_code(const struct settings *settings, const struct tdc_run *run)
     return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }
 
+/* Messages about how two dumps fit each other do not name them. */
+static void complain_of(const struct tdc_run *run, const struct tdc_error *error)
+{
+    bool about_both = error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_REFUSED ||
+                      error->status == TDC_ERR_NOTHING || error->status == TDC_ERR_FORMAT;
+    const struct tdc_task *task = run->count != 0 ? run->items[run->count - 1].task : NULL;
+    if (about_both && task != NULL && strstr(error->message, task->npu) == NULL &&
+        strstr(error->message, task->bench) == NULL)
+        tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);
+    else
+        tdc_complain("%s", error->message);
+}
+
 int tdc_command_compare(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
@@ -186,7 +207,7 @@ int tdc_command_compare(int argc, char **argv)
     }
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
-        tdc_complain("%s", error.message);
+        complain_of(&run, &error);
     } else {
         if (!request->quiet)
             tdc_print_summary(request, &run);

@@ -27,13 +27,12 @@ static const char usage[] =
 /* Results get their names only when complete: removing the temporaries leaves nothing broken. */
 static void interrupted(int number)
 {
-    tdc_out_files_remove();
     if (isatty(STDERR_FILENO)) {
         static const char erase[] = "\r\x1b[K";
         ssize_t ignored = write(STDERR_FILENO, erase, sizeof erase - 1);
         (void)ignored;
     }
-    _exit(128 + number);
+    tdc_interrupt(number);
 }
 
 static void watch_signals(void)

@@ -27,6 +27,21 @@ bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
     return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
 }
 
+bool tdc_parse_io(const char *name, tdc_io *io)
+{
+    static const char *const names[] = {[TDC_IO_AUTO] = "auto",
+                                        [TDC_IO_MMAP] = "mmap",
+                                        [TDC_IO_PREAD] = "pread",
+                                        [TDC_IO_DIRECT] = "direct"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *io = (tdc_io)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool tdc_parse_number(const char *text, int least, int *number)
 {
     char *end;

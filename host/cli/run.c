@@ -84,39 +84,6 @@ static void forward_progress(void *context, uint64_t rows, uint64_t bytes)
     tdc_progress_add(progress->bar, rows, bytes);
 }
 
-static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_run *run,
-                              struct tdc_error *error)
-{
-    tdc_table **tables = calloc(run->count + 1, sizeof(tdc_table *));
-    if (tables == NULL) {
-        snprintf(error->message, sizeof error->message, "out of memory");
-        return error->status = TDC_ERR_MEMORY;
-    }
-    size_t count = 0;
-    uint64_t rows = 0, bytes = 0;
-    for (size_t i = 0; i < run->count; i++) {
-        if (run->items[i].table == NULL)
-            continue;
-        uint64_t table_rows, table_bytes;
-        tdc_table_work(run->items[i].table, &table_rows, &table_bytes);
-        rows += table_rows;
-        bytes += table_bytes;
-        tables[count++] = run->items[i].table;
-    }
-    struct progress_context progress = {.original = request->options};
-    progress.bar = tdc_progress_start("comparing", rows, bytes, request->quiet || rows == 0);
-    struct tdc_options options = request->options;
-    options.message = forward_message;
-    options.progress = forward_progress;
-    options.context = &progress;
-    double start = now();
-    tdc_status status = tdc_compare(tables, count, &options, error);
-    run->compare_seconds = now() - start;
-    tdc_progress_stop(progress.bar);
-    free(tables);
-    return status;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static char *result_path(const struct tdc_run_request *request, const struct tdc_task *task,
@@ -142,29 +109,94 @@ static void stamp(char text[32])
     strftime(text, 32, "%Y%m%d%H%M%S", &local);
 }
 
-static tdc_status write_item(const struct tdc_run_request *request, struct tdc_run_item *item,
-                             const char *time_stamp, struct tdc_error *error)
+static tdc_status make_folder(const struct tdc_run_request *request, const struct tdc_task *task,
+                              struct tdc_error *error)
+{
+    if (task->folder[0] == '\0')
+        return TDC_OK;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", request->output, task->folder);
+    return tdc_make_folders(path, error);
+}
+
+/* ---- comparing and writing ------------------------------------------------------------------- */
+
+static tdc_status out_of_memory(struct tdc_error *error)
+{
+    snprintf(error->message, sizeof error->message, "out of memory");
+    return error->status = TDC_ERR_MEMORY;
+}
+
+/* The result files of an item, one per format; their names are noted when all is well. */
+static tdc_status plan_outputs(const struct tdc_run_request *request, struct tdc_run_item *item,
+                               const char *time_stamp, struct tdc_output *outputs, size_t *count,
+                               struct tdc_error *error)
 {
     static const struct {
         tdc_format format;
         const char *extension;
     } formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
     const char *stem = item->task->debug ? "debug_compare_result" : "compare_result";
-    for (size_t i = 0; i < 3; i++) {
+    tdc_status status = make_folder(request, item->task, error);
+    for (size_t i = 0; i < 3 && status == TDC_OK; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
             continue;
         char *path = result_path(request, item->task, stem, time_stamp, formats[i].extension);
-        tdc_status status = TDC_ERR_MEMORY;
-        if (path != NULL)
-            status = tdc_table_write(item->table, formats[i].format, path, error);
-        if (status != TDC_OK) {
-            free(path);
-            return status;
-        }
+        if (path == NULL)
+            return out_of_memory(error);
         item->files[item->file_count++] = path;
+        outputs[(*count)++] = (struct tdc_output){item->table, formats[i].format, path};
     }
-    return TDC_OK;
+    return status;
 }
+
+static tdc_status compare_planned(const struct tdc_run_request *request, struct tdc_run *run,
+                                  tdc_table **tables, struct tdc_output *outputs,
+                                  const char *time_stamp, struct tdc_error *error)
+{
+    size_t count = 0, output_count = 0;
+    uint64_t rows = 0, bytes = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        struct tdc_run_item *item = &run->items[i];
+        if (item->table == NULL)
+            continue;
+        uint64_t table_rows, table_bytes;
+        tdc_table_work(item->table, &table_rows, &table_bytes);
+        rows += table_rows;
+        bytes += table_bytes;
+        tables[count++] = item->table;
+        tdc_status status = plan_outputs(request, item, time_stamp, outputs, &output_count, error);
+        if (status != TDC_OK)
+            return status;
+    }
+    struct progress_context progress = {.original = request->options};
+    progress.bar = tdc_progress_start("comparing", rows, bytes, request->quiet || rows == 0);
+    struct tdc_options options = request->options;
+    options.message = forward_message;
+    options.progress = forward_progress;
+    options.context = &progress;
+    tdc_status status = tdc_compare_to(tables, count, outputs, output_count, &options, error);
+    tdc_progress_stop(progress.bar);
+    return status;
+}
+
+static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_run *run,
+                              const char *time_stamp, struct tdc_error *error)
+{
+    tdc_table **tables = calloc(run->count + 1, sizeof(tdc_table *));
+    struct tdc_output *outputs = calloc(3 * run->count + 1, sizeof *outputs);
+    tdc_status status;
+    if (tables == NULL || outputs == NULL)
+        status = out_of_memory(error);
+    else
+        status = compare_planned(request, run, tables, outputs, time_stamp, error);
+    free(tables);
+    free(outputs);
+    return status;
+}
+
+/* ---- what follows the tables ------------------------------------------------------------------
+ */
 
 /* Writes one more file about an item and notes its name. */
 static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_run_item *item,
@@ -185,29 +217,17 @@ static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_
     return status;
 }
 
-static tdc_status make_folder(const struct tdc_run_request *request, const struct tdc_task *task,
-                              struct tdc_error *error)
-{
-    if (task->folder[0] == '\0')
-        return TDC_OK;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", request->output, task->folder);
-    return tdc_make_folders(path, error);
-}
-
 /* msprobe gives the advice about dump.json and debug.json of one rank the same name. */
 static const char *advice_stem(const struct tdc_run_request *request, const struct tdc_task *task)
 {
     return task->debug && request->options.rules == TDC_RULES_SOUND ? "debug_advisor" : "advisor";
 }
 
-static tdc_status write_item_files(const struct tdc_run_request *request, struct tdc_run_item *item,
-                                   const char *time_stamp, struct tdc_error *error)
+static tdc_status write_extras(const struct tdc_run_request *request, struct tdc_run_item *item,
+                               struct tdc_error *error)
 {
-    tdc_status status = make_folder(request, item->task, error);
-    if (status == TDC_OK)
-        status = write_item(request, item, time_stamp, error);
-    if (status == TDC_OK && request->advice)
+    tdc_status status = TDC_OK;
+    if (request->advice)
         status = write_extra(request, item, advice_stem(request, item->task), "txt", error);
     if (status == TDC_OK)
         status = write_extra(request, item, "data_mapping", "yaml", error);
@@ -239,10 +259,10 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
     }
     tdc_status status = tdc_make_folders(request->output, error);
     if (status == TDC_OK)
-        status = compare_all(request, run, error);
+        status = compare_all(request, run, time_stamp, error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->items[i].table != NULL)
-            status = write_item_files(request, &run->items[i], time_stamp, error);
+            status = write_extras(request, &run->items[i], error);
     run->seconds = now() - start;
     return status;
 }

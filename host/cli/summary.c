@@ -28,6 +28,7 @@ static void add_up(struct tdc_summary *total, const struct tdc_summary *part)
 {
     total->rows += part->rows;
     total->bytes += part->bytes;
+    total->seconds = part->seconds; /* of the whole run, the same for all */
     for (int i = 0; i < TDC_ROW_CLASSES; i++)
         total->classes[i] += part->classes[i];
     for (int i = 0; i < 3; i++)
@@ -143,7 +144,7 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
         printf(total.bytes < 100000000 ? "%.3g MB of tensors compared at %.2f GB/s, "
                                        : "%.4g GB of tensors compared at %.2f GB/s, ",
                (double)total.bytes * (total.bytes < 100000000 ? 1e-6 : 1e-9),
-               (double)total.bytes * 1e-9 / run->compare_seconds);
+               (double)total.bytes * 1e-9 / total.seconds);
     printf("%.2f s in all (rules %s, %s kernels)\n", run->seconds,
            request->options.rules == TDC_RULES_COMPAT ? "compat" : "sound", tdc_cpu_name());
     for (size_t i = 0; i < run->count; i++)

@@ -23,6 +23,14 @@ void tdc_items_end(struct tdc_item_builder *builder);
 /* Appends the records of one entry in table order: inputs, parameters, outputs, gradients. */
 bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struct tdc_json *value);
 
+/* Appends a record for a leaf object, or for a null item, under the name in builder->name. */
+void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
+                        enum tdc_state state);
+void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state);
+
+/* A string with exactly this text. */
+bool tdc_json_is_text(const struct tdc_json *value, const char *text);
+
 /* Python's truth of a value: false for null, false, 0, "", [], {} and a missing one (NULL). */
 bool tdc_json_truthy(const struct tdc_json *value);
 

@@ -9,23 +9,29 @@
 #include "io/error.h"
 #include "io/mapping_guard.h"
 
-/* A pair of several chunks, open to every thread. */
+/* Jobs of at least so many bytes start before all others, largest first. */
+#define LARGE_JOB ((uint64_t)64 << 20)
+/* Jobs of less are taken several at a time. */
+#define SMALL_JOB  ((uint64_t)256 << 10)
+#define MOST_BATCH 32
+
+/* A pair of several spans, open to every thread. */
 struct shared_pair {
     const struct tdc_job *job;
     struct tdc_open_pair pair;
     struct tdc_outcome outcome;
     struct tdc_pair_sums *partials; /* by chunk */
-    uint64_t claimed, finished;     /* chunks; under the lock of the run */
+    uint64_t claimed, finished;     /* spans; under the lock of the run */
     enum tdc_chunk_result worst;    /* under the lock of the run */
 };
 
 struct run {
     const struct tdc_engine *engine;
     struct tdc_job *jobs;
-    size_t count;
+    size_t count, threads;
     pthread_mutex_t lock;
     size_t next;                 /* job */
-    struct shared_pair **shared; /* with chunks to claim; at most one per thread */
+    struct shared_pair **shared; /* with spans to claim; at most one per thread */
     size_t shared_count;
     uint64_t links; /* tensor files that are symbolic links */
 };
@@ -57,17 +63,16 @@ static void explain(struct tdc_outcome *outcome, const struct tdc_job *job,
     }
 }
 
-/* The last step of a pair, by the thread that finished its last chunk. */
+/* The last step of a pair, by the thread that finished its last span. */
 static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_pair *pair,
                     struct tdc_outcome *outcome, enum tdc_chunk_result worst)
 {
     const struct tdc_engine *engine = run->engine;
+    if (worst == TDC_CHUNK_DONE && !tdc_pair_finish(pair, outcome))
+        worst = TDC_CHUNK_VANISHED;
     explain(outcome, job, worst);
-    if (outcome->code == TDC_OUTCOME_COMPARED)
-        tdc_pair_finish(pair, outcome);
     tdc_pair_close(pair);
     engine->done(engine->context, job, outcome);
-    report(engine, 1, 0);
     if (outcome->links != 0) {
         pthread_mutex_lock(&run->lock);
         run->links += outcome->links;
@@ -75,45 +80,40 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
     }
 }
 
+/* ---- large pairs ----------------------------------------------------------------------------- */
+
 static void deliver_shared(struct run *run, struct shared_pair *shared)
 {
     for (uint64_t i = 0; i < shared->pair.chunks && shared->worst == TDC_CHUNK_DONE; i++)
         tdc_pair_merge(&shared->outcome.sums, &shared->partials[i]);
     deliver(run, shared->job, &shared->pair, &shared->outcome, shared->worst);
+    report(run->engine, 1, 0);
     free(shared->partials);
     free(shared);
 }
 
-static uint64_t chunk_bytes(const struct tdc_open_pair *pair, uint64_t chunk)
-{
-    uint64_t left = pair->n.count - chunk * TDC_PAIR_CHUNK;
-    uint64_t count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK;
-    return count * (tdc_dtype_size(tdc_gathered_dtype(&pair->n)) +
-                    tdc_dtype_size(tdc_gathered_dtype(&pair->b)));
-}
-
-/* Takes a chunk of an open pair, if there is one; pairs without unclaimed chunks leave the list. */
-static struct shared_pair *claim_chunk(struct run *run, uint64_t *chunk)
+/* Takes a span of an open pair, if there is one; pairs without unclaimed spans leave the list. */
+static struct shared_pair *claim_span(struct run *run, uint64_t *span)
 {
     if (run->shared_count == 0)
         return NULL;
     struct shared_pair *shared = run->shared[0];
-    *chunk = shared->claimed++;
-    if (shared->claimed == shared->pair.chunks)
+    *span = shared->claimed++;
+    if (shared->claimed == shared->pair.spans)
         run->shared[0] = run->shared[--run->shared_count];
     return shared;
 }
 
-static void work_on_chunk(struct run *run, struct shared_pair *shared, uint64_t chunk,
-                          struct tdc_chunk_buffers *buffers)
+static void work_on_span(struct run *run, struct shared_pair *shared, uint64_t span,
+                         struct tdc_worker *worker)
 {
-    enum tdc_chunk_result result =
-        tdc_pair_chunk(&shared->pair, chunk, buffers, &shared->partials[chunk]);
-    report(run->engine, 0, chunk_bytes(&shared->pair, chunk));
+    struct tdc_pair_sums *partials = shared->partials + span * shared->pair.span_chunks;
+    enum tdc_chunk_result result = tdc_pair_span(&shared->pair, span, worker, partials);
+    report(run->engine, 0, tdc_pair_span_bytes(&shared->pair, span));
     pthread_mutex_lock(&run->lock);
     if (result > shared->worst)
         shared->worst = result;
-    bool last = ++shared->finished == shared->pair.chunks;
+    bool last = ++shared->finished == shared->pair.spans;
     pthread_mutex_unlock(&run->lock);
     if (last)
         deliver_shared(run, shared);
@@ -123,71 +123,110 @@ static void work_on_chunk(struct run *run, struct shared_pair *shared, uint64_t 
 static bool share(struct run *run, const struct tdc_job *job, const struct tdc_open_pair *pair,
                   const struct tdc_outcome *outcome)
 {
-    struct shared_pair *shared = calloc(1, sizeof *shared);
+    struct shared_pair *shared = malloc(sizeof *shared);
     struct tdc_pair_sums *partials = calloc(pair->chunks, sizeof *partials);
     if (shared == NULL || partials == NULL) {
         free(shared);
         free(partials);
         return false;
     }
-    shared->job = job;
-    shared->pair = *pair;
-    shared->outcome = *outcome;
-    shared->partials = partials;
+    *shared =
+        (struct shared_pair){.job = job, .pair = *pair, .outcome = *outcome, .partials = partials};
+    tdc_pair_moved(&shared->pair);
     pthread_mutex_lock(&run->lock);
     run->shared[run->shared_count++] = shared;
     pthread_mutex_unlock(&run->lock);
     return true;
 }
 
-static void work_on_job(struct run *run, const struct tdc_job *job,
-                        struct tdc_chunk_buffers *buffers)
+/* ---- small pairs ----------------------------------------------------------------------------- */
+
+static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_worker *worker,
+                        struct tdc_outcome *outcome)
 {
     const struct tdc_engine *engine = run->engine;
     struct tdc_open_pair pair;
-    struct tdc_outcome outcome;
-    if (!tdc_pair_open(job, engine->rule, &pair, &outcome)) {
-        engine->done(engine->context, job, &outcome);
-        report(engine, 1, outcome.bytes);
+    if (!tdc_pair_open(worker, job, engine->rule, engine->io, &pair, outcome)) {
+        engine->done(engine->context, job, outcome);
+        report(engine, 1, outcome->bytes);
         return;
     }
-    if (pair.chunks > 1) {
-        if (share(run, job, &pair, &outcome))
-            return;
-        outcome.code = TDC_OUTCOME_UNREADABLE;
-        tdc_fail(&outcome.error, TDC_ERR_MEMORY, "%s: out of memory", job->n_file);
-        deliver(run, job, &pair, &outcome, TDC_CHUNK_DONE);
+    if (pair.spans > 1 && share(run, job, &pair, outcome))
+        return;
+    if (pair.spans > 1) {
+        deliver(run, job, &pair, outcome, TDC_CHUNK_NO_MEMORY);
+        report(engine, 1, outcome->bytes);
         return;
     }
-    struct tdc_pair_sums sums;
-    enum tdc_chunk_result result = tdc_pair_chunk(&pair, 0, buffers, &sums);
-    if (result == TDC_CHUNK_DONE)
-        tdc_pair_merge(&outcome.sums, &sums);
-    report(engine, 0, outcome.bytes);
-    deliver(run, job, &pair, &outcome, result);
+    struct tdc_pair_sums partials[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
+    enum tdc_chunk_result result = tdc_pair_span(&pair, 0, worker, partials);
+    for (uint64_t i = 0; i < pair.chunks && result == TDC_CHUNK_DONE; i++)
+        tdc_pair_merge(&outcome->sums, &partials[i]);
+    deliver(run, job, &pair, outcome, result);
+    report(engine, 1, outcome->bytes);
+}
+
+/*
+ * The next jobs for one thread: a single large one, or a batch of small ones, so that taking a job
+ * does not become the work. A batch is no larger than a fair share of what is left.
+ */
+static size_t claim_jobs(struct run *run, size_t *first)
+{
+    *first = run->next;
+    size_t left = run->count - run->next;
+    if (left == 0 || cancelled(run->engine))
+        return 0;
+    size_t most = left / (run->threads * 4) + 1, count = 0;
+    if (most > MOST_BATCH)
+        most = MOST_BATCH;
+    while (count < most && run->jobs[run->next + count].bytes < SMALL_JOB)
+        count++;
+    count += count == 0;
+    run->next += count;
+    return count;
+}
+
+static void work_on_batch(struct run *run, size_t first, size_t count, struct tdc_worker *worker,
+                          struct tdc_outcome *outcome)
+{
+    if (worker->cold && count > 1)
+        tdc_prefetch(worker, run->jobs + first, count);
+    worker->cold = false;
+    for (size_t i = 0; i < count && !cancelled(run->engine); i++)
+        work_on_job(run, &run->jobs[first + i], worker, outcome);
+}
+
+static void work_until_done(struct run *run, struct tdc_worker *worker, struct tdc_outcome *outcome)
+{
+    for (;;) {
+        uint64_t span = 0;
+        size_t first = 0, count = 0;
+        pthread_mutex_lock(&run->lock);
+        struct shared_pair *shared = claim_span(run, &span);
+        if (shared == NULL)
+            count = claim_jobs(run, &first);
+        pthread_mutex_unlock(&run->lock);
+        if (shared != NULL)
+            work_on_span(run, shared, span, worker);
+        else if (count != 0)
+            work_on_batch(run, first, count, worker, outcome);
+        else
+            break;
+    }
 }
 
 static void work(struct run *run)
 {
-    struct tdc_chunk_buffers buffers = {NULL, NULL};
-    for (;;) {
-        uint64_t chunk;
-        const struct tdc_job *job = NULL;
-        pthread_mutex_lock(&run->lock);
-        struct shared_pair *shared = claim_chunk(run, &chunk);
-        if (shared == NULL && run->next < run->count && !cancelled(run->engine))
-            job = &run->jobs[run->next++];
-        pthread_mutex_unlock(&run->lock);
-        if (shared != NULL)
-            work_on_chunk(run, shared, chunk, &buffers);
-        else if (job != NULL)
-            work_on_job(run, job, &buffers);
-        else
-            break;
-    }
-    free(buffers.n);
-    free(buffers.b);
+    struct tdc_worker worker;
+    struct tdc_outcome *outcome = malloc(sizeof *outcome);
+    /* a thread without memory leaves the work to the others; with none left the run says so */
+    if (tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK && outcome != NULL)
+        work_until_done(run, &worker, outcome);
+    tdc_worker_free(&worker);
+    free(outcome);
 }
+
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void warn_of_links(const struct run *run)
 {
@@ -200,20 +239,25 @@ static void warn_of_links(const struct run *run)
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
-/* Largest first, so that no thread is left with a huge pair at the end; ties keep the row order. */
-static int by_size(const void *left, const void *right)
+/*
+ * Large jobs first, so that no thread is left with a huge pair at the end; all others in the order
+ * of their rows, so that a writer can follow.
+ */
+static int by_size_and_order(const void *left, const void *right)
 {
     const struct tdc_job *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
-    return (a->row > b->row) - (a->row < b->row);
+    uint64_t a_size = a->bytes >= LARGE_JOB ? a->bytes : 0;
+    uint64_t b_size = b->bytes >= LARGE_JOB ? b->bytes : 0;
+    if (a_size != b_size)
+        return a_size < b_size ? 1 : -1;
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs, size_t count,
                           struct tdc_error *error)
 {
     int threads = engine->threads > 0 ? engine->threads : omp_get_num_procs();
-    struct run run = {.engine = engine, .jobs = jobs, .count = count};
+    struct run run = {.engine = engine, .jobs = jobs, .count = count, .threads = (size_t)threads};
     run.shared = calloc((size_t)threads, sizeof *run.shared);
     if (run.shared == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %d threads", threads);
@@ -221,7 +265,7 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
         free(run.shared);
         return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
     }
-    qsort(jobs, count, sizeof *jobs, by_size);
+    qsort(jobs, count, sizeof *jobs, by_size_and_order);
     pthread_mutex_init(&run.lock, NULL);
 #pragma omp parallel num_threads(threads) default(none) shared(run)
     work(&run);
@@ -231,5 +275,7 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
     warn_of_links(&run);
     if (cancelled(engine))
         return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+    if (run.next < count)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %d threads", threads);
     return TDC_OK;
 }

@@ -7,13 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/engine/engine.h"
+#include "host/engine/source.h"
 #include "io/pytext.h"
-
-tdc_dtype tdc_gathered_dtype(const struct tdc_tensor *tensor)
-{
-    return tensor->dtype == TDC_TEXT ? TDC_F64 : tensor->dtype;
-}
 
 static void swap_bytes(unsigned char *element, size_t size)
 {
@@ -83,7 +78,7 @@ static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *s
 bool tdc_gather(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer)
 {
     size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
-    size_t dense = tdc_dtype_size(tdc_gathered_dtype(tensor));
+    size_t dense = tdc_dtype_size(tdc_source_dtype(tensor));
     unsigned char *target = buffer;
     uint64_t index[TDC_MAX_DIMENSIONS];
     uint64_t rest = first;

@@ -1,28 +1,21 @@
-/* pair.c - one pair of tensor files: open, reduce a chunk, finish. */
-#include <stdio.h>
-#include <stdlib.h>
+/* pair.c - one pair of tensor files: open, reduce a span, finish. */
 #include <string.h>
 
-#include "host/engine/backend.h"
 #include "host/engine/engine.h"
+#include "host/engine/job_path.h"
 #include "io/error.h"
 #include "io/mapping_guard.h"
 
-#define DATA_FOLDER "dump_tensor_data"
+/* ---- opening --------------------------------------------------------------------------------- */
 
-static tdc_status open_side(const char *folder, const char *file, struct tdc_tensor *tensor,
+static tdc_status open_side(struct tdc_worker *worker, struct tdc_tensor_scratch *scratch,
+                            const char *folder, const char *name, struct tdc_tensor *tensor,
                             struct tdc_error *error)
 {
-    if (strchr(file, '/') != NULL)
-        return tdc_fail(error, TDC_ERR_REFUSED, "%s: a data_name must not leave its folder", file);
-    size_t size = strlen(folder) + sizeof "/" DATA_FOLDER "/" + strlen(file);
-    char *path = malloc(size);
+    const char *path = tdc_job_path(&worker->path, folder, name, error);
     if (path == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", file);
-    snprintf(path, size, "%s/" DATA_FOLDER "/%s", folder, file);
-    tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, tensor, error);
-    free(path);
-    return status;
+        return error->status;
+    return tdc_tensor_open_with(scratch, path, &worker->cold, tensor, error);
 }
 
 /* A well formed npy file of a type without arithmetic (raw bytes) is data, though not of numbers.
@@ -31,6 +24,22 @@ static bool is_npy(const char *file)
 {
     size_t length = strlen(file);
     return length >= 4 && strcmp(file + length - 4, ".npy") == 0;
+}
+
+static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
+                      struct tdc_open_pair *pair, struct tdc_outcome *outcome)
+{
+    tdc_status status =
+        open_side(worker, worker->n_scratch, job->n_folder, job->n_file, &pair->n, &outcome->error);
+    if (status == TDC_OK) {
+        status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, &pair->b,
+                           &outcome->error);
+        if (status != TDC_OK)
+            tdc_tensor_close(&pair->n);
+    }
+    if (status == TDC_ERR_UNSUPPORTED && is_npy(job->n_file) && is_npy(job->b_file))
+        outcome->code = TDC_OUTCOME_NOT_NUMBERS;
+    return status == TDC_OK;
 }
 
 static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
@@ -53,6 +62,11 @@ static bool absurd(const struct tdc_tensor *tensor, const char *file, struct tdc
     return true;
 }
 
+static size_t element_size(const struct tdc_tensor *tensor)
+{
+    return tdc_dtype_size(tdc_source_dtype(tensor));
+}
+
 static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_tensor *n = &pair->n, *b = &pair->b;
@@ -64,47 +78,65 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->b_dimensions = b->dimensions;
     outcome->count = n->count;
     outcome->links = (unsigned)n->linked + (unsigned)b->linked;
-    outcome->bytes = n->count * tdc_dtype_size(tdc_gathered_dtype(n)) +
-                     b->count * tdc_dtype_size(tdc_gathered_dtype(b));
+    outcome->bytes = n->count * element_size(n) + b->count * element_size(b);
 }
 
-bool tdc_pair_open(const struct tdc_job *job, enum tdc_relative_rule rule,
-                   struct tdc_open_pair *pair, struct tdc_outcome *outcome)
+static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
+                                   enum tdc_cpu_variant variant)
 {
-    memset(outcome, 0, sizeof *outcome);
+    if (pair->n.count == 0)
+        return TDC_OUTCOME_EMPTY;
+    if (!same_shape(&pair->n, &pair->b))
+        return TDC_OUTCOME_SHAPES_DIFFER;
+    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule, variant,
+                            &pair->plan))
+        return TDC_OUTCOME_NOT_NUMBERS;
+    return TDC_OUTCOME_COMPARED;
+}
+
+static void divide(struct tdc_open_pair *pair)
+{
+    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b);
+    size_t chunk_bytes = TDC_PAIR_CHUNK * (n_size > b_size ? n_size : b_size);
+    pair->chunks = (pair->n.count + TDC_PAIR_CHUNK - 1) / TDC_PAIR_CHUNK;
+    pair->span_chunks = chunk_bytes < TDC_SPAN_BYTES ? TDC_SPAN_BYTES / chunk_bytes : 1;
+    pair->spans = (pair->chunks + pair->span_chunks - 1) / pair->span_chunks;
+}
+
+bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
+                   enum tdc_relative_rule rule, tdc_io io, struct tdc_open_pair *pair,
+                   struct tdc_outcome *outcome)
+{
+    /* the sums are set by the first merge; clearing the large error text costs more than all else
+     */
+    outcome->error.status = TDC_OK;
+    outcome->error.message[0] = '\0';
+    outcome->bytes = outcome->links = 0;
     tdc_pair_clear(&outcome->sums);
     outcome->code = TDC_OUTCOME_UNREADABLE;
-    tdc_status status = open_side(job->n_folder, job->n_file, &pair->n, &outcome->error);
-    if (status == TDC_OK) {
-        status = open_side(job->b_folder, job->b_file, &pair->b, &outcome->error);
-        if (status != TDC_OK)
-            tdc_tensor_close(&pair->n);
-    }
-    if (status != TDC_OK) {
-        if (status == TDC_ERR_UNSUPPORTED && is_npy(job->n_file) && is_npy(job->b_file))
-            outcome->code = TDC_OUTCOME_NOT_NUMBERS;
+    if (!open_both(worker, job, pair, outcome))
         return false;
-    }
     if (absurd(&pair->n, job->n_file, &outcome->error) ||
         absurd(&pair->b, job->b_file, &outcome->error)) {
         tdc_pair_close(pair);
         return false;
     }
     describe(pair, outcome);
-    outcome->code = TDC_OUTCOME_COMPARED;
-    if (pair->n.count == 0)
-        outcome->code = TDC_OUTCOME_EMPTY;
-    else if (!same_shape(&pair->n, &pair->b))
-        outcome->code = TDC_OUTCOME_SHAPES_DIFFER;
-    else if (!tdc_pair_plan_make(tdc_gathered_dtype(&pair->n), tdc_gathered_dtype(&pair->b), rule,
-                                 tdc_cpu_variant_chosen(), &pair->plan))
-        outcome->code = TDC_OUTCOME_NOT_NUMBERS;
+    outcome->code = judge(pair, rule, worker->variant);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;
     }
-    pair->chunks = (pair->n.count + TDC_PAIR_CHUNK - 1) / TDC_PAIR_CHUNK;
+    tdc_source_open(&pair->n_source, &pair->n, io);
+    tdc_source_open(&pair->b_source, &pair->b, io);
+    divide(pair);
     return true;
+}
+
+void tdc_pair_moved(struct tdc_open_pair *pair)
+{
+    pair->n_source.tensor = &pair->n;
+    pair->b_source.tensor = &pair->b;
 }
 
 void tdc_pair_close(struct tdc_open_pair *pair)
@@ -113,69 +145,99 @@ void tdc_pair_close(struct tdc_open_pair *pair)
     tdc_tensor_close(&pair->b);
 }
 
-struct gathering {
-    const struct tdc_tensor *tensor;
-    uint64_t first;
-    size_t count;
-    void *buffer;
-    bool numbers;
+/* ---- reducing -------------------------------------------------------------------------------- */
+
+uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span)
+{
+    uint64_t left = pair->chunks - span * pair->span_chunks;
+    return left < pair->span_chunks ? left : pair->span_chunks;
+}
+
+static size_t span_elements(const struct tdc_open_pair *pair, uint64_t span)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    uint64_t most = pair->span_chunks * TDC_PAIR_CHUNK, left = pair->n.count - first;
+    return (size_t)(left < most ? left : most);
+}
+
+uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
+{
+    return span_elements(pair, span) * (element_size(&pair->n) + element_size(&pair->b));
+}
+
+/* Keeps as many chunks under way as the backend allows, and waits for them in order. */
+static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                   const void *b, size_t count, struct tdc_pair_sums *partials)
+{
+    enum {
+        MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
+    };
+    struct tdc_backend_chunk chunks[MOST];
+    const struct tdc_backend *backend = worker->backend;
+    size_t limit = backend->limit(worker->backend_state), submitted = 0, waited = 0;
+    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b);
+    bool ok = true;
+    for (size_t at = 0; at < count && ok; at += TDC_PAIR_CHUNK) {
+        size_t left = count - at;
+        struct tdc_backend_chunk *chunk = &chunks[submitted];
+        *chunk = (struct tdc_backend_chunk){
+            .plan = &pair->plan,
+            .n = (const char *)n + at * n_size,
+            .b = (const char *)b + at * b_size,
+            .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
+            .sums = &partials[submitted],
+        };
+        if (submitted - waited == limit)
+            ok = backend->wait(worker->backend_state, &chunks[waited++]);
+        if (backend->submit(worker->backend_state, chunk))
+            submitted++;
+        else
+            ok = false;
+    }
+    while (waited < submitted)
+        ok &= backend->wait(worker->backend_state, &chunks[waited++]);
+    return ok;
+}
+
+enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
+                                    struct tdc_worker *worker, struct tdc_pair_sums *partials)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span);
+    const void *n, *b;
+    enum tdc_chunk_result result =
+        tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
+    if (result == TDC_CHUNK_DONE)
+        result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
+    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials))
+        result = TDC_CHUNK_VANISHED;
+    return result;
+}
+
+/* ---- finishing ------------------------------------------------------------------------------- */
+
+struct finishing {
+    const struct tdc_open_pair *pair;
+    struct tdc_outcome *outcome;
 };
 
-static void gather(void *argument)
+static void fetch_elements(void *argument)
 {
-    struct gathering *gathering = argument;
-    gathering->numbers =
-        tdc_gather(gathering->tensor, gathering->first, gathering->count, gathering->buffer);
-}
-
-/* A pointer to dense elements: into the map where possible, else to the filled buffer. */
-static enum tdc_chunk_result dense_elements(const struct tdc_tensor *tensor, uint64_t first,
-                                            size_t count, void **buffer, const void **elements)
-{
-    if (tensor->dense && !tensor->swapped && tensor->dtype != TDC_TEXT) {
-        *elements = tensor->data + first * tdc_dtype_size(tensor->dtype);
-        return TDC_CHUNK_DONE;
+    struct finishing *finishing = argument;
+    const struct tdc_tensor *n = &finishing->pair->n, *b = &finishing->pair->b;
+    struct tdc_outcome *outcome = finishing->outcome;
+    tdc_gather(n, outcome->sums.abs_at, 1, outcome->abs_n.bytes);
+    tdc_gather(b, outcome->sums.abs_at, 1, outcome->abs_b.bytes);
+    tdc_gather(n, outcome->sums.rel_at, 1, outcome->rel_n.bytes);
+    tdc_gather(b, outcome->sums.rel_at, 1, outcome->rel_b.bytes);
+    if (n->dimensions == 0) {
+        tdc_gather(n, 0, 1, outcome->n_element);
+        tdc_gather(b, 0, 1, outcome->b_element);
     }
-    if (*buffer == NULL && (*buffer = malloc(TDC_PAIR_CHUNK * 16)) == NULL)
-        return TDC_CHUNK_NO_MEMORY;
-    struct gathering gathering = {tensor, first, count, *buffer, false};
-    if (!tdc_guarded_read(gather, &gathering))
-        return TDC_CHUNK_VANISHED;
-    *elements = *buffer;
-    return gathering.numbers ? TDC_CHUNK_DONE : TDC_CHUNK_NOT_NUMBERS;
 }
 
-enum tdc_chunk_result tdc_pair_chunk(const struct tdc_open_pair *pair, uint64_t chunk,
-                                     struct tdc_chunk_buffers *buffers, struct tdc_pair_sums *sums)
+bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    uint64_t first = chunk * TDC_PAIR_CHUNK;
-    uint64_t left = pair->n.count - first;
-    size_t count = left < TDC_PAIR_CHUNK ? (size_t)left : TDC_PAIR_CHUNK;
-    struct tdc_backend_chunk work = {.plan = &pair->plan, .count = count, .sums = sums};
-    enum tdc_chunk_result result = dense_elements(&pair->n, first, count, &buffers->n, &work.n);
-    if (result == TDC_CHUNK_DONE)
-        result = dense_elements(&pair->b, first, count, &buffers->b, &work.b);
-    if (result != TDC_CHUNK_DONE)
-        return result;
-    bool read = tdc_backend_cpu.submit(NULL, &work) && tdc_backend_cpu.wait(NULL, &work);
-    return read ? TDC_CHUNK_DONE : TDC_CHUNK_VANISHED;
-}
-
-static bool element_at(const struct tdc_tensor *tensor, uint64_t index, unsigned char element[16])
-{
-    struct gathering gathering = {tensor, index, 1, element, false};
-    return tdc_guarded_read(gather, &gathering) && gathering.numbers;
-}
-
-void tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
-{
-    const struct tdc_pair_sums *sums = &outcome->sums;
-    element_at(&pair->n, sums->abs_at, outcome->abs_n.bytes);
-    element_at(&pair->b, sums->abs_at, outcome->abs_b.bytes);
-    element_at(&pair->n, sums->rel_at, outcome->rel_n.bytes);
-    element_at(&pair->b, sums->rel_at, outcome->rel_b.bytes);
-    if (pair->n.dimensions == 0) {
-        element_at(&pair->n, 0, outcome->n_element);
-        element_at(&pair->b, 0, outcome->b_element);
-    }
+    struct finishing finishing = {pair, outcome};
+    return tdc_guarded_read(fetch_elements, &finishing);
 }

@@ -470,7 +470,7 @@ static void convert_for_highlight(struct tdc_cell *cell)
 tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
                          struct tdc_error *error)
 {
-    size_t offsets[64];
+    size_t offsets[TDC_MOST_COLUMNS];
     struct filling fill = {.table = table, .row = &table->rows[row]};
     fill.npu = tdc_row_npu(table, fill.row);
     fill.bench = tdc_row_bench(table, fill.row);

@@ -61,6 +61,12 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     }
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
+    atomic_store(&row->judged, true);
+    if (atomic_load(&table->wanted) == index) {
+        pthread_mutex_lock(&table->lock);
+        pthread_cond_signal(&table->progressed);
+        pthread_mutex_unlock(&table->lock);
+    }
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -117,7 +123,8 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
 }
 
 /* Judges the rows that need no file and lists the others as jobs. */
-static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows)
+static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
+                        size_t first_order)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->row_count; i++) {
@@ -133,6 +140,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .b_folder = table->match->bench->folder,
             .b_file = row_case.b_file,
             .bytes = 2 * estimated_bytes(row_case.npu),
+            .order = first_order + count,
             .row = &job_rows[count],
         };
         count++;
@@ -167,14 +175,19 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used);
         struct tdc_engine engine = {
             .rule = tdc_rules_of(options->rules)->relative,
             .threads = options->threads,
+            .io = options->io,
+            .backend = &tdc_backend_cpu,
             .options = options,
             .done = job_done,
         };
+        double start = omp_get_wtime();
         status = tdc_engine_run(&engine, jobs, used, error);
+        for (size_t i = 0; i < count; i++)
+            tables[i]->seconds = omp_get_wtime() - start;
     }
     free(jobs);
     free(job_rows);
@@ -189,17 +202,115 @@ static void compare_texts(struct tdc_table *table, const struct tdc_options *opt
         judge(table, i, NULL);
 }
 
+/* ---- everything together --------------------------------------------------------------------- */
+
+static tdc_status fill_tables(tdc_table *const *tables, size_t count,
+                              const struct tdc_options *options, struct tdc_error *error)
+{
+    tdc_status status = compare_files(tables, count, options, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++)
+        if (tables[i]->mode != TDC_MODE_TENSOR)
+            compare_texts(tables[i], options);
+    return status;
+}
+
+static void colour_table(struct tdc_table *table)
+{
+    struct tdc_highlighter highlighter;
+    tdc_highlighter_init(&highlighter, table);
+    for (size_t start = 0; start < table->row_count;) {
+        size_t end = tdc_highlighter_block(&highlighter, start);
+        tdc_highlighter_run(&highlighter, start, end);
+        start = end;
+    }
+    tdc_highlighter_free(&highlighter);
+}
+
+static tdc_status check_tables(tdc_table *const *tables, size_t count, struct tdc_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (atomic_load(&tables[i]->failed))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+    return TDC_OK;
+}
+
 tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
                        struct tdc_error *error)
 {
-    tdc_status status = compare_files(tables, count, options, error);
-    for (size_t i = 0; i < count && status == TDC_OK; i++) {
-        if (tables[i]->mode != TDC_MODE_TENSOR)
-            compare_texts(tables[i], options);
-        bool coloured =
-            tables[i]->highlight && (tables[i]->rules->extended || tables[i]->highlight_cells);
-        if ((coloured && !tdc_highlight(tables[i])) || tables[i]->failed)
-            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+    tdc_status status = fill_tables(tables, count, options, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++)
+        colour_table(tables[i]);
+    return status == TDC_OK ? check_tables(tables, count, error) : status;
+}
+
+/* Threads that write the tables in order while others fill them. */
+struct writers {
+    tdc_table *const *tables;
+    size_t count;
+    const struct tdc_output *outputs;
+    size_t output_count;
+    atomic_size_t next;
+    pthread_mutex_t lock;
+    struct tdc_error error; /* the first one; under the lock */
+};
+
+static void *write_tables(void *argument)
+{
+    struct writers *writers = argument;
+    for (;;) {
+        size_t index = atomic_fetch_add(&writers->next, 1);
+        if (index >= writers->count)
+            return NULL;
+        struct tdc_error error = {0};
+        if (tdc_table_follow(writers->tables[index], writers->outputs, writers->output_count,
+                             &error) == TDC_OK)
+            continue;
+        pthread_mutex_lock(&writers->lock);
+        if (writers->error.status == TDC_OK)
+            writers->error = error;
+        pthread_mutex_unlock(&writers->lock);
     }
-    return status;
+}
+
+/* Wakes writers that wait for rows which will never come. */
+static void abandon(tdc_table *const *tables, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&tables[i]->lock);
+        tables[i]->abandoned = true;
+        pthread_cond_broadcast(&tables[i]->progressed);
+        pthread_mutex_unlock(&tables[i]->lock);
+    }
+}
+
+tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
+                          size_t output_count, const struct tdc_options *options,
+                          struct tdc_error *error)
+{
+    enum {
+        MOST_WRITERS = 8
+    };
+    pthread_t threads[MOST_WRITERS];
+    size_t started = 0, most = count < MOST_WRITERS ? count : MOST_WRITERS;
+    struct writers writers = {
+        .tables = tables, .count = count, .outputs = outputs, .output_count = output_count};
+    pthread_mutex_init(&writers.lock, NULL);
+    /* with one thread there is nothing to overlap: the tables are written afterwards */
+    while (options->threads != 1 && started < most &&
+           pthread_create(&threads[started], NULL, write_tables, &writers) == 0)
+        started++;
+    tdc_status status = fill_tables(tables, count, options, error);
+    if (status != TDC_OK)
+        abandon(tables, count);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (status == TDC_OK)
+        write_tables(&writers);
+    pthread_mutex_destroy(&writers.lock);
+    if (status == TDC_OK && writers.error.status != TDC_OK) {
+        status = writers.error.status;
+        if (error != NULL)
+            *error = writers.error;
+    }
+    return status == TDC_OK ? check_tables(tables, count, error) : status;
 }

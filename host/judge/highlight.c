@@ -85,7 +85,8 @@ static void append_reasons(struct tdc_table *table, struct tdc_row *row,
     if (message.length != 0)
         tdc_text_addc(&message, '\n');
     tdc_text_add(&message, reasons->data, reasons->length);
-    table->failed |= message.failed;
+    if (message.failed)
+        atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
 }
@@ -107,7 +108,8 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
         }
     }
     rules->last(table->mode, &self, reasons);
-    table->failed |= reasons->red.failed || reasons->yellow.failed;
+    if (reasons->red.failed || reasons->yellow.failed)
+        atomic_store(&table->failed, true);
     tdc_colour colour = reasons->colour;
     if (reasons->red.length != 0)
         colour = TDC_COLOUR_RED;
@@ -120,24 +122,40 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
         append_reasons(table, row, &reasons->yellow);
 }
 
-bool tdc_highlight(struct tdc_table *table)
+void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table *table)
 {
+    *highlighter = (struct tdc_highlighter){.table = table};
+    highlighter->reasons.once = !table->rules->highlight->repeat_reasons;
+    tdc_text_init(&highlighter->reasons.red, REASONS_LIMIT);
+    tdc_text_init(&highlighter->reasons.yellow, REASONS_LIMIT);
     /* Single points have no inputs and outputs; md5 tables nothing to measure. */
-    if (table->mode == TDC_MODE_DIGEST || table->match->npu->kind == TDC_DEBUG_JSON)
-        return true;
-    struct tdc_reasons reasons = {.once = !table->rules->highlight->repeat_reasons};
-    tdc_text_init(&reasons.red, REASONS_LIMIT);
-    tdc_text_init(&reasons.yellow, REASONS_LIMIT);
-    size_t at = 0;
-    while (at < table->row_count) {
-        /* rows of the bench side alone follow at the end and form no block */
-        struct block block = {at, at + 1, at + 1, at + 1};
-        if (entry_name(table, at) != NULL)
-            block = find_block(table, at);
-        for (; at < block.end; at++)
-            shade_one(table, &block, at, &reasons);
-    }
-    tdc_text_free(&reasons.red);
-    tdc_text_free(&reasons.yellow);
-    return !table->failed;
+    highlighter->colours = table->highlight && (table->rules->extended || table->highlight_cells) &&
+                           table->mode != TDC_MODE_DIGEST &&
+                           table->match->npu->kind != TDC_DEBUG_JSON;
+}
+
+void tdc_highlighter_free(struct tdc_highlighter *highlighter)
+{
+    tdc_text_free(&highlighter->reasons.red);
+    tdc_text_free(&highlighter->reasons.yellow);
+}
+
+size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start)
+{
+    /* rows of the bench side alone follow at the end and form no block */
+    if (!highlighter->colours || entry_name(highlighter->table, start) == NULL)
+        return start + 1;
+    return find_block(highlighter->table, start).end;
+}
+
+void tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end)
+{
+    struct tdc_table *table = highlighter->table;
+    if (!highlighter->colours)
+        return;
+    struct block block = {start, start + 1, start + 1, start + 1};
+    if (entry_name(table, start) != NULL)
+        block = find_block(table, start);
+    for (size_t at = start; at < end; at++)
+        shade_one(table, &block, at, &highlighter->reasons);
 }

@@ -2,8 +2,9 @@
  * highlight_sound.c - colours by the documented rules (spec 16), each reason once.
  *
  * Differences from the original: NaN counts as overflow; a value that is not finite on both sides
- * alike (an attention mask) is no finding; the relative rule holds in tensor mode too and its
- * denominator is at least 0.01 in statistics mode; failing and unmatched rows are coloured.
+ * alike (an attention mask) is no finding; the relative rule holds in tensor mode too, above an
+ * absolute error of 0.001, and its denominator is at least 0.01 in statistics mode; failing rows
+ * are red, unmatched ones and errors yellow.
  */
 #include <math.h>
 #include <string.h>
@@ -89,7 +90,11 @@ static void shade_pair(tdc_mode mode, const struct tdc_shade_row *input,
                        "maximum absolute error of both input/parameters and output exceed 1, "
                        "with the output larger by an order of magnitude");
     double in, out;
-    if (relative_error(mode, input, &in) && relative_error(mode, output, &out))
+    /* relative errors of elements near zero are large in healthy networks: without a visible
+     * absolute error they are no finding */
+    bool visible = out_error.form == TDC_VALUE_NUMBER && fabs(out_error.number) > 0.001;
+    if ((mode == TDC_MODE_STATISTICS || visible) && relative_error(mode, input, &in) &&
+        relative_error(mode, output, &out))
         shade_relative(mode, in, out, reasons);
     if (mode != TDC_MODE_TENSOR)
         return;

@@ -2,6 +2,8 @@
 #ifndef TDC_HOST_ROW_H
 #define TDC_HOST_ROW_H
 
+#include <stdatomic.h>
+
 #include "host/engine/engine.h"
 #include "host/match/match.h"
 
@@ -57,6 +59,7 @@ struct tdc_row {
     uint8_t row_class;   /* tdc_row_class */
     uint8_t verdict;     /* enum tdc_verdict */
     uint8_t colour;      /* tdc_colour */
+    atomic_bool judged;  /* all of this is final but the colour: a writer may take the row */
     const char *message; /* Err_message, never NULL; kept by the table */
     struct tdc_value values[TDC_ROW_VALUES];
 };

@@ -38,7 +38,8 @@ const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t len
             known = tdc_names_put(&table->messages, copy, length, &fresh);
     }
     const char *kept = known == TDC_NAME_NONE ? "" : table->messages.keys[known].text;
-    table->failed |= known == TDC_NAME_NONE;
+    if (known == TDC_NAME_NONE)
+        atomic_store(&table->failed, true);
     pthread_mutex_unlock(&table->lock);
     return kept;
 }
@@ -130,6 +131,8 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     made->highlight_cells =
         options->highlight && !made->rules->extended && match->count <= TDC_SHEET_ROWS;
     pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->progressed, NULL);
+    atomic_init(&made->wanted, SIZE_MAX);
     tdc_arena_init(&made->arena, MESSAGES_LIMIT);
     tdc_names_init(&made->messages);
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
@@ -151,6 +154,7 @@ void tdc_table_free(tdc_table *table)
     if (table == NULL)
         return;
     pthread_mutex_destroy(&table->lock);
+    pthread_cond_destroy(&table->progressed);
     tdc_stacks_free(table->stacks);
     tdc_names_free(&table->messages);
     tdc_arena_free(&table->arena);
@@ -197,7 +201,8 @@ tdc_colour tdc_table_colour(const tdc_table *table, size_t row)
 
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
 {
-    *summary = (struct tdc_summary){.rows = table->row_count, .bytes = table->bytes};
+    *summary = (struct tdc_summary){
+        .rows = table->row_count, .bytes = table->bytes, .seconds = table->seconds};
     for (size_t i = 0; i < table->row_count; i++) {
         summary->classes[table->rows[i].row_class]++;
         summary->coloured[table->rows[i].colour]++;

@@ -9,6 +9,8 @@
 
 struct tdc_column;
 
+#define TDC_MOST_COLUMNS 64
+
 struct tdc_table {
     const struct tdc_match *match;
     const struct tdc_rules *rules;
@@ -22,14 +24,21 @@ struct tdc_table {
     struct tdc_extra *extras; /* by row; tensor mode of extended rules only */
     struct tdc_stacks *stacks;
 
-    const struct tdc_column *columns[64];
+    const struct tdc_column *columns[TDC_MOST_COLUMNS];
     size_t column_count;
+
+    /* The row a writer waits for, SIZE_MAX: none. Set before looking at row->judged, which is set
+     * before looking at this: one of the two sees the other. */
+    atomic_size_t wanted;
+    pthread_cond_t progressed;
+    bool abandoned; /* under the lock: no more rows will come */
 
     pthread_mutex_t lock; /* of what follows, while the engine runs */
     struct tdc_arena arena;
     struct tdc_name_table messages;
-    bool failed; /* a message could not be kept */
+    atomic_bool failed; /* a message could not be kept */
     uint64_t bytes;
+    double seconds; /* of the engine, for all tables of the run */
 
     /* scratch of tdc_table_row and tdc_table_worst */
     struct tdc_text cell_texts, worst;
@@ -54,7 +63,27 @@ static inline const struct tdc_record *tdc_row_bench(const struct tdc_table *tab
 /* Chooses the columns of the table. */
 void tdc_columns_choose(struct tdc_table *table);
 
-/* Finds colours and adds their reasons to the messages. False when out of memory. */
-bool tdc_highlight(struct tdc_table *table);
+/* Finding colours block by block; rows of a block must be judged. */
+struct tdc_highlighter {
+    struct tdc_table *table;
+    struct tdc_reasons reasons;
+    bool colours; /* there is something to colour; otherwise blocks are single rows */
+};
+void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table *table);
+void tdc_highlighter_free(struct tdc_highlighter *highlighter);
+/* The row behind the block that starts at `start`. */
+size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start);
+/* Colours the rows [start, end) of a block and adds the reasons to their messages. */
+void tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end);
+
+/* Waits until a row is judged; false when the run was given up. */
+bool tdc_table_await(struct tdc_table *table, size_t row);
+
+/*
+ * Writes a table to several files while it is being filled, following the rows. Colours are found
+ * on the way. TDC_ERR_INTERRUPTED when the run was given up; then nothing is left behind.
+ */
+tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
+                            size_t output_count, struct tdc_error *error);
 
 #endif

@@ -1,30 +1,18 @@
-/* write.c - a table as a file. */
+/* write.c - a table as files, after or while it is being filled. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "host/judge/columns.h"
 #include "io/error.h"
 #include "io/sink.h"
 
-static tdc_status write_rows(struct tdc_table *table, struct tdc_sink *sink,
-                             struct tdc_error *error)
-{
-    struct tdc_cell cells[64];
-    for (size_t i = 0; i < table->row_count; i++) {
-        tdc_status status = tdc_table_row(table, i, cells, error);
-        if (status == TDC_OK)
-            status = tdc_sink_row(sink, cells, (tdc_colour)table->rows[i].colour, error);
-        if (status != TDC_OK)
-            return status;
-    }
-    return TDC_OK;
-}
+/* As many files as there are formats. */
+#define MOST_SINKS 4
 
-tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
-                           struct tdc_error *error)
+static tdc_status open_sink(const struct tdc_table *table, tdc_format format, const char *path,
+                            struct tdc_sink **sink, struct tdc_error *error)
 {
-    const char *names[64];
-    double widths[64];
+    const char *names[TDC_MOST_COLUMNS];
+    double widths[TDC_MOST_COLUMNS];
     for (size_t i = 0; i < table->column_count; i++) {
         names[i] = tdc_column_name(table->columns[i]);
         widths[i] = tdc_column_width(table->columns[i]);
@@ -42,14 +30,94 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
         .escape_formulas = extended,
         .argb_yellow = !extended,
     };
+    return tdc_sink_open(format, &spec, sink, error);
+}
+
+/* The cells of a row are made once for all files. */
+static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink *const *sinks,
+                            size_t sink_count, struct tdc_error *error)
+{
+    struct tdc_cell cells[TDC_MOST_COLUMNS];
+    tdc_status status = tdc_table_row(table, row, cells, error);
+    for (size_t i = 0; i < sink_count && status == TDC_OK; i++)
+        status = tdc_sink_row(sinks[i], cells, (tdc_colour)table->rows[row].colour, error);
+    return status;
+}
+
+tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
+                           struct tdc_error *error)
+{
     struct tdc_sink *sink;
-    tdc_status status = tdc_sink_open(format, &spec, &sink, error);
+    tdc_status status = open_sink(table, format, path, &sink, error);
     if (status != TDC_OK)
         return status;
-    status = write_rows(table, sink, error);
+    for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
+        status = write_row(table, row, &sink, 1, error);
     if (status != TDC_OK) {
         tdc_sink_discard(sink);
         return status;
     }
     return tdc_sink_close(sink, error);
+}
+
+/* ---- following ------------------------------------------------------------------------------- */
+
+bool tdc_table_await(struct tdc_table *table, size_t row)
+{
+    if (atomic_load(&table->rows[row].judged))
+        return true;
+    pthread_mutex_lock(&table->lock);
+    atomic_store(&table->wanted, row);
+    while (!atomic_load(&table->rows[row].judged) && !table->abandoned)
+        pthread_cond_wait(&table->progressed, &table->lock);
+    atomic_store(&table->wanted, SIZE_MAX);
+    bool judged = atomic_load(&table->rows[row].judged);
+    pthread_mutex_unlock(&table->lock);
+    return judged;
+}
+
+static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *sinks,
+                              size_t sink_count, struct tdc_error *error)
+{
+    struct tdc_highlighter highlighter;
+    tdc_highlighter_init(&highlighter, table);
+    tdc_status status = TDC_OK;
+    size_t start = 0;
+    while (start < table->row_count && status == TDC_OK) {
+        size_t end = tdc_highlighter_block(&highlighter, start);
+        for (size_t row = start; row < end && status == TDC_OK; row++)
+            if (!tdc_table_await(table, row))
+                status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+        if (status == TDC_OK)
+            tdc_highlighter_run(&highlighter, start, end);
+        for (; start < end && status == TDC_OK; start++)
+            status = write_row(table, start, sinks, sink_count, error);
+    }
+    tdc_highlighter_free(&highlighter);
+    return status;
+}
+
+tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
+                            size_t output_count, struct tdc_error *error)
+{
+    struct tdc_sink *sinks[MOST_SINKS] = {NULL};
+    size_t opened = 0, closed = 0;
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
+        if (outputs[i].table != table)
+            continue;
+        if (opened == MOST_SINKS)
+            status = tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
+                              outputs[i].path);
+        else
+            status = open_sink(table, outputs[i].format, outputs[i].path, &sinks[opened], error);
+        opened += status == TDC_OK;
+    }
+    if (status == TDC_OK)
+        status = follow_rows(table, sinks, opened, error);
+    for (; closed < opened && status == TDC_OK; closed++)
+        status = tdc_sink_close(sinks[closed], error);
+    for (; closed < opened; closed++)
+        tdc_sink_discard(sinks[closed]);
+    return status;
 }

@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -61,10 +62,23 @@ static bool machine_runs(enum tdc_cpu_variant variant)
 }
 #endif
 
+/* Asked for every pair, and cpuid traps in a virtual machine: the answer is kept. */
 bool tdc_cpu_variant_usable(enum tdc_cpu_variant variant)
 {
-    return (unsigned)variant < TDC_CPU_VARIANTS && variants[variant].kernel &&
-           machine_runs(variant);
+    enum {
+        UNKNOWN,
+        NO,
+        YES
+    };
+    static atomic_int answers[TDC_CPU_VARIANTS];
+    if ((unsigned)variant >= TDC_CPU_VARIANTS)
+        return false;
+    int answer = atomic_load_explicit(&answers[variant], memory_order_relaxed);
+    if (answer == UNKNOWN) {
+        answer = variants[variant].kernel != NULL && machine_runs(variant) ? YES : NO;
+        atomic_store_explicit(&answers[variant], answer, memory_order_relaxed);
+    }
+    return answer == YES;
 }
 
 enum tdc_cpu_variant tdc_cpu_variant_chosen(void)

@@ -110,20 +110,24 @@ class ManyRows(harness.Case):
                     result = running.finish(60)
                     self.assertIn(result.code, (0, 130), str(result))
                     self.assertEqual([n for n in harness.files_below(out) if n.startswith(".")], [])
-                    self.assertEqual(len(harness.files_below(out)), 1 if result.code == 0 else 0, (attempt, str(result), [(n, os.path.getsize(out+"/"+n)) for n in harness.files_below(out)]))
+                    self.assertEqual(len(harness.files_below(out)), 1 if result.code == 0 else 0,
+                                     "%s after %s" % (harness.files_below(out), result))
                     self.assertEqual(os.listdir(scratch), [])
                     if result.code == 130:
                         caught = True
                         break
                 self.assertTrue(caught)
 
+    @unittest.skipIf(harness.SANITIZE == "thread", "the runtime itself keeps its books in shared memory files")
     def test_disk_full(self):
         sides = self.make(400)
+        # LLVM's OpenMP runtime needs a small file in shared memory to start at all
+        limits = (4096,) if b"libomp.so" in harness.read_bytes(harness.TDCMP) else (0, 100, 4096)
         config = harness.write_text(self.path("compare.json"), json.dumps({"npu_path": sides[0], "bench_path": sides[1]}))
         scratch = self.path("scratch")
         os.mkdir(scratch)
         for form in ("csv", "json", "xlsx"):
-            for limit in (0, 100, 4096):
+            for limit in limits:
                 with self.subTest(format=form, limit=limit):
                     out = tempfile.mkdtemp(dir=self.folder)
                     settings = {"before": limited(resource.RLIMIT_FSIZE, limit), "env": {"TMPDIR": scratch}}

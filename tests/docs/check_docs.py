@@ -28,8 +28,7 @@ def help_options(program, words):
     for line in run.stdout.splitlines():
         match = re.match(r"\s{2,6}(-[^\s,]+(?:, -[^\s,]+)*)", line)
         if match:
-            # "--layer-mapping[=FILE]" is the option --layer-mapping
-            found.update(option.split("[")[0] for option in match.group(1).split(", "))
+            found.update(re.sub(r"\[.*", "", option) for option in match.group(1).split(", "))
     check(len(found) >= 5, f"'{' '.join(words)}' lists no options")
     return found
 
@@ -55,6 +54,9 @@ def check_options(program, source):
     growth = help_options(program, ["bench", "match", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
+    plain = help_options(program, ["bench", "--help"])
+    kernels = help_options(program, ["bench", "kernels", "--help"])
+    reading = help_options(program, ["bench", "io", "--help"])
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
@@ -64,7 +66,12 @@ def check_options(program, source):
         "man/tdcmp.1, bench match": (
             section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
         "man/tdcmp.1, bench compare": (
-            section(man, ".B tdcmp bench compare\n.RI", ".SH FILES"), measure),
+            section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
+        "man/tdcmp.1, bench": (
+            section(man, ".B tdcmp bench\n.RI", ".B tdcmp bench kernels"), plain),
+        "man/tdcmp.1, bench kernels": (
+            section(man, ".B tdcmp bench kernels", ".B tdcmp bench io"), kernels),
+        "man/tdcmp.1, bench io": (section(man, ".B tdcmp bench io", ".SH FILES"), reading),
         "docs/compare.md, friendly form": (
             section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
         "docs/mapping.md": (
@@ -84,7 +91,9 @@ def check_options(program, source):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "completion", "tdcmp.bash")
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
-                          ("make", make), ("measure", measure), ("growth", growth)):
+                          ("make", make), ("growth", growth),
+                          ("measure", measure), ("plain", plain), ("kernels", kernels),
+                          ("reading", reading)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -93,7 +102,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = friendly | match | msprobe | make | measure | growth | {"--version", "--framework"}
+    known = friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

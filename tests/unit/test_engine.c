@@ -201,8 +201,11 @@ static void results_depend_on_the_data_alone(void **state)
         for (int threads = 1; threads <= 4; threads++) {
             struct tdc_job jobs[PAIRS];
             list_jobs(&folder, pairs, outcomes, jobs);
-            struct tdc_engine engine = {
-                .rule = rules[r], .threads = threads, .options = &options, .done = keep_outcome};
+            struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                        .rule = rules[r],
+                                        .threads = threads,
+                                        .options = &options,
+                                        .done = keep_outcome};
             assert_int_equal(tdc_engine_run(&engine, jobs, PAIRS, NULL), TDC_OK);
             for (size_t i = 0; i < PAIRS; i++) {
                 assert_int_equal(outcomes[i].code, TDC_OUTCOME_COMPARED);
@@ -228,9 +231,10 @@ static void results_depend_on_the_data_alone(void **state)
 
 static void write_plain_pair(const struct tensor_folder *folder)
 {
-    static float values[ELEMENTS];
-    npy_write(folder, "n.npy", "<f4", false, "700, 900", values, sizeof values);
-    npy_write(folder, "b.npy", "<f4", false, "700, 900", values, sizeof values);
+    /* three spans */
+    static float values[3 << 20];
+    npy_write(folder, "n.npy", "<f4", false, "3, 1048576", values, sizeof values);
+    npy_write(folder, "b.npy", "<f4", false, "3, 1048576", values, sizeof values);
 }
 
 static struct tdc_job plain_job(const struct tensor_folder *folder, struct tdc_outcome *outcome)
@@ -243,27 +247,37 @@ static struct tdc_job plain_job(const struct tensor_folder *folder, struct tdc_o
                             .row = outcome};
 }
 
-static void a_file_that_shrinks_ends_its_chunk(void **state)
+static void shrink_under(tdc_io io)
 {
-    (void)state;
     struct tensor_folder folder;
     tensor_folder_make(&folder);
     write_plain_pair(&folder);
     struct tdc_outcome outcome;
     struct tdc_open_pair pair;
     struct tdc_job job = plain_job(&folder, &outcome);
-    assert_true(tdc_pair_open(&job, TDC_RELATIVE_F64, &pair, &outcome));
-    assert_int_equal(pair.chunks, 3);
+    struct tdc_worker worker;
+    assert_int_equal(tdc_worker_init(&worker, &tdc_backend_cpu, NULL), TDC_OK);
+    assert_true(tdc_pair_open(&worker, &job, TDC_RELATIVE_F64, io, &pair, &outcome));
+    assert_int_equal(pair.chunks, 12);
+    assert_int_equal(pair.spans, 3);
     assert_true(tdc_guard_begin());
-    struct tdc_chunk_buffers buffers = {NULL, NULL};
-    struct tdc_pair_sums sums;
-    assert_int_equal(tdc_pair_chunk(&pair, 1, &buffers, &sums), TDC_CHUNK_DONE);
+    struct tdc_pair_sums sums[4];
+    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums), TDC_CHUNK_DONE);
     assert_int_equal(truncate(folder_file(&folder.data, "b.npy"), 4096), 0);
-    assert_int_equal(tdc_pair_chunk(&pair, 1, &buffers, &sums), TDC_CHUNK_VANISHED);
-    assert_int_equal(tdc_pair_chunk(&pair, 0, &buffers, &sums), TDC_CHUNK_VANISHED);
+    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums), TDC_CHUNK_VANISHED);
+    assert_int_equal(tdc_pair_span(&pair, 0, &worker, sums), TDC_CHUNK_VANISHED);
     tdc_guard_end();
     tdc_pair_close(&pair);
+    tdc_worker_free(&worker);
     tensor_folder_remove(&folder);
+}
+
+static void a_file_that_shrinks_ends_its_chunk(void **state)
+{
+    (void)state;
+    shrink_under(TDC_IO_MMAP);
+    shrink_under(TDC_IO_PREAD);
+    shrink_under(TDC_IO_DIRECT);
 }
 
 /* Called after each chunk: the file shrinks while two chunks are still to come. */
@@ -291,8 +305,11 @@ static void a_file_that_shrinks_is_one_row(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.progress = shrink;
     options.context = &folder;
-    struct tdc_engine engine = {
-        .rule = TDC_RELATIVE_F64, .threads = 1, .options = &options, .done = keep_outcome};
+    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                .rule = TDC_RELATIVE_F64,
+                                .threads = 1,
+                                .options = &options,
+                                .done = keep_outcome};
     assert_int_equal(tdc_engine_run(&engine, jobs, 2, NULL), TDC_OK);
     assert_int_equal(outcomes[0].code, TDC_OUTCOME_UNREADABLE);
     assert_int_equal(outcomes[0].error.status, TDC_ERR_CHANGED);
@@ -340,8 +357,11 @@ static void outcomes_without_arithmetic(void **state)
         struct tdc_job job = plain_job(&folder, &outcome);
         job.n_file = cases[i].n;
         job.b_file = cases[i].b;
-        struct tdc_engine engine = {
-            .rule = TDC_RELATIVE_F64, .threads = 1, .options = &options, .done = keep_outcome};
+        struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                    .rule = TDC_RELATIVE_F64,
+                                    .threads = 1,
+                                    .options = &options,
+                                    .done = keep_outcome};
         assert_int_equal(tdc_engine_run(&engine, &job, 1, NULL), TDC_OK);
         if (outcome.code != cases[i].code)
             fail_msg("%s against %s: outcome %d", cases[i].n, cases[i].b, (int)outcome.code);
@@ -377,7 +397,8 @@ static void a_cancelled_run_stops(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.cancel = &cancel_now;
     int done = 0;
-    struct tdc_engine engine = {.rule = TDC_RELATIVE_F64,
+    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+                                .rule = TDC_RELATIVE_F64,
                                 .threads = 1,
                                 .options = &options,
                                 .done = cancel_run,

@@ -1,0 +1,298 @@
+/* leaf.c - one record from one leaf of a dump entry (spec 3, the table of row fields). */
+#include "host/dump/items.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <zlib.h>
+
+#include "io/pytext.h"
+
+/* A copy in the dump's arena. */
+static const char *keep(struct tdc_item_builder *builder, const char *text, size_t length)
+{
+    const char *copy = tdc_arena_text(&builder->dump->arena, text, length);
+    if (copy == NULL) {
+        builder->failed = true;
+        return "";
+    }
+    return copy;
+}
+
+/* The same, one copy for all equal texts. */
+static const char *intern(struct tdc_item_builder *builder, const char *text, size_t length)
+{
+    uint32_t known = tdc_names_find(&builder->interned, text, length);
+    if (known != TDC_NAME_NONE)
+        return builder->interned.keys[known].text;
+    const char *copy = keep(builder, text, length);
+    bool fresh;
+    if (!builder->failed &&
+        tdc_names_put(&builder->interned, copy, length, &fresh) == TDC_NAME_NONE)
+        builder->failed = true;
+    return copy;
+}
+
+static const char *intern_str(struct tdc_item_builder *builder, const struct tdc_json *value)
+{
+    tdc_text_clear(&builder->text);
+    if (value == NULL)
+        tdc_text_adds(&builder->text, "None");
+    else
+        tdc_pytext_str(&builder->text, value);
+    builder->failed |= builder->text.failed;
+    return intern(builder, tdc_text_get(&builder->text), builder->text.length);
+}
+
+bool tdc_json_truthy(const struct tdc_json *value)
+{
+    if (value == NULL)
+        return false;
+    switch (value->kind) {
+    case TDC_JSON_NULL:
+    case TDC_JSON_FALSE:
+        return false;
+    case TDC_JSON_TRUE:
+        return true;
+    case TDC_JSON_INTEGER:
+    case TDC_JSON_FLOAT:
+        return value->number != 0;
+    case TDC_JSON_STRING:
+        return value->length != 0;
+    case TDC_JSON_LIST:
+    case TDC_JSON_OBJECT:
+        return value->children != 0;
+    }
+    return false;
+}
+
+bool tdc_json_is_text(const struct tdc_json *value, const char *text)
+{
+    return value != NULL && value->kind == TDC_JSON_STRING && value->length == strlen(text) &&
+           memcmp(value->text, text, value->length) == 0;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static void set_stat_text(struct tdc_record *record, int which, const char *text)
+{
+    record->stat_kinds[which] = TDC_STAT_TEXT;
+    record->stats[which].text = strcasecmp(text, "nan") == 0 ? "Nan" : text;
+}
+
+static void set_stat(struct tdc_item_builder *builder, struct tdc_record *record, int which,
+                     const struct tdc_json *value, bool boolean_as_text)
+{
+    union tdc_stat *stat = &record->stats[which];
+    uint8_t *kind = &record->stat_kinds[which];
+    if (value == NULL || value->kind == TDC_JSON_NULL) {
+        set_stat_text(record, which, "None");
+    } else if (value->kind == TDC_JSON_FLOAT && value->number == value->number) {
+        *kind = TDC_STAT_FLOAT;
+        stat->number = value->number;
+    } else if (value->kind == TDC_JSON_INTEGER) {
+        /* every integer below 2^53 is exact; larger ones keep their digits */
+        bool exact = value->number < 9007199254740992.0 && value->number > -9007199254740992.0;
+        *kind = exact ? TDC_STAT_INTEGER : TDC_STAT_BIG_INTEGER;
+        if (exact)
+            stat->number = value->number;
+        else
+            stat->text = keep(builder, value->text, value->length);
+    } else if (!boolean_as_text &&
+               (value->kind == TDC_JSON_TRUE || value->kind == TDC_JSON_FALSE)) {
+        *kind = value->kind == TDC_JSON_TRUE ? TDC_STAT_TRUE : TDC_STAT_FALSE;
+    } else {
+        set_stat_text(record, which, intern_str(builder, value));
+    }
+}
+
+static void set_all_stats(struct tdc_item_builder *builder, struct tdc_record *record,
+                          const struct tdc_json *value, bool as_text)
+{
+    for (int i = 0; i < TDC_STATISTICS; i++) {
+        if (as_text)
+            set_stat_text(record, i, intern_str(builder, value));
+        else
+            set_stat(builder, record, i, value, false);
+    }
+}
+
+/* ---- one leaf -------------------------------------------------------------------------------- */
+
+/* numpy's shape of a slice's value: "(3,)". Elements of a slice are numbers or null, never lists.
+ */
+static const char *slice_shape(struct tdc_item_builder *builder, const struct tdc_json *value)
+{
+    char text[32] = "()";
+    if (value != NULL && value->kind == TDC_JSON_LIST)
+        snprintf(text, sizeof text, "(%zu,)", value->children);
+    return intern(builder, text, strlen(text));
+}
+
+static const char *python_class(const struct tdc_json *value)
+{
+    if (value == NULL)
+        return "<class 'NoneType'>";
+    switch (value->kind) {
+    case TDC_JSON_NULL:
+        return "<class 'NoneType'>";
+    case TDC_JSON_FALSE:
+    case TDC_JSON_TRUE:
+        return "<class 'bool'>";
+    case TDC_JSON_INTEGER:
+        return "<class 'int'>";
+    case TDC_JSON_FLOAT:
+        return "<class 'float'>";
+    case TDC_JSON_STRING:
+        return "<class 'str'>";
+    case TDC_JSON_LIST:
+        return "<class 'list'>";
+    case TDC_JSON_OBJECT:
+        return "<class 'dict'>";
+    }
+    return "";
+}
+
+/* The last part of the name says that the value is a rank number of a collective call. */
+static bool names_a_rank(const struct tdc_text *name)
+{
+    const char *text = tdc_text_get(name);
+    const char *dot = strrchr(text, '.');
+    const char *last = dot == NULL ? text : dot + 1;
+    return strcmp(last, "src") == 0 || strcmp(last, "dst") == 0 || strcmp(last, "group_src") == 0 ||
+           strcmp(last, "group_dst") == 0;
+}
+
+/* Spec 3, the table of row fields for leaves without a dtype. */
+static void describe_untyped(struct tdc_item_builder *builder, struct tdc_record *record,
+                             const struct tdc_json *leaf)
+{
+    static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
+    const struct tdc_json *type = tdc_json_get(leaf, "type");
+    const struct tdc_json *value = tdc_json_get(leaf, "value");
+    record->shape = "[]";
+    record->scalar = true;
+    if (tdc_json_is_text(type, "torch.Size") || tdc_json_is_text(type, "slice")) {
+        record->dtype = intern_str(builder, type);
+        record->shape = tdc_json_is_text(type, "slice") ? slice_shape(builder, value)
+                                                        : intern_str(builder, value);
+        for (int i = 0; i < TDC_STATISTICS; i++)
+            set_stat(builder, record, i, tdc_json_get(leaf, statistic_names[i]), true);
+    } else if (tdc_json_is_text(type, "ellipsis")) {
+        record->dtype = "ellipsis";
+        set_all_stats(builder, record, value, false);
+    } else if (names_a_rank(&builder->name)) {
+        record->dtype = intern_str(builder, type);
+        set_all_stats(builder, record, value, true);
+        record->digest = intern_str(builder, value);
+    } else if (tdc_json_is_text(type, "torch.ProcessGroup")) {
+        const struct tdc_json *ranks = tdc_json_get(leaf, "group_ranks");
+        record->dtype = "torch.ProcessGroup";
+        set_all_stats(builder, record, ranks, true);
+        record->digest = intern_str(builder, ranks);
+    } else {
+        record->dtype = python_class(value);
+        set_all_stats(builder, record, value, false);
+    }
+}
+
+static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_json *leaf)
+{
+    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    if (tdc_json_truthy(digest))
+        return intern_str(builder, digest);
+    tdc_text_clear(&builder->text);
+    const struct tdc_json *value = tdc_json_get(leaf, "value");
+    if (value != NULL)
+        tdc_pytext_str(&builder->text, value);
+    builder->failed |= builder->text.failed;
+    uLong sum = crc32_z(0, (const Bytef *)tdc_text_get(&builder->text), builder->text.length);
+    char digits[16];
+    snprintf(digits, sizeof digits, "%08lx", (unsigned long)sum);
+    return intern(builder, digits, strlen(digits));
+}
+
+static struct tdc_record *new_record(struct tdc_item_builder *builder, enum tdc_state state)
+{
+    struct tdc_dump *dump = builder->dump;
+    if (dump->record_count == builder->capacity) {
+        size_t capacity = builder->capacity == 0 ? 256 : builder->capacity * 2;
+        size_t bytes;
+        struct tdc_record *records = NULL;
+        if (!__builtin_mul_overflow(capacity, sizeof *records, &bytes))
+            records = realloc(dump->records, bytes);
+        if (records == NULL) {
+            builder->failed = true;
+            return NULL;
+        }
+        dump->records = records;
+        builder->capacity = capacity;
+    }
+    struct tdc_record *record = &dump->records[dump->record_count++];
+    *record = (struct tdc_record){
+        .dtype = "None",
+        .shape = "None",
+        .requires_grad = "N/A",
+        .data_name = "-1",
+        .state = (uint8_t)state,
+        .entry = builder->entry,
+    };
+    return record;
+}
+
+void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state)
+{
+    struct tdc_record *record = new_record(builder, state);
+    if (record == NULL)
+        return;
+    record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+    record->digest = "N/A";
+    record->scalar = true;
+    for (int i = 0; i < TDC_STATISTICS; i++)
+        set_stat_text(record, i, "None");
+}
+
+static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)
+{
+    if (dump->seen_framework != NULL || type == NULL || type->kind != TDC_JSON_STRING)
+        return;
+    if (strncmp(type->text, "torch", 5) == 0)
+        dump->seen_framework = "pytorch";
+    else if (strncmp(type->text, "mindspore", 9) == 0)
+        dump->seen_framework = "mindspore";
+}
+
+void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
+                        enum tdc_state state)
+{
+    static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
+    struct tdc_record *record = new_record(builder, state);
+    if (record == NULL)
+        return;
+    note_framework(builder->dump, tdc_json_get(leaf, "type"));
+    const struct tdc_json *data_name = tdc_json_get(leaf, "data_name");
+    if (tdc_json_truthy(data_name) && data_name->kind == TDC_JSON_STRING) {
+        record->data_name = keep(builder, data_name->text, data_name->length);
+        const char *dot = strrchr(record->data_name, '.');
+        size_t length = dot == NULL ? data_name->length : (size_t)(dot - record->data_name);
+        record->name = keep(builder, data_name->text, length);
+    } else {
+        record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+    }
+    const struct tdc_json *requires_grad = tdc_json_get(leaf, "requires_grad");
+    if (requires_grad != NULL && requires_grad->kind != TDC_JSON_NULL)
+        record->requires_grad = intern_str(builder, requires_grad);
+    const struct tdc_json *dtype = tdc_json_get(leaf, "dtype");
+    if (tdc_json_truthy(dtype)) {
+        record->dtype = intern_str(builder, dtype);
+        record->shape = intern_str(builder, tdc_json_get(leaf, "shape"));
+        for (int i = 0; i < TDC_STATISTICS; i++)
+            set_stat(builder, record, i, tdc_json_get(leaf, statistic_names[i]), true);
+    } else {
+        describe_untyped(builder, record, leaf);
+    }
+    if (record->digest == NULL)
+        record->digest = digest_of(builder, leaf);
+}

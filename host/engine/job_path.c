@@ -1,0 +1,23 @@
+#include "host/engine/job_path.h"
+
+#include <string.h>
+
+#include "io/error.h"
+
+const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *name,
+                         struct tdc_error *error)
+{
+    if (strchr(name, '/') != NULL) {
+        tdc_fail(error, TDC_ERR_REFUSED, "%s: a data_name must not leave its folder", name);
+        return NULL;
+    }
+    tdc_text_clear(path);
+    tdc_text_adds(path, folder);
+    tdc_text_adds(path, "/dump_tensor_data/");
+    tdc_text_adds(path, name);
+    if (path->failed) {
+        tdc_fail(error, TDC_ERR_MEMORY, "%.200s: name too long or out of memory", name);
+        return NULL;
+    }
+    return tdc_text_get(path);
+}

@@ -1,0 +1,167 @@
+#include "host/engine/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/mapping_guard.h"
+
+/* Direct reads want offset, length and memory aligned to the blocks of the device. */
+#define ALIGNMENT ((size_t)4096)
+
+void tdc_span_buffer_free(struct tdc_span_buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (struct tdc_span_buffer){0};
+}
+
+static bool reserve(struct tdc_span_buffer *buffer, size_t size)
+{
+    if (buffer->size >= size)
+        return true;
+    tdc_span_buffer_free(buffer);
+    buffer->bytes = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    buffer->size = buffer->bytes != NULL ? size : 0;
+    return buffer->bytes != NULL;
+}
+
+tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor)
+{
+    return tensor->dtype == TDC_TEXT ? TDC_F64 : tensor->dtype;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+/*
+ * Whether the file must come from the disk: most of a few sampled pages are not in the page cache.
+ * Where the kernel does not tell (a file of someone else) it looks resident, and the map serves.
+ */
+static bool is_cold(const struct tdc_tensor *tensor)
+{
+    enum {
+        SAMPLES = 16
+    };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t pages = tensor->map_size / page;
+    unsigned absent = 0;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        unsigned char resident = 1;
+        size_t at = pages / SAMPLES * i * page;
+        if (mincore((char *)tensor->map + at, page, &resident) != 0)
+            return false;
+        absent += (resident & 1) == 0;
+    }
+    return absent > SAMPLES / 2;
+}
+
+static bool make_direct(int descriptor)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+    return flags >= 0 && fcntl(descriptor, F_SETFL, flags | O_DIRECT) == 0;
+}
+
+void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
+{
+    *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
+    if (!tensor->dense || tensor->swapped || tensor->dtype == TDC_TEXT) {
+        source->mode = TDC_SOURCE_GATHER;
+        return;
+    }
+    if (tensor->map == NULL || tensor->descriptor < 0)
+        return; /* small: already in memory */
+    source->offset = (uint64_t)(tensor->data - (const unsigned char *)tensor->map);
+    bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && is_cold(tensor));
+    if (io == TDC_IO_PREAD || (direct && make_direct(tensor->descriptor)))
+        source->mode = TDC_SOURCE_READ;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void tdc_source_announce(const struct tdc_source *source, uint64_t first, uint64_t count)
+{
+    const struct tdc_tensor *tensor = source->tensor;
+    if (source->mode != TDC_SOURCE_MAPPED || tensor->map == NULL || first >= tensor->count)
+        return;
+    if (count > tensor->count - first)
+        count = tensor->count - first;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = tdc_dtype_size(tensor->dtype);
+    uintptr_t start = (uintptr_t)(tensor->data + first * size) / page * page;
+    uintptr_t end = (uintptr_t)(tensor->data + (first + count) * size);
+#ifdef MADV_POPULATE_READ
+    /* one call maps the whole span where faults would map it in pieces of 64 KB */
+    madvise((void *)start, end - start, MADV_POPULATE_READ);
+#else
+    madvise((void *)start, end - start, MADV_WILLNEED);
+#endif
+}
+
+static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,
+                                       size_t count, struct tdc_span_buffer *buffer,
+                                       const void **elements)
+{
+    size_t size = tdc_dtype_size(source->tensor->dtype);
+    uint64_t start = source->offset + first * size, end = start + count * size;
+    uint64_t aligned = start / ALIGNMENT * ALIGNMENT;
+    size_t want = (size_t)((end - aligned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (!reserve(buffer, want))
+        return TDC_CHUNK_NO_MEMORY;
+    size_t got = 0;
+    while (aligned + got < end) {
+        ssize_t part = pread(source->tensor->descriptor, (char *)buffer->bytes + got, want - got,
+                             (off_t)(aligned + got));
+        if (part < 0 && errno == EINTR)
+            continue;
+        if (part <= 0)
+            return TDC_CHUNK_VANISHED;
+        got += (size_t)part;
+    }
+    *elements = (const char *)buffer->bytes + (start - aligned);
+    return TDC_CHUNK_DONE;
+}
+
+struct gathering {
+    const struct tdc_tensor *tensor;
+    uint64_t first;
+    size_t count;
+    void *buffer;
+    bool numbers;
+};
+
+static void gather(void *argument)
+{
+    struct gathering *gathering = argument;
+    gathering->numbers =
+        tdc_gather(gathering->tensor, gathering->first, gathering->count, gathering->buffer);
+}
+
+static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64_t first,
+                                         size_t count, struct tdc_span_buffer *buffer,
+                                         const void **elements)
+{
+    if (!reserve(buffer, count * tdc_dtype_size(tdc_source_dtype(source->tensor))))
+        return TDC_CHUNK_NO_MEMORY;
+    struct gathering gathering = {source->tensor, first, count, buffer->bytes, false};
+    if (!tdc_guarded_read(gather, &gathering))
+        return TDC_CHUNK_VANISHED;
+    *elements = buffer->bytes;
+    return gathering.numbers ? TDC_CHUNK_DONE : TDC_CHUNK_NOT_NUMBERS;
+}
+
+enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t first, size_t count,
+                                     struct tdc_span_buffer *buffer, const void **elements)
+{
+    switch (source->mode) {
+    case TDC_SOURCE_MAPPED:
+        tdc_source_announce(source, first, count);
+        *elements = source->tensor->data + first * tdc_dtype_size(source->tensor->dtype);
+        return TDC_CHUNK_DONE;
+    case TDC_SOURCE_READ:
+        return read_span(source, first, count, buffer, elements);
+    case TDC_SOURCE_GATHER:
+        return gather_span(source, first, count, buffer, elements);
+    }
+    return TDC_CHUNK_NO_MEMORY;
+}

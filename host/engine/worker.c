@@ -1,0 +1,56 @@
+/* worker.c - the memory of a thread, and asking for small files ahead of time. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "host/engine/engine.h"
+#include "host/engine/job_path.h"
+#include "io/error.h"
+#include "io/file_map.h"
+
+/* Names of files are bounded by the system; anything longer cannot be opened. */
+#define PATH_LIMIT ((size_t)1 << 16)
+
+tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
+                           struct tdc_error *error)
+{
+    *worker = (struct tdc_worker){0};
+    tdc_text_init(&worker->path, PATH_LIMIT);
+    worker->variant = tdc_cpu_variant_chosen();
+    worker->n_scratch = tdc_tensor_scratch_new();
+    worker->b_scratch = tdc_tensor_scratch_new();
+    if (worker->n_scratch == NULL || worker->b_scratch == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a thread");
+    tdc_status status = backend->open(&worker->backend_state, error);
+    if (status == TDC_OK)
+        worker->backend = backend;
+    return status;
+}
+
+void tdc_worker_free(struct tdc_worker *worker)
+{
+    if (worker->backend != NULL)
+        worker->backend->close(worker->backend_state);
+    tdc_tensor_scratch_free(worker->n_scratch);
+    tdc_tensor_scratch_free(worker->b_scratch);
+    tdc_span_buffer_free(&worker->n_buffer);
+    tdc_span_buffer_free(&worker->b_buffer);
+    tdc_text_free(&worker->path);
+}
+
+static void ask_for(struct tdc_worker *worker, const char *folder, const char *name)
+{
+    struct tdc_file file;
+    const char *path = tdc_job_path(&worker->path, folder, name, NULL);
+    if (path == NULL || tdc_file_open(path, &file, NULL) != TDC_OK)
+        return;
+    posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_WILLNEED);
+    close(file.descriptor);
+}
+
+void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ask_for(worker, jobs[i].n_folder, jobs[i].n_file);
+        ask_for(worker, jobs[i].b_folder, jobs[i].b_file);
+    }
+}
