@@ -17,6 +17,7 @@ static const char usage[] =
     "\n"
     "subcommands (SUBCOMMAND --help lists their options):\n"
     "  compare     the cases the project sets itself targets for\n"
+    "  match       how the time to match names grows with the records\n"
     "  kernels     the arithmetic alone: each CPU variant, speed and numeric error\n"
     "  io          reading alone: mapped, pread, direct\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
