@@ -42,7 +42,7 @@ static const char usage[] =
     "      --json               one json object for machines\n"
     "  -h, --help               this text\n"
     "\n"
-    "examples: tdcmp bench --dtype f32,bf16 --size 64K,16M\n"
+    "example:  tdcmp bench --dtype f32,bf16 --size 64K,16M\n"
     "          tdcmp bench npu_dump/step0 gpu_dump/step0 --state cold --json\n";
 
 enum {
