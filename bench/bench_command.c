@@ -14,6 +14,7 @@ static const struct {
     {"compare", tdc_bench_compare},
     {"kernels", tdc_bench_kernels},
     {"io", tdc_bench_io},
+    {"match", tdc_bench_match},
     {"make", tdc_bench_make},
 };
 

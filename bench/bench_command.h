@@ -14,6 +14,7 @@ int tdc_bench_plain(int argc, char **argv);
 int tdc_bench_compare(int argc, char **argv);
 int tdc_bench_kernels(int argc, char **argv);
 int tdc_bench_io(int argc, char **argv);
+int tdc_bench_match(int argc, char **argv);
 int tdc_bench_make(int argc, char **argv);
 
 /* "4096", "64K", "256M", "2G": powers of 1024. At least 1. */

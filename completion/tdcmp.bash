@@ -13,8 +13,10 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --step --fuzzy --data-mapping --rules --no-highlight --stack
-        --no-stack --no-advice --allow-unmatched --threads --quiet --help"
+    local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
+        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads --quiet --help"
+    local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
+        --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
         --threads --help"
@@ -26,9 +28,10 @@ _tdcmp()
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
     local kernels="--dtype --variant --rule --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
+    local growth="--records --repeat --rules --dir --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare match bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -47,12 +50,16 @@ _tdcmp()
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$friendly" -- "$cur"))
         ;;
+    match)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$match" -- "$cur"))
+        ;;
     -f | --framework)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$msprobe" -- "$cur"))
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare kernels io make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io make --help" -- "$cur")) ;;
+        *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
         *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;

@@ -215,8 +215,8 @@ const char *tdc_match_method(const tdc_match *match);
 /* Why the two face each other, or why there is no partner, in one short text; valid until the next
  * call for the same match. */
 const char *tdc_match_reason(tdc_match *match, size_t pair);
-/* Writes the names a layer mapping found as a data mapping (yaml); TDC_ERR_NOTHING when the match
- * did not come from one. */
+/* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs were
+ * missing; TDC_ERR_NOTHING when there was no layer mapping. */
 tdc_status tdc_match_write_mapping(const tdc_match *match, const char *path,
                                    struct tdc_error *error);
 /* Layer mapping entries that would pair records without a partner, by equal shape and position:

@@ -14,6 +14,7 @@ static const char usage[] =
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
+    "  bench match         how the time to match names grows with the records\n"
     "  --version           version of program and library\n"
     "  COMMAND --help      options and an example of a command\n"
     "\n"
