@@ -19,6 +19,7 @@ static const char usage[] =
     "  compare     the cases the project sets itself targets for\n"
     "  kernels     the arithmetic alone: each CPU variant, speed and numeric error\n"
     "  io          reading alone: mapped, pread, direct\n"
+    "  match       how fast names are matched\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
     "\n"
     "Every figure stands beside a bare read of the same files with the same threads; the fastest\n"

@@ -202,7 +202,9 @@ tdc_status tdc_kernel_measure(const struct tdc_kernel_setup *setup,
     struct tdc_pair_plan plan;
     if (!tdc_pair_plan_make(data->pair.npu, data->pair.bench, setup->rule, setup->variant, &plan))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no kernel for these types");
+    plan.extremes = true;
     measure_error(setup, data, &plan, figures);
+    plan.extremes = setup->extremes;
     tdc_status status =
         measure_speed(setup, data, &plan, true, &figures->cache_speed, &figures->cache_bare, error);
     if (status == TDC_OK)
