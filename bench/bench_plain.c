@@ -19,7 +19,7 @@ static const char usage[] =
     "  compare     the cases the project sets itself targets for\n"
     "  kernels     the arithmetic alone: each CPU variant, speed and numeric error\n"
     "  io          reading alone: mapped, pread, direct\n"
-    "  match       how fast names are matched\n"
+    "  match       how the time to match names grows with the records\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
     "\n"
     "Every figure stands beside a bare read of the same files with the same threads; the fastest\n"
@@ -43,8 +43,8 @@ static const char usage[] =
     "      --json               one json object for machines\n"
     "  -h, --help               this text\n"
     "\n"
-    "example:  tdcmp bench --dtype f32,bf16 --size 64K,16M\n"
-    "          tdcmp bench npu_dump/step0 gpu_dump/step0 --state cold --json\n";
+    "example: tdcmp bench --dtype f32,bf16 --size 64K,16M\n"
+    "         tdcmp bench npu_dump/step0 gpu_dump/step0 --state cold --json\n";
 
 enum {
     OPTION_TOTAL = TDC_BENCH_OPTION_FIRST_FREE,

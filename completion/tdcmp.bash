@@ -14,7 +14,8 @@ _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
-        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads --quiet --help"
+        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
+        --io --quiet --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
