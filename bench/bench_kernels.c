@@ -25,6 +25,7 @@ static const char usage[] =
     "                      (default f32,bf16,f16,f64,i32,i64,bf16/f32,f16/f32,f32/f64)\n"
     "      --variant LIST  baseline, x86-64-v3, x86-64-v4 or several (default: all usable)\n"
     "      --rule NAME     f64, native or both (default both)\n"
+    "      --extremes      compute minima, maxima and means of each side, too\n"
     "  -s, --size BYTES    data in memory, of the larger side (default 128M)\n"
     "  -t, --threads N     number of threads (default 1)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow ones do fewer)\n"
@@ -35,13 +36,15 @@ static const char usage[] =
 
 enum {
     OPTION_VARIANT = TDC_BENCH_OPTION_FIRST_FREE,
-    OPTION_RULE
+    OPTION_RULE,
+    OPTION_EXTREMES
 };
 
 static const struct option long_options[] = {
     {"dtype", required_argument, NULL, 'd'},
     {"variant", required_argument, NULL, OPTION_VARIANT},
     {"rule", required_argument, NULL, OPTION_RULE},
+    {"extremes", no_argument, NULL, OPTION_EXTREMES},
     {"size", required_argument, NULL, 's'},
     TDC_BENCH_LONG_OPTIONS{NULL, 0, NULL, 0},
 };
@@ -64,6 +67,7 @@ struct settings {
     size_t pair_count;
     bool variants[TDC_CPU_VARIANTS];
     bool native, f64; /* rules */
+    bool extremes;
     uint64_t size;
 };
 
@@ -74,6 +78,7 @@ static tdc_status run_kernel(const struct settings *settings, const struct tdc_k
     struct tdc_kernel_setup setup = {
         .variant = variant,
         .rule = rule,
+        .extremes = settings->extremes,
         .threads = settings->bench.options.threads,
         .repeat = (unsigned)settings->bench.repeat,
         .cancel = settings->bench.options.cancel,
@@ -140,6 +145,8 @@ static tdc_status run(void *context, struct tdc_error *error)
     }
     tdc_report_note(&report, "GB/s count both sides. share: of an exclusive or of all words of the "
                              "same buffers, in turns with the kernel.");
+    tdc_report_note(&report, "Timed %s minima, maxima and means of each side.",
+                    settings->extremes ? "with" : "without");
     tdc_report_note(&report, "error: of the sums, in units of the sum of the magnitudes (2^-53 is "
                              "1.1e-16).");
     return tdc_report_end(&report, error);
@@ -192,6 +199,9 @@ static bool take_option(struct settings *settings, int option)
                tdc_wrong_value("--size", optarg, "bytes, as in 256M");
     case OPTION_VARIANT:
         return take_variants(settings, optarg);
+    case OPTION_EXTREMES:
+        settings->extremes = true;
+        return true;
     case OPTION_RULE:
         return take_rule(settings, optarg);
     default:

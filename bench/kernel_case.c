@@ -180,9 +180,8 @@ static void measure_error(const struct tdc_kernel_setup *setup, const struct tdc
     size_t count = data->elements < TDC_PAIR_CHUNK ? data->elements : TDC_PAIR_CHUNK;
     struct tdc_pair_sums sums, right;
     struct tdc_pair_magnitudes size;
-    struct tdc_pair_plan full =
-        *plan; /* the figures of speed are without the extremes, as in a comparison */
-    full.extremes = true;
+    struct tdc_pair_plan full = *plan;
+    full.extremes = true; /* timed with or without: the error counts them */
     tdc_pair_run(&full, data->n, data->b, count, &sums);
     tdc_pair_reference(data->pair.npu, data->pair.bench, setup->rule, data->n, data->b, count,
                        &right, &size);
@@ -206,6 +205,7 @@ tdc_status tdc_kernel_measure(const struct tdc_kernel_setup *setup,
     if (!tdc_pair_plan_make(data->pair.npu, data->pair.bench, setup->rule, setup->variant, &plan))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no kernel for these types");
     measure_error(setup, data, &plan, figures);
+    plan.extremes = setup->extremes;
     tdc_status status =
         measure_speed(setup, data, &plan, true, &figures->cache_speed, &figures->cache_bare, error);
     if (status == TDC_OK)

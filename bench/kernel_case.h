@@ -32,6 +32,7 @@ struct tdc_kernel_figures {
 struct tdc_kernel_setup {
     enum tdc_cpu_variant variant;
     enum tdc_relative_rule rule;
+    bool extremes; /* timed with what dumps know themselves; the error always counts it */
     int threads;
     unsigned repeat;
     const volatile int *cancel;
