@@ -113,18 +113,18 @@ ALWAYS_INLINE void start_block(struct single_tops *tops, struct f32_tally *reach
     f32_tally_start(nan);
 }
 
-/* after = before + the sums of `count` pairs, a multiple of PADDING. */
+/* The sums of `count` pairs, a multiple of PADDING. */
 static void sum_block_f32(const f32_unaligned *n, const f32_unaligned *b, size_t count,
-                          const struct prefetch *ahead, const struct lane_sums *before,
-                          struct lane_sums *after)
+                          const struct prefetch *ahead, struct lane_sums *sums)
 {
-    struct lane_sums s = *before;
+    struct lane_sums s;
+    clear_lanes(&s);
     for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
         prefetch_pair(ahead, i);
         add_group_f32(&s, n + i, b + i);
         add_group_f32(&s, n + i + SUM_LANES, b + i + SUM_LANES);
     }
-    *after = s;
+    *sums = s;
 }
 
 ALWAYS_INLINE void relate_block_f32(enum single_rule kind, const f32_unaligned *n,
@@ -141,12 +141,14 @@ ALWAYS_INLINE void relate_block_f32(enum single_rule kind, const f32_unaligned *
 }
 
 /* Both at once. */
-ALWAYS_INLINE void
-fused_block_f32(enum single_rule kind, const f32_unaligned *n, const f32_unaligned *b, size_t count,
-                const struct prefetch *ahead, const struct single_constants *constants,
-                const struct lane_sums *before, struct lane_sums *after, struct single_block *out)
+ALWAYS_INLINE void fused_block_f32(enum single_rule kind, const f32_unaligned *n,
+                                   const f32_unaligned *b, size_t count,
+                                   const struct prefetch *ahead,
+                                   const struct single_constants *constants, struct lane_sums *sums,
+                                   struct single_block *out)
 {
-    struct lane_sums s = *before;
+    struct lane_sums s;
+    clear_lanes(&s);
     struct single_tops tops;
     struct f32_tally reached[TDC_PAIR_LIMITS], nan;
     start_block(&tops, reached, &nan);
@@ -158,7 +160,7 @@ fused_block_f32(enum single_rule kind, const f32_unaligned *n, const f32_unalign
             single_step(kind, n, b, i + j, constants, &tops, reached, &nan);
     }
     finish_block(kind, &tops, reached, &nan, count, out);
-    *after = s;
+    *sums = s;
 }
 
 /* ---- maxima ------------------------------------------------------------------------------ */

@@ -95,16 +95,16 @@ ALWAYS_INLINE void take_block_f32(enum single_rule kind, const struct tdc_pair_p
         clean_block_f32(plan, block, state, sums);
     for (;;) {
         if (fused)
-            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, &state->lanes,
-                            &next, &block->result);
+            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, &next,
+                            &block->result);
         else
-            sum_block_f32(block->n, block->b, padded, ahead, &state->lanes, &next);
+            sum_block_f32(block->n, block->b, padded, ahead, &next);
         if (clean || lanes_are_finite(&next))
             break;
         clean_block_f32(plan, block, state, sums);
         clean = true;
     }
-    state->lanes = next;
+    add_lanes(&state->lanes, &next);
     sums->finite += clean ? 0 : block->count;
     if (!fused) {
         /* The sums wanted zeros, the rest what has no e of its own. */
