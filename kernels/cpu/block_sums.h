@@ -58,13 +58,18 @@ ALWAYS_INLINE void add_pairs(struct lane_sums *s, size_t r, f64v n, f64v b, f64v
     s->abs[r] += magnitude;
 }
 
-/* SUM_LANES pairs of f32: their products are exact in f64, so FMA or not gives the same bits. */
-ALWAYS_INLINE void add_group_f32(struct lane_sums *s, const f32_unaligned *n,
+/*
+ * SUM_LANES pairs of f32: their products are exact in f64, so FMA or not gives the same bits.
+ * `top` rises to the highest |n-b|.
+ */
+ALWAYS_INLINE void add_group_f32(struct lane_sums *s, f64v *top, const f32_unaligned *n,
                                  const f32_unaligned *b)
 {
     for (size_t r = 0; r < SUM_REGISTERS; r++) {
         f64v x = f64_widen(n + r * F64_LANES), y = f64_widen(b + r * F64_LANES), d = x - y;
-        add_pairs(s, r, x, y, d, f64_abs(d), true);
+        f64v magnitude = f64_abs(d);
+        *top = f64_max(magnitude, *top);
+        add_pairs(s, r, x, y, d, magnitude, true);
     }
 }
 
