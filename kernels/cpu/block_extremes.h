@@ -14,10 +14,24 @@ struct extremes {
     f64v n_low, n_high, b_low, b_high;
 };
 
-static void clear_extremes(struct extremes *e)
+ALWAYS_INLINE void start_sums(struct extremes *e)
 {
     for (size_t r = 0; r < SUM_REGISTERS; r++)
         e->n[r] = e->b[r] = f64_splat(0);
+}
+
+/* The sums of a block to those of the chunk before it. */
+ALWAYS_INLINE void add_sums(struct extremes *e, const struct extremes *before)
+{
+    for (size_t r = 0; r < SUM_REGISTERS; r++) {
+        e->n[r] = before->n[r] + e->n[r];
+        e->b[r] = before->b[r] + e->b[r];
+    }
+}
+
+static void clear_extremes(struct extremes *e)
+{
+    start_sums(e);
     e->n_low = e->b_low = f64_splat(INFINITY);
     e->n_high = e->b_high = f64_splat(-INFINITY);
 }
@@ -39,6 +53,7 @@ ALWAYS_INLINE void enter_extremes(struct extremes *e, size_t r, f64v n, f64v b)
     static void name(struct extremes *total, const real *n, const real *b, size_t count)           \
     {                                                                                              \
         struct extremes e = *total;                                                                \
+        start_sums(&e);                                                                            \
         size_t i = 0;                                                                              \
         for (; i + SUM_LANES <= count; i += SUM_LANES)                                             \
             for (size_t r = 0; r < SUM_REGISTERS; r++)                                             \
@@ -52,6 +67,7 @@ ALWAYS_INLINE void enter_extremes(struct extremes *e, size_t r, f64v n, f64v b)
             for (size_t r = 0; r < SUM_REGISTERS; r++)                                             \
                 enter_extremes(&e, r, load(x + r * F64_LANES), load(y + r * F64_LANES));           \
         }                                                                                          \
+        add_sums(&e, total);                                                                       \
         *total = e;                                                                                \
     }
 

@@ -14,9 +14,6 @@
  * Maximum of e. It can exceed the largest one so far, r, only if |n-b| > r|b| up to some roundings.
  * The few pairs that pass this test with a margin are divided in f64. r is 0 or at least 2^-25, as
  * no two f32 numbers are nearer to each other relatively.
- *
- * Maximum of |n-b|. Rounding to f32 keeps the order, so a pair of the largest |n-b| is among those
- * of the largest |n-b| in f32. Only a block that reaches the largest so far is looked at in f64.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_F32_H
 #define TDC_KERNELS_CPU_BLOCK_F32_H
@@ -39,24 +36,19 @@ struct single_constants {
     float limits[2];            /* native; for SINGLE_F16 the least values that round to them */
 };
 
-/* What is carried from vector to vector. */
-struct single_tops {
-    f32v distance; /* highest |n-b| */
-    f32v relative; /* highest e, before rounding to f16; SINGLE_EXACT: negative if it may rise */
-};
-
 struct single_block {
-    struct single_tops tops;
+    f64v distance; /* highest |n-b| by lane */
+    f32v relative; /* highest e before rounding to f16; SINGLE_EXACT: negative if r may rise */
     struct block_relative counts;
 };
 
-ALWAYS_INLINE void exact_step(struct single_tops *tops, struct f32_tally *reached, size_t i, f32v b,
-                              f32v d, float bound)
+ALWAYS_INLINE void exact_step(f32v *relative, struct f32_tally *reached, size_t i, f32v b, f32v d,
+                              float bound)
 {
     f32v y = f32_abs(b), gap = f32_nan_where_zero(d);
     for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
         f32_tally_add(&reached[k], i, f32_reaches(f32_splat(limit_inverse[k]), gap, y));
-    tops->relative = f32_min(f32_shortfall(f32_splat(bound), y, d), tops->relative);
+    *relative = f32_min(f32_shortfall(f32_splat(bound), y, d), *relative);
 }
 
 ALWAYS_INLINE f32v native_quotient(enum single_rule kind, f32v n, f32v b, f32v d,
@@ -74,91 +66,96 @@ ALWAYS_INLINE f32v native_quotient(enum single_rule kind, f32v n, f32v b, f32v d
 /* Everything but the sums, for F32_LANES pairs; i is the index of the first. */
 ALWAYS_INLINE void single_step(enum single_rule kind, const f32_unaligned *n,
                                const f32_unaligned *b, size_t i,
-                               const struct single_constants *constants, struct single_tops *tops,
+                               const struct single_constants *constants, f32v *relative,
                                struct f32_tally *reached, struct f32_tally *nan)
 {
     f32v x = f32_load(n + i), y = f32_load(b + i), d = f32_abs(x - y);
-    tops->distance = f32_max(d, tops->distance);
     if (kind == SINGLE_EXACT) {
-        exact_step(tops, reached, i, y, d, constants->bound);
+        exact_step(relative, reached, i, y, d, constants->bound);
         return;
     }
     f32v e = native_quotient(kind, x, y, d, constants);
-    tops->relative = f32_max(e, tops->relative);
+    *relative = f32_max(e, *relative);
     f32_tally_add(&reached[0], i, f32_at_least(e, f32_splat(constants->limits[0])));
     f32_tally_add(&reached[1], i, f32_at_least(e, f32_splat(constants->limits[1])));
     if (kind != SINGLE_F32)
         f32_tally_add(nan, i, f32_is_nan(e));
 }
 
-ALWAYS_INLINE void finish_block(enum single_rule kind, const struct single_tops *tops,
-                                const struct f32_tally *reached, const struct f32_tally *nan,
-                                size_t count, struct single_block *out)
+ALWAYS_INLINE void start_tallies(struct f32_tally *reached, struct f32_tally *nan)
 {
-    out->tops = *tops;
-    out->counts = (struct block_relative){{0}, 0};
-    for (size_t k = 0; k < (kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2); k++)
-        out->counts.reached[k] = f32_tally_total(&reached[k], count);
-    if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN)
-        out->counts.nan = f32_tally_total(nan, count);
-}
-
-ALWAYS_INLINE void start_block(struct single_tops *tops, struct f32_tally *reached,
-                               struct f32_tally *nan)
-{
-    tops->distance = f32_splat(0);
-    tops->relative = f32_splat(0);
     for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
         f32_tally_start(&reached[k]);
     f32_tally_start(nan);
 }
 
-/* after = before + the sums of `count` pairs, a multiple of PADDING. */
-static void sum_block_f32(const f32_unaligned *n, const f32_unaligned *b, size_t count,
-                          const struct prefetch *ahead, const struct lane_sums *before,
-                          struct lane_sums *after)
+ALWAYS_INLINE void finish_tallies(enum single_rule kind, const struct f32_tally *reached,
+                                  const struct f32_tally *nan, size_t count,
+                                  struct block_relative *out)
 {
-    struct lane_sums s = *before;
-    for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
-        prefetch_pair(ahead, i);
-        add_group_f32(&s, n + i, b + i);
-        add_group_f32(&s, n + i + SUM_LANES, b + i + SUM_LANES);
-    }
-    *after = s;
+    *out = (struct block_relative){{0}, 0};
+    for (size_t k = 0; k < (kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2); k++)
+        out->reached[k] = f32_tally_total(&reached[k], count);
+    if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN)
+        out->nan = f32_tally_total(nan, count);
 }
 
+/* The sums of `count` pairs, a multiple of PADDING, and the highest |n-b|. */
+static void sum_block_f32(const f32_unaligned *n, const f32_unaligned *b, size_t count,
+                          const struct prefetch *ahead, struct lane_sums *sums,
+                          struct single_block *out)
+{
+    struct lane_sums s;
+    f64v distance = f64_splat(0);
+    clear_lanes(&s);
+    for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
+        prefetch_pair(ahead, i);
+        add_group_f32(&s, &distance, n + i, b + i);
+        add_group_f32(&s, &distance, n + i + SUM_LANES, b + i + SUM_LANES);
+    }
+    *sums = s;
+    out->distance = distance;
+}
+
+/* The rest. */
 ALWAYS_INLINE void relate_block_f32(enum single_rule kind, const f32_unaligned *n,
                                     const f32_unaligned *b, size_t count,
                                     const struct single_constants *constants,
                                     struct single_block *out)
 {
-    struct single_tops tops;
+    f32v relative = f32_splat(0);
     struct f32_tally reached[TDC_PAIR_LIMITS], nan;
-    start_block(&tops, reached, &nan);
+    start_tallies(reached, &nan);
     for (size_t i = 0; i < count; i += F32_LANES)
-        single_step(kind, n, b, i, constants, &tops, reached, &nan);
-    finish_block(kind, &tops, reached, &nan, count, out);
+        single_step(kind, n, b, i, constants, &relative, reached, &nan);
+    finish_tallies(kind, reached, &nan, count, &out->counts);
+    out->relative = relative;
 }
 
 /* Both at once. */
-ALWAYS_INLINE void
-fused_block_f32(enum single_rule kind, const f32_unaligned *n, const f32_unaligned *b, size_t count,
-                const struct prefetch *ahead, const struct single_constants *constants,
-                const struct lane_sums *before, struct lane_sums *after, struct single_block *out)
+ALWAYS_INLINE void fused_block_f32(enum single_rule kind, const f32_unaligned *n,
+                                   const f32_unaligned *b, size_t count,
+                                   const struct prefetch *ahead,
+                                   const struct single_constants *constants, struct lane_sums *sums,
+                                   struct single_block *out)
 {
-    struct lane_sums s = *before;
-    struct single_tops tops;
+    struct lane_sums s;
+    f64v distance = f64_splat(0);
+    f32v relative = f32_splat(0);
     struct f32_tally reached[TDC_PAIR_LIMITS], nan;
-    start_block(&tops, reached, &nan);
+    clear_lanes(&s);
+    start_tallies(reached, &nan);
     for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
         prefetch_pair(ahead, i);
-        add_group_f32(&s, n + i, b + i);
-        add_group_f32(&s, n + i + SUM_LANES, b + i + SUM_LANES);
+        add_group_f32(&s, &distance, n + i, b + i);
+        add_group_f32(&s, &distance, n + i + SUM_LANES, b + i + SUM_LANES);
         for (size_t j = 0; j < 2 * SUM_LANES; j += F32_LANES)
-            single_step(kind, n, b, i + j, constants, &tops, reached, &nan);
+            single_step(kind, n, b, i + j, constants, &relative, reached, &nan);
     }
-    finish_block(kind, &tops, reached, &nan, count, out);
-    *after = s;
+    finish_tallies(kind, reached, &nan, count, &out->counts);
+    *sums = s;
+    out->distance = distance;
+    out->relative = relative;
 }
 
 /* ---- maxima ------------------------------------------------------------------------------ */
@@ -217,22 +214,6 @@ static void find_exact_maximum(const f32_unaligned *n, const f32_unaligned *b, s
         }
         threshold = threshold_of(*maximum);
     }
-}
-
-/* Looks at a block in f64 if `top`, the highest |n-b| in f32, says that sums->abs_max may rise. */
-static void find_distance(const f32_unaligned *n, const f32_unaligned *b, size_t first,
-                          size_t count, f32v top, size_t start, struct tdc_pair_sums *sums)
-{
-    /* From one of 0 it rises with the smallest number: there f32 subtracts exactly. */
-    float least = sums->abs_max > 0 ? (float)sums->abs_max : sums->abs_max < 0 ? 0 : 0x1p-149f;
-    if (!f32_any_at_least(top, least))
-        return;
-    f64v highest = f64_splat(0);
-    for (size_t i = 0; i < padded_count(count); i += F64_LANES)
-        highest = f64_max(f64_abs(f64_widen(n + i) - f64_widen(b + i)), highest);
-    double maximum = f64_highest(highest);
-    ENTER_MAXIMUM(maximum, fabs((double)n[i] - (double)b[i]), first, count, start, &sums->abs_max,
-                  &sums->abs_at);
 }
 
 #endif

@@ -70,15 +70,16 @@ ALWAYS_INLINE void f64_step(enum double_rule kind, const struct f64_sides *sides
 }
 
 /*
- * after = before + the sums of `count` pairs, a multiple of PADDING. Pairs of 0 against 0 change
- * nothing but the counts of the native rules. DOUBLE_COMPLEX leaves `after` alone.
+ * The sums of `count` pairs, a multiple of PADDING, and the rest. Pairs of 0 against 0 change
+ * nothing but the counts of the native rules. DOUBLE_COMPLEX leaves `sums` alone.
  */
 ALWAYS_INLINE void take_pairs_f64(enum double_rule kind, const struct f64_sides *sides,
                                   size_t count, const struct prefetch *ahead,
-                                  const struct native_rule *rule, const struct lane_sums *before,
-                                  struct lane_sums *after, struct f64_block *out)
+                                  const struct native_rule *rule, struct lane_sums *sums,
+                                  struct f64_block *out)
 {
-    struct lane_sums s = *before;
+    struct lane_sums s;
+    clear_lanes(&s);
     struct f64_tops tops = {f64_splat(0), f64_splat(0)};
     struct f64_tally reached[TDC_PAIR_LIMITS], nan;
     for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
@@ -90,7 +91,7 @@ ALWAYS_INLINE void take_pairs_f64(enum double_rule kind, const struct f64_sides 
             f64_step(kind, sides, i + r * F64_LANES, r, rule, &s, &tops, reached, &nan);
     }
     if (kind != DOUBLE_COMPLEX)
-        *after = s;
+        *sums = s;
     bool exact = kind == DOUBLE_EXACT || kind == DOUBLE_COMPLEX;
     *out = (struct f64_block){f64_highest(tops.distance), f64_highest(tops.relative), {{0}, 0}};
     for (size_t k = 0; k < (exact ? TDC_PAIR_LIMITS : 2); k++)

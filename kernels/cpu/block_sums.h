@@ -1,11 +1,13 @@
 /*
  * block_sums.h - the float64 sums of a chunk, over a fixed number of lanes.
  *
- * Element i of a chunk is added to lane i % SUM_LANES and lanes are joined in index order, so the
- * bits do not depend on the width of the registers. Lanes start at +0, hence padding with zeros
- * changes nothing. Error: a lane adds at most TDC_PAIR_CHUNK / SUM_LANES = 2^15 terms, each term
- * and each addition rounded once, so a sum is within (2^15 + SUM_LANES) * 2^-53 < 2^-37 of the sum
- * of magnitudes (a worst case; in practice near 2^-50).
+ * Element i of a block of BLOCK elements is added to lane i % SUM_LANES, the lanes of the block to
+ * those of the chunk, and at the end the lanes to each other, in index order. So the bits do not
+ * depend on the width of the registers. Lanes start at +0, hence padding with zeros changes
+ * nothing. Error: an element goes through the rounding of its term and at most BLOCK / SUM_LANES =
+ * 2^7 additions in its block, TDC_PAIR_CHUNK / BLOCK = 2^8 of blocks and SUM_LANES of lanes, so a
+ * sum is within (2^7 + 2^8 + 2^3 + 1) * 2^-53 < 2^-44 of the sum of magnitudes. That is the worst
+ * case; docs/kernels.md has what is seen.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_SUMS_H
 #define TDC_KERNELS_CPU_BLOCK_SUMS_H
@@ -27,6 +29,18 @@ ALWAYS_INLINE void clear_lanes(struct lane_sums *s)
         s->nb[r] = s->nn[r] = s->bb[r] = s->dd[r] = s->abs[r] = f64_splat(0);
 }
 
+/* Ends a block. */
+ALWAYS_INLINE void add_lanes(struct lane_sums *s, const struct lane_sums *block)
+{
+    for (size_t r = 0; r < SUM_REGISTERS; r++) {
+        s->nb[r] += block->nb[r];
+        s->nn[r] += block->nn[r];
+        s->bb[r] += block->bb[r];
+        s->dd[r] += block->dd[r];
+        s->abs[r] += block->abs[r];
+    }
+}
+
 /* Adds one pair to each lane of the registers r; `magnitude` is |d|. */
 ALWAYS_INLINE void add_pairs(struct lane_sums *s, size_t r, f64v n, f64v b, f64v d, f64v magnitude,
                              bool exact_products)
@@ -44,13 +58,18 @@ ALWAYS_INLINE void add_pairs(struct lane_sums *s, size_t r, f64v n, f64v b, f64v
     s->abs[r] += magnitude;
 }
 
-/* SUM_LANES pairs of f32: their products are exact in f64, so FMA or not gives the same bits. */
-ALWAYS_INLINE void add_group_f32(struct lane_sums *s, const f32_unaligned *n,
+/*
+ * SUM_LANES pairs of f32: their products are exact in f64, so FMA or not gives the same bits.
+ * `top` rises to the highest |n-b|.
+ */
+ALWAYS_INLINE void add_group_f32(struct lane_sums *s, f64v *top, const f32_unaligned *n,
                                  const f32_unaligned *b)
 {
     for (size_t r = 0; r < SUM_REGISTERS; r++) {
         f64v x = f64_widen(n + r * F64_LANES), y = f64_widen(b + r * F64_LANES), d = x - y;
-        add_pairs(s, r, x, y, d, f64_abs(d), true);
+        f64v magnitude = f64_abs(d);
+        *top = f64_max(magnitude, *top);
+        add_pairs(s, r, x, y, d, magnitude, true);
     }
 }
 
@@ -77,9 +96,9 @@ ALWAYS_INLINE void add_group_complex(struct lane_sums *s, const struct complex_b
 }
 
 /*
- * NaN and infinity stay in the sums of squares, so this costs nothing per element. A finite f64
- * chunk whose sum overflows fails the test as well: its blocks are then looked at closely, to the
- * same result.
+ * NaN and infinity stay in the sums of squares, so this costs nothing per element. A block of f64
+ * numbers whose squares overflow fails the test as well: it is then looked at closely, to the same
+ * result.
  */
 ALWAYS_INLINE bool lanes_are_finite(const struct lane_sums *s)
 {

@@ -95,16 +95,16 @@ ALWAYS_INLINE void take_block_f32(enum single_rule kind, const struct tdc_pair_p
         clean_block_f32(plan, block, state, sums);
     for (;;) {
         if (fused)
-            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, &state->lanes,
-                            &next, &block->result);
+            fused_block_f32(kind, block->n, block->b, padded, ahead, constants, &next,
+                            &block->result);
         else
-            sum_block_f32(block->n, block->b, padded, ahead, &state->lanes, &next);
+            sum_block_f32(block->n, block->b, padded, ahead, &next, &block->result);
         if (clean || lanes_are_finite(&next))
             break;
         clean_block_f32(plan, block, state, sums);
         clean = true;
     }
-    state->lanes = next;
+    add_lanes(&state->lanes, &next);
     sums->finite += clean ? 0 : block->count;
     if (!fused) {
         /* The sums wanted zeros, the rest what has no e of its own. */
@@ -112,9 +112,11 @@ ALWAYS_INLINE void take_block_f32(enum single_rule kind, const struct tdc_pair_p
         pad_f32(block->b_buffer, block->count, block->b[0]);
         relate_block_f32(kind, block->n, block->b, padded, constants, &block->result);
     }
-    if (block->part.count > 0)
-        find_distance(block->n, block->b, block->part.first, block->count,
-                      block->result.tops.distance, start, sums);
+    if (block->part.count > 0 && f64_any_above(block->result.distance, sums->abs_max)) {
+        double maximum = f64_highest(block->result.distance);
+        ENTER_MAXIMUM(maximum, fabs((double)block->n[i] - (double)block->b[i]), block->part.first,
+                      block->count, start, &sums->abs_max, &sums->abs_at);
+    }
 }
 
 static double native_single(enum single_rule kind, float n, float b,
@@ -140,9 +142,9 @@ ALWAYS_INLINE void enter_native_f32(enum single_rule kind, struct f32_operands *
     enter_relative(&block->result.counts, block->part.count, 2, sums);
     /* The next f32 number. For an infinite maximum that is NaN, which nothing reaches. */
     float above = bits_to_f32(f32_to_bits((float)sums->rel_max) + 1);
-    if (sums->rel_max >= 0 && !f32_any_at_least(block->result.tops.relative, above))
+    if (sums->rel_max >= 0 && !f32_any_at_least(block->result.relative, above))
         return;
-    double maximum = round_native(kind, (double)f32_highest(block->result.tops.relative));
+    double maximum = round_native(kind, (double)f32_highest(block->result.relative));
     ENTER_MAXIMUM(maximum,
                   round_native(kind, native_single(kind, block->n[i], block->b[i], constants)), 0,
                   block->count, start, &sums->rel_max, &sums->rel_at);
@@ -159,7 +161,7 @@ static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc
         sums->rel_max = 0;
         sums->rel_at = start + block->part.first;
     }
-    if (f32_any_negative(block->result.tops.relative))
+    if (f32_any_negative(block->result.relative))
         find_exact_maximum(block->n, block->b, block->count + block->padding, start, &sums->rel_max,
                            &sums->rel_at);
 }

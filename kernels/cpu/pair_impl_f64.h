@@ -48,7 +48,7 @@ ALWAYS_INLINE void take_block_f64(enum double_rule kind, const struct tdc_pair_p
         clean_block_f64(plan, block, state, sums);
     for (;;) {
         take_pairs_f64(kind, &(struct f64_sides){block->sides.n, block->sides.b, NULL, NULL},
-                       padded, ahead, rule, &state->lanes, &next, &block->result);
+                       padded, ahead, rule, &next, &block->result);
         if (clean || lanes_are_finite(&next))
             break;
         clean_block_f64(plan, block, state, sums);
@@ -58,12 +58,11 @@ ALWAYS_INLINE void take_block_f64(enum double_rule kind, const struct tdc_pair_p
         /* The sums wanted zeros, the rest what has no e of its own. */
         pad_f64(block->n_buffer, block->count, block->n_buffer[0]);
         pad_f64(block->b_buffer, block->count, block->b_buffer[0]);
-        take_pairs_f64(kind, &block->sides, padded, ahead, rule, &state->lanes, &ignored,
-                       &block->result);
+        take_pairs_f64(kind, &block->sides, padded, ahead, rule, &ignored, &block->result);
         discount_padding(native_f64(block->n_buffer[0], block->b_buffer[0], rule), block->padding,
                          tdc_pair_limits, 2, &block->result.counts);
     }
-    state->lanes = next;
+    add_lanes(&state->lanes, &next);
     sums->finite += clean ? 0 : block->count;
     if (block->part.count > 0)
         ENTER_MAXIMUM(block->result.distance, fabs(block->sides.n[i] - block->sides.b[i]),
@@ -152,6 +151,7 @@ static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void 
     double distance[BLOCK] __attribute__((aligned(64)));
     const struct f64_sides sides = {x, y, distance, NULL};
     struct chunk_state state;
+    struct lane_sums block_sums;
     struct f64_block result;
     start_chunk(&state, count, sums);
     sums->finite = count;
@@ -165,20 +165,22 @@ static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void 
         integer_distance(plan->n_dtype, n_block, plan->b_dtype, b_block, length, distance);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, x, y, length);
-        take_pairs_f64(DOUBLE_EXACT, &sides, padded_count(length), &ahead, NULL, &state.lanes,
-                       &state.lanes, &result);
+        take_pairs_f64(DOUBLE_EXACT, &sides, padded_count(length), &ahead, NULL, &block_sums,
+                       &result);
+        add_lanes(&state.lanes, &block_sums);
         enter_given(&result, (struct participants){0, length}, distance, y, length, start, sums);
     }
     finish_chunk(plan, &state, sums);
 }
 
 static void sum_block_complex(const struct complex_block *block, size_t count,
-                              const struct lane_sums *before, struct lane_sums *after)
+                              struct lane_sums *sums)
 {
-    struct lane_sums s = *before;
+    struct lane_sums s;
+    clear_lanes(&s);
     for (size_t i = 0; i < count; i += SUM_LANES)
         add_group_complex(&s, block, i);
-    *after = s;
+    *sums = s;
 }
 
 /* Loads a block and enters all of it but the maxima and relative errors. */
@@ -195,15 +197,15 @@ static struct participants take_block_complex(const struct tdc_pair_plan *plan, 
     if (plan->extremes)
         add_extremes_complex(&state->extremes, block, count);
     complex_moduli(block, padded);
-    sum_block_complex(block, padded, &state->lanes, &next);
+    sum_block_complex(block, padded, &next);
     if (lanes_are_finite(&next)) {
         sums->finite += count;
     } else {
         part = clean_complex(block, count, sums);
         complex_moduli(block, padded);
-        sum_block_complex(block, padded, &state->lanes, &next);
+        sum_block_complex(block, padded, &next);
     }
-    state->lanes = next;
+    add_lanes(&state->lanes, &next);
     return part;
 }
 
@@ -222,8 +224,7 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
         struct participants part =
             take_block_complex(plan, n_block, b_block, length, &block, &state, sums);
-        take_pairs_f64(DOUBLE_COMPLEX, &sides, padded_count(length), &ahead, NULL, &state.lanes,
-                       NULL, &result);
+        take_pairs_f64(DOUBLE_COMPLEX, &sides, padded_count(length), &ahead, NULL, NULL, &result);
         enter_given(&result, part, block.distance, block.b_modulus, length, start, sums);
     }
     finish_chunk(plan, &state, sums);

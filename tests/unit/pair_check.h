@@ -7,15 +7,17 @@
 #include "tests/unit/pair_values.h"
 
 /*
- * A sum is right when it is off by no more than the roundings of the longest lane, of joining the
- * lanes and of the terms themselves (up to 8 each), every one of half a unit of 2^-52, and one
- * unit of the smallest number per term. Sums near the end of float64 may overflow underway.
+ * A sum is right when it is off by no more than the roundings of the longest lane of a block, of
+ * adding blocks, of joining the lanes and of the terms themselves (up to 8 each), every one of half
+ * a unit of 2^-52, and one unit of the smallest number per term. Sums near the end of float64 may
+ * overflow underway.
  */
 static inline bool sum_is_close(double sum, double reference, double magnitude, size_t count)
 {
     if (!(magnitude < 0x1p1020))
         return true;
-    double roundings = (double)count / 8 + 8 + 8;
+    size_t in_block = count < 1024 ? count / 8 : 128;
+    double roundings = (double)(in_block + count / 1024) + 8 + 8;
     return fabs(sum - reference) <= roundings * 0x1p-53 * magnitude + (double)count * 0x1p-1073;
 }
 
