@@ -177,6 +177,18 @@ static bool choose_stacks(const cJSON *config, const struct tdc_argument *argume
     return true;
 }
 
+/* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
+static const char *not_read(const cJSON *config, const struct tdc_argument *arguments)
+{
+    if (arguments[ARG_DIFF_ANALYZE].given)
+        return "the first-difference search (-da) is not part of this version";
+    if (cJSON_GetObjectItemCaseSensitive(config, "rank_id") != NULL)
+        return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(config, "common")))
+        return "flat npy folders (common in compare.json) are not part of this version";
+    return NULL;
+}
+
 static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
                           struct tdc_run_request *request)
 {
@@ -184,13 +196,15 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
-    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
-    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
-    if (status == TDC_OK && folders && arguments[ARG_DIFF_ANALYZE].given) {
-        log_error("the first-difference search (-da) is not part of this version");
-        tdc_tasks_free(&tasks);
+    struct stat npu_info, bench_info;
+    bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
+                       stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
+    if (two_folders && not_read(config, arguments) != NULL) {
+        log_error(not_read(config, arguments));
         return 1;
     }
+    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
     if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
         status = error.status = TDC_ERR_ARGUMENT;
     if (status == TDC_OK) {
