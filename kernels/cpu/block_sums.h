@@ -95,6 +95,16 @@ ALWAYS_INLINE void add_group_complex(struct lane_sums *s, const struct complex_b
     }
 }
 
+/* For lanes that are 0 or NaN. */
+ALWAYS_INLINE bool lanes_are_zero(f64v probe)
+{
+    double lanes[F64_LANES], sum = 0;
+    memcpy(lanes, &probe, sizeof lanes);
+    for (size_t lane = 0; lane < F64_LANES; lane++)
+        sum += lanes[lane];
+    return sum == 0;
+}
+
 /*
  * NaN and infinity stay in the sums of squares, so this costs nothing per element. A block of f64
  * numbers whose squares overflow fails the test as well: it is then looked at closely, to the same
@@ -105,11 +115,7 @@ ALWAYS_INLINE bool lanes_are_finite(const struct lane_sums *s)
     f64v probe = f64_splat(0);
     for (size_t r = 0; r < SUM_REGISTERS; r++)
         probe += (s->nn[r] - s->nn[r]) + (s->bb[r] - s->bb[r]);
-    double lanes[F64_LANES], sum = 0;
-    memcpy(lanes, &probe, sizeof lanes);
-    for (size_t lane = 0; lane < F64_LANES; lane++)
-        sum += lanes[lane];
-    return sum == 0;
+    return lanes_are_zero(probe);
 }
 
 /* A NaN (from overflows of both signs) gets one fixed representation. */

@@ -191,21 +191,18 @@ static struct participants take_block_complex(const struct tdc_pair_plan *plan, 
 {
     size_t padded = padded_count(count);
     struct participants part = {0, count};
-    struct lane_sums next;
+    struct lane_sums block_sums;
     load_complex(plan->n_dtype, n, count, block->n, block->n_imaginary);
     load_complex(plan->b_dtype, b, count, block->b, block->b_imaginary);
     if (plan->extremes)
         add_extremes_complex(&state->extremes, block, count);
-    complex_moduli(block, padded);
-    sum_block_complex(block, padded, &next);
-    if (lanes_are_finite(&next)) {
+    if (complex_is_finite(block, count))
         sums->finite += count;
-    } else {
+    else
         part = clean_complex(block, count, sums);
-        complex_moduli(block, padded);
-        sum_block_complex(block, padded, &next);
-    }
-    add_lanes(&state->lanes, &next);
+    complex_moduli(block, padded);
+    sum_block_complex(block, padded, &block_sums);
+    add_lanes(&state->lanes, &block_sums);
     return part;
 }
 
