@@ -18,7 +18,7 @@ static void start(void)
     runtime.asked = true;
     const struct tdc_acl_library *library = tdc_acl_load();
     if (library->state != TDC_ACL_USABLE) {
-        tdc_fail(&runtime.error, TDC_ERR_DEVICE, "AscendCL: %s", library->reason);
+        tdc_fail(&runtime.error, TDC_ERR_NOT_FOUND, "AscendCL: %s", library->reason);
         return;
     }
     /* aclFinalize would wait two seconds for the log of the device otherwise */
@@ -27,7 +27,7 @@ static void start(void)
     runtime.running = code == 0 || code == TDC_ACL_ERROR_REPEAT_INITIALIZE;
     runtime.ours = code == 0;
     if (code == TDC_ACL_ERROR_COMPILING_STUB_MODE) {
-        tdc_fail(&runtime.error, TDC_ERR_DEVICE,
+        tdc_fail(&runtime.error, TDC_ERR_NOT_FOUND,
                  "AscendCL: %s is a stub for building (no driver is installed)", library->path);
     } else if (!runtime.running) {
         char text[512];

@@ -17,7 +17,8 @@ struct tdc_acl_failure {
     int code;
 };
 
-/* Loads and starts it. NULL when it cannot be used; error says why (TDC_ERR_DEVICE). */
+/* Loads and starts it. NULL when it cannot be used; error says why: TDC_ERR_NOT_FOUND when there is
+ * no device or no driver, TDC_ERR_DEVICE when there is but it fails. */
 const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error);
 /* Ends what tdc_acl_runtime_start began; it cannot be started again after that. */
 void tdc_acl_runtime_stop(void);

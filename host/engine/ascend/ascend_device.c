@@ -17,7 +17,8 @@ static tdc_status fail_with(const struct tdc_acl *acl, struct tdc_error *error,
 {
     char text[512];
     tdc_acl_describe(acl, function, code, text, sizeof text);
-    return tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
+    bool absent = tdc_acl_remedy_of(code) == TDC_ACL_NO_DEVICE;
+    return tdc_fail(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_DEVICE, "%s", text);
 }
 
 uint32_t tdc_ascend_count(const struct tdc_acl *acl, struct tdc_error *error)
@@ -27,13 +28,13 @@ uint32_t tdc_ascend_count(const struct tdc_acl *acl, struct tdc_error *error)
     if (code == 0 && count != 0)
         return count;
     if (code == TDC_ACL_ERROR_COMPILING_STUB_MODE)
-        tdc_fail(error, TDC_ERR_DEVICE,
+        tdc_fail(error, TDC_ERR_NOT_FOUND,
                  "AscendCL: %s is a stub for building (no driver is installed)",
                  tdc_acl_load()->path);
     else if (code != 0)
         fail_with(acl, error, "aclrtGetDeviceCount", code);
     else
-        tdc_fail(error, TDC_ERR_DEVICE, "AscendCL works, but there is no device");
+        tdc_fail(error, TDC_ERR_NOT_FOUND, "AscendCL works, but there is no device");
     return 0;
 }
 
