@@ -327,22 +327,23 @@ void tdc_devices_end(void);
 
 /* What one pass over a pair of tensors yields; docs/kernels.md has the definitions. */
 struct tdc_device_sums {
-    uint64_t count, finite;             /* pairs; pairs with both values finite */
-    double nb, nn, bb, dd, n, b, abs;   /* sums of n*b, n*n, b*b, (n-b)^2, n, b, |n-b| */
-    double n_min, n_max, b_min, b_max;  /* over finite pairs */
-    double abs_max, rel_max;            /* maxima of |n-b| and of the relative error, -1: none */
-    uint64_t abs_at, rel_at;            /* index of their first occurrence */
+    uint64_t count, finite;            /* pairs; pairs with both values finite */
+    double nb, nn, bb, dd, n, b, abs;  /* sums of n*b, n*n, b*b, (n-b)^2, n, b, |n-b| */
+    double n_min, n_max, b_min, b_max; /* over finite pairs */
+    double abs_max, rel_max;           /* maxima of |n-b| and of the relative error, -1: none */
+    uint64_t abs_at, rel_at;           /* index of their first occurrence */
     uint64_t below_thousandth, below_five_thousandths; /* pairs by their relative error */
     uint64_t n_nan, b_nan, n_inf, b_inf;
-    uint64_t tiles, rescued; /* pieces of 4096 pairs done by the device; of these again by the CPU */
+    uint64_t tiles,
+        rescued; /* pieces of 4096 pairs done by the device; of these again by the CPU */
 };
 
 typedef struct tdc_device tdc_device;
 
 /*
- * For a process that has tensors on an Ascend device: AscendCL is running and the calling thread has
- * a current context. Loads the kernels of that device as they are needed. To be used and freed in
- * the same context.
+ * For a process that has tensors on an Ascend device: AscendCL is running and the calling thread
+ * has a current context. Loads the kernels of that device as they are needed. To be used and freed
+ * in the same context.
  */
 tdc_status tdc_device_new(tdc_device **device, struct tdc_error *error);
 void tdc_device_free(tdc_device *device);

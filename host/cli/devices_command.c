@@ -11,7 +11,8 @@ static const char usage[] =
     "\n"
     "Lists the CPU kernels and every Ascend card with its kernels, each after its self-test; if "
     "there\n"
-    "is no card, says why: where AscendCL was looked for, a missing driver, a stub library, a CANN\n"
+    "is no card, says why: where AscendCL was looked for, a missing driver, a stub library, a "
+    "CANN\n"
     "that is too old.\n"
     "\n"
     "exit code: 0 there is a usable card, 1 there is none\n";

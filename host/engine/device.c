@@ -216,8 +216,8 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
     }
     bool absent = status == TDC_ERR_NOT_FOUND;
     if (!automatic && (absent || options->no_fallback || status != TDC_ERR_DEVICE))
-        return tdc_fail(error, absent ? TDC_ERR_DEVICE : status, "--device %s: %s",
-                        options->device, reason.message);
+        return tdc_fail(error, absent ? TDC_ERR_DEVICE : status, "--device %s: %s", options->device,
+                        reason.message);
     if (!absent) {
         char text[1200];
         snprintf(text, sizeof text, "%s; the CPU is used", reason.message);

@@ -43,8 +43,7 @@ const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error)
         start();
     if (runtime.ended)
         tdc_fail(&runtime.error, TDC_ERR_DEVICE, "AscendCL was ended in this process");
-    const struct tdc_acl *acl =
-        runtime.running && !runtime.ended ? &tdc_acl_load()->table : NULL;
+    const struct tdc_acl *acl = runtime.running && !runtime.ended ? &tdc_acl_load()->table : NULL;
     if (acl == NULL && error != NULL)
         *error = runtime.error;
     pthread_mutex_unlock(&runtime.lock);

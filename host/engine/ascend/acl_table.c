@@ -115,7 +115,7 @@ static void load(void)
         return;
     library.handle = handle;
     library.state = TDC_ACL_USABLE;
-#define ACL_FN(required, result, name, arguments) \
+#define ACL_FN(required, result, name, arguments)                                                  \
     resolve(handle, required, #name, &library.table.name);
 #define ACL_CONST(name, value)
 #include "host/engine/ascend/acl_functions.h"

@@ -35,7 +35,8 @@ uint32_t tdc_ascend_count(const struct tdc_acl *acl, struct tdc_error *error);
 
 /*
  * Binds this thread to card `id` and asks for its properties. TDC_ERR_NOT_FOUND when there is no
- * such card, TDC_ERR_DEVICE when it fails. Closing needs the same thread; all other threads must have unbound before.
+ * such card, TDC_ERR_DEVICE when it fails. Closing needs the same thread; all other threads must
+ * have unbound before.
  */
 tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
                                   struct tdc_ascend_device *device, struct tdc_error *error);

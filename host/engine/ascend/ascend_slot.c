@@ -16,11 +16,11 @@
 static const struct tdc_acl_failure none = {NULL, 0};
 
 /* Returns from the function with the call that failed. */
-#define TRY(acl, function, ...)                                \
-    do {                                                       \
-        int code_ = (acl)->function(__VA_ARGS__);              \
-        if (code_ != 0)                                        \
-            return (struct tdc_acl_failure){#function, code_}; \
+#define TRY(acl, function, ...)                                                                    \
+    do {                                                                                           \
+        int code_ = (acl)->function(__VA_ARGS__);                                                  \
+        if (code_ != 0)                                                                            \
+            return (struct tdc_acl_failure){#function, code_};                                     \
     } while (0)
 
 struct tdc_acl_failure tdc_ascend_slot_open(struct tdc_ascend_slot *slot,
@@ -85,11 +85,11 @@ static int mark(struct tdc_ascend_slot *slot, unsigned point)
     return slot->device->acl->aclrtRecordEvent(slot->events[point], slot->stream);
 }
 
-#define MARK(slot, point)                                               \
-    do {                                                                \
-        int code_ = mark(slot, point);                                  \
-        if (code_ != 0)                                                 \
-            return (struct tdc_acl_failure){"aclrtRecordEvent", code_}; \
+#define MARK(slot, point)                                                                          \
+    do {                                                                                           \
+        int code_ = mark(slot, point);                                                             \
+        if (code_ != 0)                                                                            \
+            return (struct tdc_acl_failure){"aclrtRecordEvent", code_};                            \
     } while (0)
 
 struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsigned kernel,

@@ -194,12 +194,10 @@ static bool rescue_tile(void *context, size_t tile, struct tdc_pair_sums *sums)
     const struct rescue *rescue = context;
     const struct tdc_pair_plan *plan = rescue->chunk->plan;
     size_t first = tile * TDC_TILE_PAIRS;
-    tdc_pair_run(plan,
-                 (const char *)tdc_ascend_slot_n(rescue->slot) +
-                     first * tdc_dtype_size(plan->n_dtype),
-                 (const char *)tdc_ascend_slot_b(rescue->slot) +
-                     first * tdc_dtype_size(plan->b_dtype),
-                 TDC_TILE_PAIRS, sums);
+    tdc_pair_run(
+        plan, (const char *)tdc_ascend_slot_n(rescue->slot) + first * tdc_dtype_size(plan->n_dtype),
+        (const char *)tdc_ascend_slot_b(rescue->slot) + first * tdc_dtype_size(plan->b_dtype),
+        TDC_TILE_PAIRS, sums);
     return true;
 }
 
@@ -213,20 +211,18 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_ascend_place *p
                     chunk->sums, &rescued);
     if (done < chunk->count) {
         struct tdc_pair_sums tail;
-        tdc_pair_run(plan,
-                     (const char *)tdc_ascend_slot_n(&place->slot) +
-                         done * tdc_dtype_size(plan->n_dtype),
-                     (const char *)tdc_ascend_slot_b(&place->slot) +
-                         done * tdc_dtype_size(plan->b_dtype),
-                     chunk->count - done, &tail);
+        tdc_pair_run(
+            plan,
+            (const char *)tdc_ascend_slot_n(&place->slot) + done * tdc_dtype_size(plan->n_dtype),
+            (const char *)tdc_ascend_slot_b(&place->slot) + done * tdc_dtype_size(plan->b_dtype),
+            chunk->count - done, &tail);
         tdc_pair_merge(chunk->sums, &tail);
     }
     struct tdc_ascend_figures *figures = &worker->figures;
     figures->device_chunks++;
     figures->tiles += place->tiles;
     figures->rescued += rescued;
-    figures->bytes +=
-        done * (tdc_dtype_size(plan->n_dtype) + tdc_dtype_size(plan->b_dtype));
+    figures->bytes += done * (tdc_dtype_size(plan->n_dtype) + tdc_dtype_size(plan->b_dtype));
 }
 
 static void take_times(struct tdc_ascend_worker *worker, struct tdc_ascend_slot *slot)
@@ -249,7 +245,8 @@ static bool ascend_wait(void *state, struct tdc_backend_chunk *chunk)
         return true;
     place->on_device = false;
     struct tdc_acl_failure failure = place->failure;
-    /* also when the launch failed half way: what had begun must end before the slot is used again */
+    /* also when the launch failed half way: what had begun must end before the slot is used again
+     */
     struct tdc_acl_failure waited = tdc_ascend_slot_wait(&place->slot);
     if (failure.code == 0)
         failure = waited;

@@ -20,20 +20,20 @@
 #define TDC_ASCEND_SLOTS 4
 
 struct tdc_ascend_figures {
-    uint64_t tiles, rescued;           /* computed by cards; of these again by the CPU */
-    uint64_t device_chunks;            /* computed by cards */
-    uint64_t cpu_chunks;               /* not meant for a card: small, other types */
-    uint64_t fallbacks;                /* meant for a card, redone by the CPU */
-    double h2d, kernel, d2h, staging;  /* seconds on the cards and copying; only when timed */
-    uint64_t bytes;                    /* sent to the cards */
+    uint64_t tiles, rescued;          /* computed by cards; of these again by the CPU */
+    uint64_t device_chunks;           /* computed by cards */
+    uint64_t cpu_chunks;              /* not meant for a card: small, other types */
+    uint64_t fallbacks;               /* meant for a card, redone by the CPU */
+    double h2d, kernel, d2h, staging; /* seconds on the cards and copying; only when timed */
+    uint64_t bytes;                   /* sent to the cards */
 };
 
 struct tdc_ascend_run;
 
 /*
  * Opens the cards with these ids and tests the kernel for f32 pairs of the rule on each. Fails with
- * TDC_ERR_NOT_FOUND when one of them is not there, with TDC_ERR_DEVICE when it cannot be used; error
- * must not be NULL. `timed`: events are taken around every hop.
+ * TDC_ERR_NOT_FOUND when one of them is not there, with TDC_ERR_DEVICE when it cannot be used;
+ * error must not be NULL. `timed`: events are taken around every hop.
  */
 tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_relative_rule rule,
                                bool no_fallback, bool timed, struct tdc_ascend_run **run,

@@ -15,8 +15,8 @@
 
 struct tdc_device {
     struct tdc_ascend_device card;
-    float *records;        /* pinned */
-    unsigned char *n, *b;  /* pinned, a chunk each: what is copied out */
+    float *records;       /* pinned */
+    unsigned char *n, *b; /* pinned, a chunk each: what is copied out */
     void *device_records;
     uint64_t arguments[4];
 };
@@ -103,15 +103,16 @@ void tdc_device_free(tdc_device *device)
 static bool synchronise(struct comparison *work)
 {
     const struct tdc_acl *acl = work->device->card.acl;
-    return take(&work->failure, "aclrtSynchronizeStream", acl->aclrtSynchronizeStream(work->stream));
+    return take(&work->failure, "aclrtSynchronizeStream",
+                acl->aclrtSynchronizeStream(work->stream));
 }
 
 static bool copy_out(struct comparison *work, void *to, const void *from, size_t bytes)
 {
     const struct tdc_acl *acl = work->device->card.acl;
-    return take(&work->failure, "aclrtMemcpyAsync",
-                acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_DEVICE_TO_HOST,
-                                      work->stream));
+    return take(
+        &work->failure, "aclrtMemcpyAsync",
+        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_DEVICE_TO_HOST, work->stream));
 }
 
 /* Elements from the device through the CPU kernel; at most a chunk. */
@@ -119,9 +120,8 @@ static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
                    struct tdc_pair_sums *sums)
 {
     struct tdc_device *device = work->device;
-    bool copied =
-        copy_out(work, device->n, work->n + first * work->n_size, count * work->n_size) &&
-        copy_out(work, device->b, work->b + first * work->b_size, count * work->b_size);
+    bool copied = copy_out(work, device->n, work->n + first * work->n_size, count * work->n_size) &&
+                  copy_out(work, device->b, work->b + first * work->b_size, count * work->b_size);
     /* also after a failure: the other copy may be under way */
     if (!synchronise(work) || !copied)
         return false;
@@ -148,12 +148,12 @@ static bool launch(struct comparison *work, void *function, uint64_t first, size
         device->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
     device->arguments[3] = tiles;
     uint32_t blocks = tiles < device->card.cores ? (uint32_t)tiles : device->card.cores;
-    bool sent = take(&work->failure, "aclrtLaunchKernelWithHostArgs",
-                     acl->aclrtLaunchKernelWithHostArgs(function, blocks, work->stream, NULL,
-                                                        device->arguments,
-                                                        sizeof device->arguments, NULL, 0)) &&
-                copy_out(work, device->records, device->device_records,
-                         tiles * TDC_TILE_RECORD_BYTES);
+    bool sent =
+        take(&work->failure, "aclrtLaunchKernelWithHostArgs",
+             acl->aclrtLaunchKernelWithHostArgs(function, blocks, work->stream, NULL,
+                                                device->arguments, sizeof device->arguments, NULL,
+                                                0)) &&
+        copy_out(work, device->records, device->device_records, tiles * TDC_TILE_RECORD_BYTES);
     return synchronise(work) && sent;
 }
 
@@ -163,8 +163,7 @@ static bool merge_chunk(struct comparison *work, size_t count, const float *reco
 {
     size_t done = tiles * TDC_TILE_PAIRS, rescued = 0;
     tdc_pair_clear(sums);
-    if (tiles != 0 &&
-        !tdc_tiles_merge(&work->plan, records, tiles, rescue, work, sums, &rescued))
+    if (tiles != 0 && !tdc_tiles_merge(&work->plan, records, tiles, rescue, work, sums, &rescued))
         return false;
     out->tiles += tiles;
     out->rescued += rescued;
@@ -185,8 +184,7 @@ static bool compare_batch(struct comparison *work, void *function, uint64_t firs
         return false;
     for (uint64_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
         size_t here = count - at < TDC_PAIR_CHUNK ? (size_t)(count - at) : TDC_PAIR_CHUNK;
-        const float *records =
-            work->device->records + at / TDC_TILE_PAIRS * TDC_TILE_RECORD_FLOATS;
+        const float *records = work->device->records + at / TDC_TILE_PAIRS * TDC_TILE_RECORD_FLOATS;
         struct tdc_pair_sums sums;
         work->chunk_first = first + at;
         if (!merge_chunk(work, here, records, function != NULL ? here / TDC_TILE_PAIRS : 0, out,
@@ -235,9 +233,8 @@ static void *function_for(struct comparison *work)
     const struct tdc_pair_plan *plan = &work->plan;
     int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
     bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % ALIGNMENT == 0;
-    return kernel >= 0 && aligned
-               ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL)
-               : NULL;
+    return kernel >= 0 && aligned ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL)
+                                  : NULL;
 }
 
 tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,

@@ -9,8 +9,8 @@ struct listing {
     void *context;
 };
 
-static void __attribute__((format(printf, 2, 3))) put(const struct listing *listing,
-                                                       const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+put(const struct listing *listing, const char *format, ...)
 {
     char text[2048];
     va_list arguments;

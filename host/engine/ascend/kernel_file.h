@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /*
- * The file NAME.o for a SoC: below $TDC_KERNELS, or else beside the library or program, as installed
+ * The file NAME.o for a SoC: below $TDC_KERNELS, or else beside the library or program, as
+ * installed
  * (../lib/tdcmp/ascend). The exact SoC name is tried first (Ascend910B3), then its family
  * (Ascend910B). False: `path` holds the first place that was tried.
  */

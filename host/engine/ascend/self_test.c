@@ -55,7 +55,7 @@ static uint32_t step(uint32_t *state)
 
 static void ordinary(size_t i, uint32_t *state, float *n, float *b)
 {
-    static const float ratios[] = {1.0f,    1.001f,    0.999f,     1.005f,    0.995f,
+    static const float ratios[] = {1.0f,     1.001f,     0.999f,     1.005f,     0.995f,
                                    1.00101f, 1.0009999f, 1.0049999f, 1.0050001f, 1.25f};
     *b = (float)((int32_t)step(state) - (1 << 23)) * 0x1p-20f;
     *n = *b * ratios[i % 10];
@@ -149,7 +149,8 @@ static struct magnitudes measure(const struct tdc_ascend_kernel_spec *spec, cons
     struct magnitudes size = {0};
     for (size_t i = 0; i < TDC_TILE_PAIRS; i++) {
         double none;
-        double left = tdc_element_value(spec->n_dtype, n + i * tdc_dtype_size(spec->n_dtype), &none);
+        double left =
+            tdc_element_value(spec->n_dtype, n + i * tdc_dtype_size(spec->n_dtype), &none);
         double right =
             tdc_element_value(spec->b_dtype, b + i * tdc_dtype_size(spec->b_dtype), &none);
         size.nb += fabs(left * right);
@@ -224,8 +225,8 @@ const char *tdc_self_test_check(unsigned kernel, const void *n, const void *b, c
         return "there is no CPU kernel to compare with";
     const char *wrong = check_ordinary(spec, &plan, left, right, records);
     if (wrong == NULL)
-        wrong = check_subnormal(&plan, left + n_tile, right + b_tile,
-                                records + TDC_TILE_RECORD_FLOATS);
+        wrong =
+            check_subnormal(&plan, left + n_tile, right + b_tile, records + TDC_TILE_RECORD_FLOATS);
     if (wrong == NULL)
         wrong = check_limits(&plan, left + 2 * n_tile, right + 2 * b_tile,
                              records + 2 * (size_t)TDC_TILE_RECORD_FLOATS);
