@@ -34,15 +34,18 @@
 #define TDC_TILE_B_MAX   116
 #define TDC_TILE_B_MIN   118
 #define TDC_TILE_ABS_MAX 120 /* of |n - b| rounded to f32 */
-#define TDC_TILE_REL_MAX 122 /* native: of e, 0 where e is NaN; exact: within 2^-21 of the one of e */
-#define TDC_TILE_ABS_ERR 124 /* max of what that rounding took away; 0 = every difference is exact */
+#define TDC_TILE_REL_MAX                                                                           \
+    122 /* native: of e, 0 where e is NaN; exact: within 2^-21 of the one of e */
+#define TDC_TILE_ABS_ERR                                                                           \
+    124 /* max of what that rounding took away; 0 = every difference is exact */
 
 /* Counts of pairs. */
 #define TDC_TILE_BELOW_2 113 /* exact: e < 0.01, without the pairs of TDC_TILE_ZEROS; else 0 */
 #define TDC_TILE_BELOW_3 115 /* exact: e < 0.1, likewise; else 0 */
 #define TDC_TILE_ZEROS   117 /* f16 and exact: 0 against 0 (e is NaN and 0 respectively); else 0 */
 #define TDC_TILE_FINITE  119 /* both values finite */
-#define TDC_TILE_BELOW_0 121 /* e < 0.001; native f16: with, exact: without those of TDC_TILE_ZEROS */
+#define TDC_TILE_BELOW_0                                                                           \
+    121 /* e < 0.001; native f16: with, exact: without those of TDC_TILE_ZEROS */
 #define TDC_TILE_BELOW_1 123 /* e < 0.005; likewise */
 #define TDC_TILE_UNSURE  125 /* pairs whose quotient the device does not vouch for */
 

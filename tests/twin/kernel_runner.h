@@ -15,7 +15,7 @@ struct tdc_twin_report {
     char complaint[320];      /* empty, or kernel, block, instruction and what is wrong with it */
     uint64_t instructions;    /* vector and move instructions of all blocks */
     uint64_t lane_operations; /* elements they worked on */
-    uint64_t barriers;
+    uint64_t barriers, waits;
     uint64_t bytes_in, bytes_out; /* between global memory and UB */
     uint32_t ub_high_water;       /* bytes of UB given to buffers, the largest of all blocks */
 };
@@ -31,11 +31,14 @@ struct tdc_twin_settings {
     enum tdc_twin_schedule schedule;
     uint64_t seed;    /* of the shuffle and of what Div gets wrong */
     int exact_divide; /* 0: Div is off by up to 1 ulp and flushes subnormals, at random */
+    /* Mutations without compiling: the n-th barrier or flag wait of each block is ignored; 0: none
+     */
+    uint64_t dropped_barrier, dropped_wait;
 };
 
 /*
  * 0 when the kernel broke no rule. n and b hold `tiles` tiles of the kernel's dtypes, records has
- * room for a record each. `report` may be NULL. The first form uses {TDC_TWIN_CHECKED, 1, 0}. Safe
+ * room for a record each. `report` may be NULL. The first form uses {TDC_TWIN_CHECKED, 1}. Safe
  * to call from several threads.
  */
 int tdc_twin_run_kernel(const char *name, uint32_t blocks, void *n, void *b, void *records,
