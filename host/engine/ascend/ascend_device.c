@@ -106,7 +106,8 @@ void tdc_ascend_unbind(struct tdc_ascend_device *device)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_error *error)
+static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_ascend_slot *slot,
+                 struct tdc_error *error)
 {
     const struct tdc_acl *acl = device->acl;
     struct tdc_ascend_kernel *kernel = &device->kernels[number];
@@ -126,7 +127,7 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_e
         code = acl->aclrtBinaryGetFunction(kernel->binary, name, &kernel->function);
     }
     if (code == 0) {
-        if (!tdc_self_test(device, number, kernel->function, error))
+        if (!tdc_self_test(device, number, kernel->function, slot, error))
             kernel->function = NULL;
         return;
     }
@@ -136,13 +137,14 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_e
     tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->soc, text);
 }
 
-void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel, struct tdc_error *error)
+void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
+                        struct tdc_ascend_slot *slot, struct tdc_error *error)
 {
     pthread_mutex_lock(&device->lock);
     struct tdc_ascend_kernel *found = &device->kernels[kernel];
     if (!found->asked) {
         found->asked = true;
-        load(device, kernel, error);
+        load(device, kernel, slot, error);
     }
     void *function = found->function;
     pthread_mutex_unlock(&device->lock);

@@ -50,10 +50,14 @@ void tdc_ascend_device_unload(struct tdc_ascend_device *device);
 int tdc_ascend_bind(struct tdc_ascend_device *device);
 void tdc_ascend_unbind(struct tdc_ascend_device *device);
 
+struct tdc_ascend_slot;
+
 /*
  * The function of a kernel, loaded and tested on the first call, in the context of the calling
- * thread. NULL when it cannot be used; then *error (of the first call only) says why.
+ * thread, with a slot that is free just now (NULL: with one of its own). NULL when it cannot be
+ * used; then *error (of the first call only) says why.
  */
-void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel, struct tdc_error *error);
+void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
+                        struct tdc_ascend_slot *slot, struct tdc_error *error);
 
 #endif

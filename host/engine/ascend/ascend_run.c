@@ -76,7 +76,7 @@ static tdc_status open_device(struct tdc_ascend_run *run, const struct tdc_acl *
         return status;
     run->count++;
     int kernel = tdc_ascend_kernel_for(TDC_F32, TDC_F32, rule);
-    if (tdc_ascend_kernel(device, (unsigned)kernel, error) == NULL)
+    if (tdc_ascend_kernel(device, (unsigned)kernel, NULL, error) == NULL)
         return TDC_ERR_DEVICE;
     return TDC_OK;
 }

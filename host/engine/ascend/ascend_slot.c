@@ -12,6 +12,8 @@
 
 /* 60 s per GB of slot and at least 10 s: a slot has two MiB. */
 #define TIMEOUT_MILLISECONDS 10000
+/* For what a stream that failed may still do; nobody wants its result. */
+#define LAST_TIMEOUT_MILLISECONDS 1000
 
 static const struct tdc_acl_failure none = {NULL, 0};
 
@@ -43,14 +45,25 @@ struct tdc_acl_failure tdc_ascend_slot_open(struct tdc_ascend_slot *slot,
     return none;
 }
 
+static struct tdc_acl_failure wait_for(struct tdc_ascend_slot *slot, int32_t milliseconds)
+{
+    const struct tdc_acl *acl = slot->device->acl;
+    if (acl->aclrtSynchronizeStreamWithTimeout != NULL)
+        TRY(acl, aclrtSynchronizeStreamWithTimeout, slot->stream, milliseconds);
+    else
+        TRY(acl, aclrtSynchronizeEvent, slot->events[TDC_SLOT_DONE]);
+    slot->pending = false;
+    return none;
+}
+
 void tdc_ascend_slot_close(struct tdc_ascend_slot *slot)
 {
     if (slot->device == NULL)
         return;
     const struct tdc_acl *acl = slot->device->acl;
-    /* the device may still be reading the staging */
+    /* the device may still be reading the staging; a wait that was refused says nothing about it */
     if (slot->pending)
-        tdc_ascend_slot_wait(slot);
+        wait_for(slot, LAST_TIMEOUT_MILLISECONDS);
     for (unsigned i = 0; i < TDC_SLOT_EVENTS; i++)
         if (slot->events[i] != NULL)
             acl->aclrtDestroyEvent(slot->events[i]);
@@ -125,13 +138,7 @@ struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsi
 
 struct tdc_acl_failure tdc_ascend_slot_wait(struct tdc_ascend_slot *slot)
 {
-    const struct tdc_acl *acl = slot->device->acl;
-    slot->pending = false;
-    if (acl->aclrtSynchronizeStreamWithTimeout != NULL)
-        TRY(acl, aclrtSynchronizeStreamWithTimeout, slot->stream, TIMEOUT_MILLISECONDS);
-    else
-        TRY(acl, aclrtSynchronizeEvent, slot->events[TDC_SLOT_DONE]);
-    return none;
+    return wait_for(slot, TIMEOUT_MILLISECONDS);
 }
 
 double tdc_ascend_slot_time(struct tdc_ascend_slot *slot, unsigned from, unsigned to)

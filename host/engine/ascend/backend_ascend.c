@@ -135,7 +135,8 @@ static void *function_for(struct tdc_ascend_worker *worker, const struct tdc_bac
         return NULL;
     *kernel = (unsigned)number;
     struct tdc_error error = {0};
-    void *function = tdc_ascend_kernel(worker->device, *kernel, &error);
+    void *function = tdc_ascend_kernel(
+        worker->device, *kernel, &worker->places[worker->submitted % worker->slots].slot, &error);
     if (error.status != TDC_OK)
         tdc_ascend_note_text(worker->run, worker->device, error.message, chunk->name);
     if (function == NULL)

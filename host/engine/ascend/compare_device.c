@@ -233,8 +233,9 @@ static void *function_for(struct comparison *work)
     const struct tdc_pair_plan *plan = &work->plan;
     int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
     bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % ALIGNMENT == 0;
-    return kernel >= 0 && aligned ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL)
-                                  : NULL;
+    return kernel >= 0 && aligned
+               ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL, NULL)
+               : NULL;
 }
 
 tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,

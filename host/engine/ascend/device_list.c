@@ -53,7 +53,7 @@ static unsigned put_kernels(const struct listing *listing, struct tdc_ascend_dev
     unsigned usable = 0;
     for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++) {
         struct tdc_error error = {0};
-        bool good = tdc_ascend_kernel(device, i, &error) != NULL;
+        bool good = tdc_ascend_kernel(device, i, NULL, &error) != NULL;
         usable += good;
         if (good)
             put(listing, "  %-24s self-test passed", tdc_ascend_kernels[i].name);

@@ -233,21 +233,31 @@ const char *tdc_self_test_check(unsigned kernel, const void *n, const void *b, c
     return wrong;
 }
 
-bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *function,
-                   struct tdc_error *error)
+/* What had begun on the slot has ended when it returns. */
+static struct tdc_acl_failure launch(struct tdc_ascend_slot *slot, unsigned kernel, void *function)
 {
-    struct tdc_ascend_slot slot;
-    struct tdc_acl_failure failure = tdc_ascend_slot_open(&slot, device, false);
-    if (failure.code == 0) {
-        tdc_self_test_fill(kernel, tdc_ascend_slot_n(&slot), tdc_ascend_slot_b(&slot));
-        failure = tdc_ascend_slot_launch(&slot, kernel, function, TDC_SELF_TEST_TILES);
+    tdc_self_test_fill(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot));
+    struct tdc_acl_failure failure =
+        tdc_ascend_slot_launch(slot, kernel, function, TDC_SELF_TEST_TILES);
+    struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
+    return failure.code != 0 ? failure : waited;
+}
+
+bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *function,
+                   struct tdc_ascend_slot *slot, struct tdc_error *error)
+{
+    struct tdc_ascend_slot own = {.device = NULL};
+    struct tdc_acl_failure failure = {NULL, 0};
+    if (slot == NULL) {
+        failure = tdc_ascend_slot_open(&own, device, false);
+        slot = &own;
     }
     if (failure.code == 0)
-        failure = tdc_ascend_slot_wait(&slot);
+        failure = launch(slot, kernel, function);
     const char *wrong = NULL;
     if (failure.code == 0)
-        wrong = tdc_self_test_check(kernel, tdc_ascend_slot_n(&slot), tdc_ascend_slot_b(&slot),
-                                    tdc_ascend_slot_records(&slot));
+        wrong = tdc_self_test_check(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot),
+                                    tdc_ascend_slot_records(slot));
     if (failure.code != 0) {
         char text[400];
         tdc_acl_describe(device->acl, failure.function, failure.code, text, sizeof text);
@@ -257,6 +267,6 @@ bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *func
         tdc_fail(error, TDC_ERR_DEVICE, "self-test of %s on device %d (%s): %s",
                  tdc_ascend_kernels[kernel].name, (int)device->id, device->soc, wrong);
     }
-    tdc_ascend_slot_close(&slot);
+    tdc_ascend_slot_close(&own);
     return failure.code == 0 && wrong == NULL;
 }

@@ -11,9 +11,10 @@
 
 #include "host/engine/ascend/ascend_device.h"
 
-/* In the context of the calling thread. False with *error set: the kernel must not be used. */
+/* In the context of the calling thread, with a free slot or NULL. False with *error set: the kernel
+ * must not be used. */
 bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *function,
-                   struct tdc_error *error);
+                   struct tdc_ascend_slot *slot, struct tdc_error *error);
 
 /* ---- for the tests --------------------------------------------------------------------------- */
 
