@@ -13,6 +13,7 @@ static const char usage[] =
     "usage: tdcmp bench SUBCOMMAND ...\n"
     "\n"
     "  compare     comparisons of synthetic dumps beside a bare read of the same bytes\n"
+    "  device      the hops of a comparison on an Ascend card, and its self-tests\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
     "\n"
     "SUBCOMMAND --help lists its options.\n"
@@ -25,6 +26,7 @@ static const struct {
 } subcommands[] = {
     {"compare", tdc_bench_compare},
     {"make", tdc_bench_make},
+    {"device", tdc_bench_device},
 };
 
 int tdc_command_bench(int argc, char **argv)

@@ -11,6 +11,7 @@
 
 int tdc_bench_compare(int argc, char **argv);
 int tdc_bench_make(int argc, char **argv);
+int tdc_bench_device(int argc, char **argv);
 
 /* "4096", "64K", "256M", "2G": powers of 1024. At least 1. */
 bool tdc_parse_size(const char *text, uint64_t *size);

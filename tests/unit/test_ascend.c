@@ -128,7 +128,7 @@ static void check_near(double value, double expected, double magnitude)
 
 /* A chunk and a half with everything: ordinary numbers, a NaN, zeros, equal tiles. */
 enum {
-    COUNT = (1 << 18) + 5 * TDC_TILE_PAIRS + 123
+    COUNT = (1 << 18) + 17 * TDC_TILE_PAIRS + 123
 };
 
 static void fill(float *n, float *b)
