@@ -14,16 +14,16 @@ _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--output --format --step --fuzzy --data-mapping --rules --no-highlight --stack
-        --no-stack --no-advice --allow-unmatched --threads --quiet --help"
+        --no-stack --no-advice --allow-unmatched --threads --device --no-fallback --quiet --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
-        --threads --help"
+        --threads --device --no-fallback --help"
     local make="--tensors --elements --dtype --task --npy --share --exact --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --threads --repeat --rules --dir --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -35,6 +35,7 @@ _tdcmp()
     case $prev in
     --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
     --threads | --step) return ;;
     esac
     case ${COMP_WORDS[1]} in
@@ -47,7 +48,7 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare device make --help" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
         esac

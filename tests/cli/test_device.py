@@ -280,5 +280,23 @@ class Devices(harness.Case):
         self.assertIn("no kernel tdc_pair_f32 for Ascend310P3", result.out)
 
 
+class Bench(harness.Case):
+    def test_hops_and_the_table_of_the_documentation(self):
+        result = self.run_code(0, "bench", "device", "--size", "3M", env=TWIN)
+        for hop in ("read", "H2D", "kernel", "D2H", "all, one thread", "CPU, one thread"):
+            self.assertRegex(result.out, r"\n  %s[^\n]* \d+\.\d\d GB/s\n" % hop)
+        self.assertRegex(result.out, r"tiles 128, rescued \d+, fallbacks 0\n")
+        counted = [line for line in result.out.splitlines() if line.startswith("| `tdc_pair_")]
+        self.assertEqual(len(counted), 10)
+        page = harness.read_text(os.path.join(os.environ["TDC_DOCS"], "ascend.md"))
+        self.assertEqual([line for line in page.splitlines() if line.startswith("| `tdc_pair_")], counted)
+        # what a vector core has without the part that belongs to the interface
+        self.assertTrue(all(int(line.split("|")[-2]) <= 188160 for line in counted))
+
+    def test_without_a_card(self):
+        self.run_code(2, "bench", "device", env=NONE)
+        self.run_code(2, "bench", "device", "--device", "cpu", env=TWIN)
+
+
 if __name__ == "__main__":
     harness.main()
