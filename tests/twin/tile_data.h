@@ -110,6 +110,11 @@ static inline void fill_tile(enum tile_flavour flavour, tdc_dtype n_dtype, unsig
     for (size_t i = 0; i < TDC_TILE_PAIRS; i++) {
         double x, y;
         draw_tile_pair(flavour, &x, &y);
+        if (n_dtype == TDC_F16 && (flavour == TILE_CANCEL || flavour == TILE_SMALL)) {
+            double scale = flavour == TILE_CANCEL ? 0x1p-6 : 0x1p24;
+            x *= scale;
+            y *= scale;
+        }
         if (flavour == TILE_EQUAL) {
             /* 8 bits: the same in every dtype */
             y = all_zero ? 0.0 : (double)random_below(256);
