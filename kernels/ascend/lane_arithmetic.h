@@ -78,17 +78,17 @@ struct division {
 };
 
 /*
- * quotient + correction = dividend / divisor, up to 2^-22 of the correction.
+ * The quotient as Div has it; the dividend becomes the remainder.
  *
  * Div is taken to be the correctly rounded quotient or one of its neighbours, hence within 1.5 ulp,
  * and to flush subnormals if it likes. The product of such a quotient with the divisor is within a
  * factor 2 of the dividend, so subtracting it is exact, and subtracting its error yields the
- * remainder, rounded once at most (2^-24). The second Div adds 1.5 * 2^-23. All that holds while
- * dividend >= 2^-78 (products keep their low parts) and the quotient is below 2^115 (else something
- * becomes NaN, which stays until the record). A quotient below 2^-100 may be worth nothing: the
- * host looks at the largest one only, and does not trust it when it is that small.
+ * remainder, rounded once at most (2^-24), and 0 only if it is 0. All that holds while dividend >=
+ * 2^-78 (products keep their low parts) and the quotient is below 2^115 (else the remainder is
+ * NaN). A quotient below 2^-100 may be worth nothing: the host looks at the largest one only, and
+ * does not trust it when it is that small.
  */
-__aicore__ inline void divide(const division &d)
+__aicore__ inline void divide_with_remainder(const division &d)
 {
     Div(d.quotient, d.dividend, d.divisor, TILE);
     settle();
@@ -100,6 +100,15 @@ __aicore__ inline void divide(const division &d)
     product_error(d.correction, d.correction, d.quotient_parts, d.divisor_parts, d.spare);
     Sub(d.dividend, d.dividend, d.correction, TILE);
     settle();
+}
+
+/*
+ * quotient + correction = dividend / divisor, up to 2^-22 of the correction: 1.5 * 2^-23 for the
+ * second Div and 2^-24 for the remainder.
+ */
+__aicore__ inline void divide(const division &d)
+{
+    divide_with_remainder(d);
     Div(d.correction, d.dividend, d.divisor, TILE);
     settle();
 }

@@ -114,13 +114,15 @@ template <typename N, typename B, rule relative> class pair_tiles
         b_side.open(pipe, b, tiles);
         results.SetGlobalBuffer((__gm__ float *)records, tiles * TDC_TILE_RECORD_FLOATS);
         pipe->InitBuffer(record_queue, 2, TDC_TILE_RECORD_BYTES);
-        pipe->InitBuffer(work_buffer, WORK_TENSORS * TILE * sizeof(float));
-        pipe->InitBuffer(mask_buffer, MASKS * MASK_BYTES);
+        for (int32_t i = 0; i < WORK_TENSORS; i++)
+            pipe->InitBuffer(work_buffers[i], TILE * sizeof(float));
+        for (int32_t i = 0; i < MASKS; i++)
+            pipe->InitBuffer(mask_buffers[i], MASK_BYTES);
         pipe->InitBuffer(partial_buffer, REPEAT * sizeof(float));
         for (int32_t i = 0; i < WORK_TENSORS; i++)
-            current.work[i] = work_buffer.template Get<float>()[i * TILE];
+            current.work[i] = work_buffers[i].template Get<float>();
         for (int32_t i = 0; i < MASKS; i++)
-            current.masks[i] = mask_buffer.template Get<uint8_t>()[i * MASK_BYTES];
+            current.masks[i] = mask_buffers[i].template Get<uint8_t>();
         current.partial = partial_buffer.template Get<float>();
     }
 
@@ -157,7 +159,7 @@ template <typename N, typename B, rule relative> class pair_tiles
     side<B> b_side;
     GlobalTensor<float> results;
     TQue<TPosition::VECOUT, 1> record_queue;
-    TBuf<TPosition::VECCALC> work_buffer, mask_buffer, partial_buffer;
+    TBuf<TPosition::VECCALC> work_buffers[WORK_TENSORS], mask_buffers[MASKS], partial_buffer;
     tile_work current;
 };
 

@@ -29,27 +29,29 @@
 #define TDC_TILE_SUM_B     80
 #define TDC_TILE_SUM_ABS   96
 
-#define TDC_TILE_N_MAX   112
-#define TDC_TILE_N_MIN   114
-#define TDC_TILE_B_MAX   116
-#define TDC_TILE_B_MIN   118
-#define TDC_TILE_ABS_MAX 120 /* of |n - b| rounded to f32 */
-#define TDC_TILE_REL_MAX                                                                           \
-    122 /* native: of e, 0 where e is NaN; exact: within 2^-21 of the one of e */
-#define TDC_TILE_ABS_ERR                                                                           \
-    124 /* max of what that rounding took away; 0 = every difference is exact */
+#define TDC_TILE_N_MAX 112
+#define TDC_TILE_N_MIN 114
+#define TDC_TILE_B_MAX 116
+#define TDC_TILE_B_MIN 118
+/* Of |n - b| rounded to f32, and of what rounding took away: 0 = every difference is exact. */
+#define TDC_TILE_ABS_MAX 120
+#define TDC_TILE_ABS_ERR 124
+/* Native: the largest e, 0 where e is NaN. Exact: a bound from below, and one from above in TOP. */
+#define TDC_TILE_REL_MAX 122
+#define TDC_TILE_REL_TOP 126
 
-/* Counts of pairs. */
-#define TDC_TILE_BELOW_2 113 /* exact: e < 0.01, without the pairs of TDC_TILE_ZEROS; else 0 */
-#define TDC_TILE_BELOW_3 115 /* exact: e < 0.1, likewise; else 0 */
-#define TDC_TILE_ZEROS   117 /* f16 and exact: 0 against 0 (e is NaN and 0 respectively); else 0 */
-#define TDC_TILE_FINITE  119 /* both values finite */
-#define TDC_TILE_BELOW_0                                                                           \
-    121 /* e < 0.001; native f16: with, exact: without those of TDC_TILE_ZEROS */
-#define TDC_TILE_BELOW_1 123 /* e < 0.005; likewise */
-#define TDC_TILE_UNSURE  125 /* pairs whose quotient the device does not vouch for */
+/* Counts of pairs. 0 against 0 has the e NaN in native f16 and 0 in the exact kernels. */
+#define TDC_TILE_FINITE 119 /* both values finite */
+#define TDC_TILE_ZEROS  117 /* f16 and exact: 0 against 0; else 0 */
+#define TDC_TILE_UNSURE 125 /* pairs whose quotient the device does not vouch for */
+/* e < 0.001, 0.005, 0.01, 0.1, the last two 0 in native kernels. Native f16 counts in, the exact
+ * kernels leave out the pairs of TDC_TILE_ZEROS. */
+#define TDC_TILE_BELOW_0 121
+#define TDC_TILE_BELOW_1 123
+#define TDC_TILE_BELOW_2 113
+#define TDC_TILE_BELOW_3 115
 
-/* Says that the record was written, and by which kind of kernel. Float 126 holds it as well. */
+/* Says that the record was written, and by which kind of kernel. */
 #define TDC_TILE_MARK        127
 #define TDC_TILE_MARK_NATIVE 20261.0f
 #define TDC_TILE_MARK_EXACT  20262.0f

@@ -12,8 +12,6 @@
 /* Quotients outside of this range are not to be trusted: see divide() in lane_arithmetic.h. */
 #define LEAST_QUOTIENT   0x1p-100
 #define LARGEST_QUOTIENT 0x1p115
-/* Relative error of a maximum of the exact kernels (tile_relative.h has the proof). */
-#define QUOTIENT_ERROR 0x1p-21
 /* Of |n - b| rounded to f32. */
 #define DIFFERENCE_ERROR 0x1p-24
 
@@ -160,15 +158,17 @@ static bool read_abs_maximum(const float *record, struct tdc_tile *tile)
 static bool read_rel_maximum(const struct tdc_pair_plan *plan, const float *record, uint64_t zeros,
                              struct tdc_tile *tile)
 {
-    double maximum = (double)record[TDC_TILE_REL_MAX];
+    double maximum = (double)record[TDC_TILE_REL_MAX], top = (double)record[TDC_TILE_REL_TOP];
+    if (plan->rule == TDC_RELATIVE_NATIVE)
+        top = maximum;
     bool infinite_is_right = plan->rule == TDC_RELATIVE_NATIVE && plan->b_dtype == TDC_F16;
     uint64_t without = plan->rule == TDC_RELATIVE_NATIVE ? zeros : 0;
-    if (!(maximum >= 0) || (maximum > LARGEST_QUOTIENT && !(infinite_is_right && isinf(maximum))))
+    if (!(maximum >= 0 && top >= maximum) ||
+        (maximum > LARGEST_QUOTIENT && !(infinite_is_right && isinf(maximum))))
         return false;
     if (record[TDC_TILE_ABS_MAX] > 0) {
-        double doubt = plan->rule == TDC_RELATIVE_F64 ? QUOTIENT_ERROR : 0;
-        tile->rel.low = maximum * (1 - doubt);
-        tile->rel.high = maximum * (1 + doubt);
+        tile->rel.low = maximum;
+        tile->rel.high = top;
         return maximum >= LEAST_QUOTIENT;
     }
     /* n = b everywhere: the first pair whose e is not NaN, which is the first one if none is. */

@@ -13,14 +13,14 @@ constexpr float EPSILON = 2.220446049250313e-16f;    /* 2^-52 */
 constexpr float LEAST_SURE = 3.308722450212111e-24f; /* 2^-78: see divide() */
 
 constexpr int32_t WORK_TENSORS = 7;
-constexpr int32_t MASKS = 3;
+constexpr int32_t MASKS = 4;
 
 /* Everything of a tile that lies in UB. */
 struct tile_work {
     lanes n, b;
     lanes work[WORK_TENSORS];
-    mask masks[MASKS];
-    lanes partial; /* 64 floats */
+    mask masks[MASKS]; /* the last one: pairs with an exact difference; the others are scratch */
+    lanes partial;     /* 64 floats */
     lanes record;
 };
 
@@ -194,38 +194,63 @@ __aicore__ inline void count_below_inverse(const tile_work &t, const lanes &modu
 }
 
 /*
- * The maximum needs a quotient, but not a good one. With |d| = |n-b| (1 + x), |x| <= 2^-24, and Div
- * within 1.5 ulp, that is 1.5 * 2^-23 relatively, q is within 2^-21.9 of e, and so is the maximum;
- * float64 rounding of e and of the host's bounds disappears in the 2^-21 allowed.
- * Flushed subnormals: the difference is at least 2^-78 or the pair unsure, a flushed divisor makes
- * q infinite, and a maximum of q below 2^-100 is not trusted. All three rescue the tile.
+ * low and high become bounds of e, equal where the quotient is e itself.
  *
- * work[0] holds |n - b|, work[2] and work[3] its halves.
+ * With |d| = |n-b| (1 + x), |x| <= 2^-24, and Div within 1.5 ulp, that is 1.5 * 2^-23 relatively,
+ * the quotient is within 2^-22 of e; moving it by 2^-21 leaves room for the roundings of doing so
+ * and of e in float64. If the difference is exact and no remainder is left, nothing was rounded:
+ * integers and other short numbers have the same maximum in many tiles, and ties need not be looked
+ * at again. Flushed subnormals: the difference is at least 2^-78 or the pair unsure, a flushed
+ * divisor makes the quotient infinite, and a maximum below 2^-100 is not trusted. All three rescue
+ * the tile.
  */
+__aicore__ inline void bound_quotient(const division &d, const mask &certain, const lanes &low,
+                                      const lanes &high)
+{
+    Muls(low, d.quotient, 0.99999952316284179688f, TILE);  /* 1 - 2^-21 */
+    Muls(high, d.quotient, 1.00000047683715820312f, TILE); /* 1 + 2^-21 */
+    settle();
+    Select(low, certain, d.quotient, low, SELMODE::VSEL_TENSOR_TENSOR_MODE, TILE);
+    settle();
+    Select(high, certain, d.quotient, high, SELMODE::VSEL_TENSOR_TENSOR_MODE, TILE);
+    settle();
+}
+
+/* The largest bound; e is 1 where b is 0 (masks[0] has the others) and 0 where n = b (masks[1]). */
+__aicore__ inline void highest_bound(const tile_work &t, const lanes &bound, int32_t slot)
+{
+    Select(bound, t.masks[0], bound, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
+    settle();
+    Select(bound, t.masks[1], bound, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
+    settle();
+    highest(t.record[slot], bound, t.partial);
+}
+
+/* work[0] holds |n - b|, work[2] and work[3] its halves. */
 __aicore__ inline void exact_f64(const tile_work &t)
 {
-    const lanes &distance = t.work[0], &modulus = t.work[1], &sign = t.work[4], &spare = t.work[5];
     const split_lanes parts = {t.work[2], t.work[3]};
-    const mask &nonzero = t.masks[0], &apart = t.masks[1];
-    Abs(modulus, t.b, TILE);
+    const division d = {t.work[0], t.work[1], t.work[4], t.work[5], parts, {t.n, t.b}, t.work[6]};
+    const mask &nonzero = t.masks[0], &apart = t.masks[1], &certain = t.masks[2];
+    Abs(d.divisor, t.b, TILE);
     settle();
-    count_below_inverse(t, modulus, parts, 1000.0f, TDC_TILE_BELOW_0, sign, spare);
-    count_below_inverse(t, modulus, parts, 200.0f, TDC_TILE_BELOW_1, sign, spare);
-    count_below_inverse(t, modulus, parts, 100.0f, TDC_TILE_BELOW_2, sign, spare);
-    count_below_inverse(t, modulus, parts, 10.0f, TDC_TILE_BELOW_3, sign, spare);
-    mark_unsure(apart, t.masks[2], distance);
-    count(t.record[TDC_TILE_UNSURE], t.masks[2], spare, t.partial);
-    CompareScalar(nonzero, modulus, 0.0f, CMPMODE::GT, TILE);
+    count_below_inverse(t, d.divisor, parts, 1000.0f, TDC_TILE_BELOW_0, d.quotient, d.spare);
+    count_below_inverse(t, d.divisor, parts, 200.0f, TDC_TILE_BELOW_1, d.quotient, d.spare);
+    count_below_inverse(t, d.divisor, parts, 100.0f, TDC_TILE_BELOW_2, d.quotient, d.spare);
+    count_below_inverse(t, d.divisor, parts, 10.0f, TDC_TILE_BELOW_3, d.quotient, d.spare);
+    mark_unsure(apart, t.masks[2], d.dividend);
+    count(t.record[TDC_TILE_UNSURE], t.masks[2], d.spare, t.partial);
+    CompareScalar(nonzero, d.divisor, 0.0f, CMPMODE::GT, TILE);
     settle();
     neither(t.masks[2], nonzero, apart);
-    count(t.record[TDC_TILE_ZEROS], t.masks[2], spare, t.partial);
-    Div(sign, distance, modulus, TILE);
+    count(t.record[TDC_TILE_ZEROS], t.masks[2], d.spare, t.partial);
+    divide_with_remainder(d);
+    CompareScalar(certain, d.dividend, 0.0f, CMPMODE::EQ, TILE);
     settle();
-    Select(sign, nonzero, sign, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
-    settle();
-    Select(sign, apart, sign, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
-    settle();
-    highest(t.record[TDC_TILE_REL_MAX], sign, t.partial);
+    both(certain, certain, t.masks[MASKS - 1]);
+    bound_quotient(d, certain, parts.low, parts.high);
+    highest_bound(t, parts.low, TDC_TILE_REL_MAX);
+    highest_bound(t, parts.high, TDC_TILE_REL_TOP);
 }
 
 } // namespace tdc_ascend

@@ -75,8 +75,8 @@ __aicore__ inline void sum_values(const tile_work &t)
 }
 
 /*
- * work[0] = |n - b| rounded, work[1] = what that lacks: their sum is exact. Taking the smaller from
- * the larger value spares the sign.
+ * work[0] = |n - b| rounded, work[1] = what that lacks: their sum is exact. The last mask names the
+ * pairs where nothing is lacking. Taking the smaller from the larger value spares the sign.
  */
 __aicore__ inline void take_differences(const tile_work &t)
 {
@@ -98,6 +98,7 @@ __aicore__ inline void take_differences(const tile_work &t)
     Sub(larger, larger, smaller, TILE);
     settle();
     Abs(rounded, larger, TILE);
+    CompareScalar(t.masks[MASKS - 1], larger, 0.0f, CMPMODE::EQ, TILE);
     settle();
     highest(t.record[TDC_TILE_ABS_MAX], distance, t.partial);
     highest(t.record[TDC_TILE_ABS_ERR], rounded, t.partial);

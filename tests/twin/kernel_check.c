@@ -187,7 +187,7 @@ bool tdc_kernel_check(const struct tdc_kernel_case *c, struct tdc_kernel_outcome
     } else {
         random_state = c->data_seed * 0x9e3779b97f4a7c15u | 1;
         for (size_t t = 0; t < c->tiles; t++)
-            fill_tile((enum tile_flavour)c->flavour, c->n_dtype, k.n + t * n_tile, c->b_dtype,
+            fill_tile((enum tile_flavour)c->flavour, t, c->n_dtype, k.n + t * n_tile, c->b_dtype,
                       k.b + t * b_tile);
         memset(k.records, 0xa5, record_bytes);
         good = run_and_check(&k);

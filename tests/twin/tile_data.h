@@ -16,7 +16,7 @@ enum tile_flavour {
     TILE_INTEGERS,  /* small integers: the same maxima everywhere */
     TILE_QUOTIENTS, /* quotients as close to the middle between two floats as they get */
     TILE_SMALL,     /* magnitudes of gradients: around 2^-30 */
-    TILE_SPECIAL,   /* one of the flavours of pair_data.h per tile, or one above */
+    TILE_SPECIAL,   /* tile by tile the flavours of pair_data.h and those above */
     TILE_FLAVOURS
 };
 
@@ -94,13 +94,16 @@ static inline void draw_tile_pair(enum tile_flavour flavour, double *n, double *
     }
 }
 
-static inline void fill_tile(enum tile_flavour flavour, tdc_dtype n_dtype, unsigned char *n,
-                             tdc_dtype b_dtype, unsigned char *b)
+/* After so many tiles TILE_SPECIAL begins again. */
+#define TILE_SPECIAL_PERIOD ((size_t)FLAVOURS + TILE_SPECIAL)
+
+static inline void fill_tile(enum tile_flavour flavour, size_t tile, tdc_dtype n_dtype,
+                             unsigned char *n, tdc_dtype b_dtype, unsigned char *b)
 {
     size_t n_size = tdc_dtype_size(n_dtype), b_size = tdc_dtype_size(b_dtype);
     bool all_zero = flavour == TILE_EQUAL && random_below(3) == 0;
     if (flavour == TILE_SPECIAL) {
-        size_t which = random_below(FLAVOURS + TILE_SPECIAL);
+        size_t which = tile % TILE_SPECIAL_PERIOD;
         if (which < FLAVOURS) {
             fill_pair((enum flavour)which, n_dtype, n, b_dtype, b, TDC_TILE_PAIRS);
             return;
@@ -110,6 +113,11 @@ static inline void fill_tile(enum tile_flavour flavour, tdc_dtype n_dtype, unsig
     for (size_t i = 0; i < TDC_TILE_PAIRS; i++) {
         double x, y;
         draw_tile_pair(flavour, &x, &y);
+        if (n_dtype == TDC_F16 && (flavour == TILE_CANCEL || flavour == TILE_SMALL)) {
+            double scale = flavour == TILE_CANCEL ? 0x1p-6 : 0x1p24;
+            x *= scale;
+            y *= scale;
+        }
         if (flavour == TILE_EQUAL) {
             /* 8 bits: the same in every dtype */
             y = all_zero ? 0.0 : (double)random_below(256);

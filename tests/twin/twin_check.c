@@ -29,6 +29,7 @@ int main(int argc, char **argv)
     for (c.flavour = 0; c.flavour < TILE_FLAVOURS; c.flavour++) {
         struct tdc_kernel_outcome outcome;
         c.settings.seed = c.flavour + 1;
+        c.tiles = c.flavour == TILE_SPECIAL ? TILE_SPECIAL_PERIOD : 5;
         if (!tdc_kernel_check(&c, &outcome, NULL)) {
             printf("%s\n", outcome.why);
             return 1;
