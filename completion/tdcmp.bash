@@ -15,12 +15,12 @@ _tdcmp()
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
-        --io --quiet --help"
+        --io --device --no-fallback --quiet --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
-        --threads --help"
+        --threads --device --no-fallback --help"
     local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
@@ -32,7 +32,7 @@ _tdcmp()
     local growth="--records --repeat --rules --dir --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare match bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare match devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -45,6 +45,7 @@ _tdcmp()
     --io) COMPREPLY=($(compgen -W "auto mmap pread direct" -- "$cur")) && return ;;
     --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
     --threads | --step) return ;;
     esac
     case ${COMP_WORDS[1]} in
@@ -60,7 +61,7 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare match kernels io make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;

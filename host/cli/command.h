@@ -19,6 +19,7 @@ enum {
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_devices(int argc, char **argv);
 int tdc_command_bench(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */

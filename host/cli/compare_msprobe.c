@@ -31,6 +31,8 @@ enum {
     ARG_RULES,
     ARG_FORMAT,
     ARG_THREADS,
+    ARG_DEVICE,
+    ARG_NO_FALLBACK,
     ARGUMENTS
 };
 
@@ -59,6 +61,10 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
                     NULL},
     [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL},
+    [ARG_DEVICE] = {"--device", "--device", TDC_VALUE, "NAME",
+                    "auto, cpu, ascend, ascend:0,1 or ascend:all", false, NULL},
+    [ARG_NO_FALLBACK] = {"--no-fallback", "--no-fallback", TDC_FLAG, "",
+                         "what the device fails to do is an error", false, NULL},
 };
 
 static void log_error(const char *text)
@@ -235,12 +241,16 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
 {
     const struct tdc_argument *rules = &arguments[ARG_RULES], *format = &arguments[ARG_FORMAT];
     const struct tdc_argument *threads = &arguments[ARG_THREADS];
+    const struct tdc_argument *device = &arguments[ARG_DEVICE];
     if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
         (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
-        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads))) {
-        tdc_complain("wrong value for --rules, --format or --threads (-h lists them)");
+        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads)) ||
+        (device->given && !tdc_device_valid(device->value))) {
+        tdc_complain("wrong value for --rules, --format, --threads or --device (-h lists them)");
         return false;
     }
+    request->options.device = device->value;
+    request->options.no_fallback = arguments[ARG_NO_FALLBACK].given;
     return true;
 }
 

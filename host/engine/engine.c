@@ -40,7 +40,9 @@ struct run {
 
 static bool cancelled(const struct tdc_engine *engine)
 {
-    return engine->options->cancel != NULL && *engine->options->cancel != 0;
+    const struct tdc_backend *backend = engine->backend;
+    return (engine->options->cancel != NULL && *engine->options->cancel != 0) ||
+           (backend->failed != NULL && backend->failed(backend->context));
 }
 
 static void report(const struct tdc_engine *engine, uint64_t rows, uint64_t bytes)

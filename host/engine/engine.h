@@ -88,6 +88,7 @@ struct tdc_open_pair {
     struct tdc_tensor n, b;
     struct tdc_source n_source, b_source;
     struct tdc_pair_plan plan;
+    const char *name; /* of the job's NPU file */
     uint64_t chunks;
     uint64_t span_chunks; /* chunks that are read and reduced together */
     uint64_t spans;

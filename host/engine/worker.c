@@ -20,7 +20,7 @@ tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *
     worker->b_scratch = tdc_tensor_scratch_new();
     if (worker->n_scratch == NULL || worker->b_scratch == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a thread");
-    tdc_status status = backend->open(&worker->backend_state, error);
+    tdc_status status = backend->open(backend->context, &worker->backend_state, error);
     if (status == TDC_OK)
         worker->backend = backend;
     return status;
