@@ -80,8 +80,8 @@ __aicore__ inline void round_wavering(const division &d, const mask &wavering)
     settle();
     Add(below, below, d.quotient, TILE);
     Add(above, above, d.quotient, TILE);
-    Add(d.quotient, d.quotient, d.correction, TILE);
     settle();
+    Add(d.quotient, d.quotient, d.correction, TILE);
     Compare(wavering, below, above, CMPMODE::EQ, TILE);
     settle();
     Not(words(wavering), words(wavering), MASK_WORDS);

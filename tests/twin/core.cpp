@@ -68,39 +68,42 @@ void core::check_overlap(const instruction &, const operand &to, const operand &
         complain(std::string(to.name) + " lies partly on " + from.name);
 }
 
-void core::touch(const instruction &what, const operand &o, cell &c, uint32_t index, bool written)
+/* The conflicting accesses of others must be complete; those of `what` itself are not noted yet. */
+void core::check_order(const instruction &what, const char *name, const cell &c, bool written) const
 {
     static const char *const names[QUEUES] = {"S", "V", "MTE2", "MTE3"};
     const vector_clock &sure = known[what.queue];
-    bool conflict = c.write_index > sure[c.write_queue];
-    int other = c.write_queue;
-    for (int q = 0; written && !conflict && q < QUEUES; q++) {
-        /* an instruction may write what it reads itself */
-        bool own = q == what.queue && c.reads[static_cast<size_t>(q)] == index;
-        conflict = !own && c.reads[static_cast<size_t>(q)] > sure[static_cast<size_t>(q)];
-        other = q;
-    }
-    if (conflict && !(c.write_queue == what.queue && c.write_index == index))
-        complain(std::string(o.name) + " is " + (written ? "written" : "read") +
+    int other = c.write_index > sure[c.write_queue] ? c.write_queue : -1;
+    for (size_t q = 0; written && q < QUEUES; q++)
+        if (c.reads[q] > sure[q])
+            other = static_cast<int>(q);
+    if (other >= 0)
+        complain(std::string(name) + " is " + (written ? "written" : "read") +
                  " while an instruction of " + names[other] + " may still use it");
-    if (written) {
-        c.write_index = index;
-        c.write_queue = what.queue;
-    } else {
-        c.reads[what.queue] = index;
-    }
 }
 
+/* All checks come first: a source that is also the destination must not hide an earlier reader. */
 void core::order(const instruction &what, uint32_t index)
 {
-    for (bool written : {false, true})
-        for (const operand &o : what.operands)
-            if (o.written == written && o.bytes > 0)
-                for (uint32_t k = o.at / UB_BLOCK; k <= (o.at + o.bytes - 1) / UB_BLOCK; k++)
-                    touch(what, o, cells[k], index, written);
+    for (bool noting : {false, true}) {
+        for (const operand &o : what.operands) {
+            const uint32_t end = (o.at + o.bytes + UB_BLOCK - 1) / UB_BLOCK;
+            for (uint32_t k = o.at / UB_BLOCK; o.bytes > 0 && k < end; k++) {
+                if (!noting) {
+                    check_order(what, o.name, cells[k], o.written);
+                } else if (!o.written) {
+                    cells[k].reads[what.queue] = index;
+                } else {
+                    cells[k].write_index = index;
+                    cells[k].write_queue = what.queue;
+                }
+            }
+        }
+    }
     if (what.uses_mask_register) {
-        const operand o = {"the mask register", -1, 0, 0, 1, 1, true};
-        touch(what, o, mask_register, index, true);
+        check_order(what, "the mask register", mask_register, true);
+        mask_register.write_index = index;
+        mask_register.write_queue = what.queue;
     }
 }
 

@@ -168,7 +168,7 @@ class core
 
     void check_operand(const instruction &what, const operand &o) const;
     void check_overlap(const instruction &what, const operand &to, const operand &from) const;
-    void touch(const instruction &what, const operand &o, cell &c, uint32_t index, bool written);
+    void check_order(const instruction &what, const char *name, const cell &c, bool written) const;
     void order(const instruction &what, uint32_t index);
     void run_pending();
     bool may_run(const pending &p, const vector_clock &complete) const;
