@@ -191,7 +191,7 @@ class core
     std::array<uint32_t, QUEUES * QUEUES> events_taken;
     std::vector<pending> later;
     const char *current = "";
-    uint64_t moves_out = 0, random_state, waits = 0;
+    uint64_t moves_out = 0, random_state;
     uint32_t allocated = 0;
     bool pipe_open = false, pipe_used = false, tensors_used = false;
 };

@@ -5,7 +5,7 @@
 set -u
 if [ "${1-}" = --one ]; then
     # --one <folder> <number>: with the rest in the environment
-    folder=$2/$3
+    folder=$2/$3 ready=$2/ready
     line=$(sed -n "$3p" "$2/list")
     name=${line%%;*} rest=${line#*;}
     file=${rest%%;*} rest=${rest#*;}
@@ -23,7 +23,7 @@ if [ "${1-}" = --one ]; then
     [ "$1" = "$2" ] || source=$1_$2
     [ "$3" = native ] || source=${source}_exact
     # shellcheck disable=SC2086
-    if ! $COMPILER -std=c++17 -O1 -w -ffp-contract=off -I"$SOURCE" -I"$SOURCE/tests/twin" \
+    if ! $COMPILER -std=c++17 $FLAGS -I"$ready" -I"$SOURCE" -I"$SOURCE/tests/twin" \
         "$folder/pair_$source.cpp" $LIBRARIES -lm -pthread -o "$folder/check" \
         >"$folder/compiler" 2>&1; then
         say "DOES NOT COMPILE"
@@ -42,10 +42,16 @@ fi
 SOURCE=$1 COMPILER=$2
 shift 2
 LIBRARIES=$*
-export SOURCE COMPILER LIBRARIES
+FLAGS="-O1 -w -ffp-contract=off"
+export SOURCE COMPILER LIBRARIES FLAGS
 folder=$(mktemp -d "${TMPDIR:-/tmp}/mutate.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 grep -v '^#' "$SOURCE/tests/twin/mutations" | grep ';' >"$folder/list"
+# Compiled once; a compiler that does not know such files reads the header itself.
+mkdir "$folder/ready"
+# shellcheck disable=SC2086
+$COMPILER -std=c++17 $FLAGS -I"$SOURCE" -I"$SOURCE/tests/twin" -x c++-header \
+    "$SOURCE/tests/twin/kernel_operator.h" -o "$folder/ready/kernel_operator.h.gch"
 total=$(wc -l <"$folder/list")
 seq 1 "$total" | xargs -P 2 -n 1 sh "$0" --one "$folder"
 cat "$folder"/*.result

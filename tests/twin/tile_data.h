@@ -16,15 +16,17 @@ enum tile_flavour {
     TILE_INTEGERS,  /* small integers: the same maxima everywhere */
     TILE_QUOTIENTS, /* quotients as close to the middle between two floats as they get */
     TILE_SMALL,     /* magnitudes of gradients: around 2^-30 */
+    TILE_POWERS,    /* b a power of 2: differences are rounded, quotients are not */
+    TILE_TINY,      /* a few differences below the smallest normal number decide the maximum */
     TILE_SPECIAL,   /* tile by tile the flavours of pair_data.h and those above */
     TILE_FLAVOURS
 };
 
 static inline const char *tile_flavour_name(enum tile_flavour flavour)
 {
-    static const char *const names[TILE_FLAVOURS] = {"near",      "limits",     "zeros",
-                                                     "equal",     "cancelling", "integers",
-                                                     "quotients", "small",      "special"};
+    static const char *const names[TILE_FLAVOURS] = {"near",       "limits",   "zeros",     "equal",
+                                                     "cancelling", "integers", "quotients", "small",
+                                                     "powers",     "tiny",     "special"};
     return names[flavour];
 }
 
@@ -82,6 +84,17 @@ static inline void draw_tile_pair(enum tile_flavour flavour, double *n, double *
         break;
     case TILE_QUOTIENTS:
         draw_quotient(n, b);
+        break;
+    case TILE_POWERS:
+        *b = (random_below(2) ? 1 : -1) * ldexp(1, -(int)random_below(20));
+        *n = (random_unit() - 0.5) * 0x1p14;
+        break;
+    case TILE_TINY:
+        draw(FLAVOUR_NEAR, n, b);
+        if (random_below(64) == 0) {
+            *b = (1 + random_unit()) * 0x1p-126;
+            *n = *b * (1 + 0.5 * random_unit());
+        }
         break;
     case TILE_SMALL:
         draw(FLAVOUR_NEAR, n, b);
