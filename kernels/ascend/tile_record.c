@@ -179,6 +179,19 @@ static bool read_rel_maximum(const struct tdc_pair_plan *plan, const float *reco
     return maximum == 0;
 }
 
+/* The device always counts them; the plan decides whether they are wanted, as on the CPU. */
+static void forget_extremes(struct tdc_pair_sums *sums)
+{
+    struct tdc_pair_sums clear;
+    tdc_pair_clear(&clear);
+    sums->n = clear.n;
+    sums->b = clear.b;
+    sums->n_min = clear.n_min;
+    sums->n_max = clear.n_max;
+    sums->b_min = clear.b_min;
+    sums->b_max = clear.b_max;
+}
+
 enum tdc_tile_verdict tdc_tile_read(const struct tdc_pair_plan *plan, const float *record,
                                     struct tdc_tile *tile)
 {
@@ -191,6 +204,8 @@ enum tdc_tile_verdict tdc_tile_read(const struct tdc_pair_plan *plan, const floa
                   read_sums(record, &tile->sums) &&
                   read_counts(plan, record, &tile->sums, &zeros) &&
                   read_abs_maximum(record, tile) && read_rel_maximum(plan, record, zeros, tile);
+    if (!plan->extremes)
+        forget_extremes(&tile->sums);
     return usable ? TDC_TILE_USE : TDC_TILE_RESCUE;
 }
 

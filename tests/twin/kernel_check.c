@@ -197,6 +197,7 @@ bool tdc_kernel_check(const struct tdc_kernel_case *c, struct tdc_kernel_outcome
     *outcome = (struct tdc_kernel_outcome){0};
     bool good =
         tdc_pair_plan_make(c->n_dtype, c->b_dtype, c->rule, tdc_cpu_variant_chosen(), &k.plan);
+    k.plan.extremes = true;
     k.n = aligned_alloc(512, c->tiles * n_tile);
     k.b = aligned_alloc(512, c->tiles * b_tile);
     k.records = aligned_alloc(512, record_bytes);

@@ -148,6 +148,7 @@ static void expect_sums(const float *n, const float *b, size_t count, enum tdc_r
 {
     struct tdc_pair_plan plan;
     assert_true(tdc_pair_plan_make(TDC_F32, TDC_F32, rule, tdc_cpu_variant_chosen(), &plan));
+    plan.extremes = true;
     tdc_pair_clear(sums);
     for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
         struct tdc_pair_sums part;
@@ -258,6 +259,7 @@ static void backend_agrees_with_the_cpu(void **state)
     struct tdc_pair_plan plan;
     assert_true(
         tdc_pair_plan_make(TDC_F32, TDC_F32, TDC_RELATIVE_NATIVE, tdc_cpu_variant_chosen(), &plan));
+    plan.extremes = true;
     struct tdc_pair_sums parts[2], right[2];
     struct tdc_backend_chunk chunks[2] = {
         {&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first"},

@@ -13,6 +13,7 @@ static struct tdc_pair_plan plan_of(tdc_dtype dtype, enum tdc_relative_rule rule
 {
     struct tdc_pair_plan plan;
     assert_true(tdc_pair_plan_make(dtype, dtype, rule, TDC_CPU_BASELINE, &plan));
+    plan.extremes = true;
     return plan;
 }
 

@@ -255,6 +255,7 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
                             tdc_cpu_variant_chosen(), &work.plan))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no arithmetic for %s and %s",
                         tdc_dtype_name(n_dtype), tdc_dtype_name(b_dtype));
+    work.plan.extremes = true;
     if (count > UINT64_MAX / 16)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "%llu elements are too many",
                         (unsigned long long)count);
