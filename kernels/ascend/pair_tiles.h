@@ -24,8 +24,12 @@ enum class rule {
     exact   /* TDC_RELATIVE_F64 */
 };
 
-template <typename T> constexpr bool is_half = false;
-template <> constexpr bool is_half<half> = true;
+template <typename T> struct is_half {
+    static constexpr bool value = false;
+};
+template <> struct is_half<half> {
+    static constexpr bool value = true;
+};
 
 /* One side: values as they come, and as f32. 16-bit values leave their queue at once. */
 template <typename T> class side
@@ -106,7 +110,7 @@ template <typename N, typename B, rule relative> class pair_tiles
   private:
     /* Products of such values need no second float. */
     static constexpr bool short_values = sizeof(N) == 2 && sizeof(B) == 2;
-    static constexpr bool half_values = is_half<N>;
+    static constexpr bool half_values = is_half<N>::value;
 
     __aicore__ inline void open(TPipe *pipe, GM_ADDR n, GM_ADDR b, GM_ADDR records, uint64_t tiles)
     {
