@@ -1,9 +1,14 @@
 /*
  * vector_plain.h - vector.h in the vector extensions of GCC and clang, 16 bytes wide and without
- * fused multiply-add: for SSE2 and anything that has no file of its own.
+ * fused multiply-add: for SSE2 and anything that has no file of its own. The compilers do not see
+ * a maximum in a selection, hence the few words of SSE2.
  */
 #ifndef TDC_KERNELS_CPU_VECTOR_PLAIN_H
 #define TDC_KERNELS_CPU_VECTOR_PLAIN_H
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #define F32_LANES        4
 #define F64_LANES        2
@@ -46,12 +51,20 @@ ALWAYS_INLINE f32v f32_abs(f32v x)
 
 ALWAYS_INLINE f32v f32_max(f32v x, f32v y)
 {
+#if defined(__SSE2__)
+    return _mm_max_ps(x, y);
+#else
     return f32_select(x > y, x, y);
+#endif
 }
 
 ALWAYS_INLINE f32v f32_min(f32v x, f32v y)
 {
+#if defined(__SSE2__)
+    return _mm_min_ps(x, y);
+#else
     return f32_select(x < y, x, y);
+#endif
 }
 
 ALWAYS_INLINE f32v f32_nan_where_zero(f32v d)
@@ -144,7 +157,10 @@ ALWAYS_INLINE f64v f64_load(const f64_unaligned *from)
 
 ALWAYS_INLINE f64v f64_widen(const f32_unaligned *from)
 {
-    return (f64v){(double)from[0], (double)from[1]};
+    typedef float narrow __attribute__((vector_size(8)));
+    narrow value;
+    memcpy(&value, from, sizeof value);
+    return __builtin_convertvector(value, f64v);
 }
 
 ALWAYS_INLINE f64v f64_splat(double value)
@@ -159,14 +175,22 @@ ALWAYS_INLINE f64v f64_abs(f64v x)
 
 ALWAYS_INLINE f64v f64_max(f64v x, f64v y)
 {
+#if defined(__SSE2__)
+    return _mm_max_pd(x, y);
+#else
     f64_mask above = x > y;
     return (f64v)((above & (f64_mask)x) | (~above & (f64_mask)y));
+#endif
 }
 
 ALWAYS_INLINE f64v f64_min(f64v x, f64v y)
 {
+#if defined(__SSE2__)
+    return _mm_min_pd(x, y);
+#else
     f64_mask below = x < y;
     return (f64v)((below & (f64_mask)x) | (~below & (f64_mask)y));
+#endif
 }
 
 ALWAYS_INLINE f64v f64_zero_if_nan(f64v x)
