@@ -74,35 +74,68 @@ void tdc_bare_files_free(struct tdc_bare_files *files)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/*
+ * Four pages side by side and the next four fetched ahead: one stream of loads does not fill the
+ * memory bus (8.6 GB/s against 14.8 where this was tried), and a yardstick that the comparison
+ * outruns would be none. Pages next to each other, so that read-ahead of files still sees a
+ * sequence.
+ */
+#define PAGE    4096
+#define STREAMS 4
+#define BLOCK   (STREAMS * PAGE)
+#define WORDS   8 /* of a cache line */
+
+static inline void join_line(const char *data, uint64_t lanes[WORDS])
+{
+    uint64_t words[WORDS];
+    memcpy(words, data, sizeof words);
+    for (int i = 0; i < WORDS; i++)
+        lanes[i] ^= words[i];
+}
+
+static void join_block(const char *data, uint64_t lanes[WORDS])
+{
+    for (size_t i = 0; i < PAGE; i += sizeof(uint64_t[WORDS])) {
+        for (size_t k = 0; k < STREAMS; k++) {
+            const char *line = data + k * PAGE + i;
+            __builtin_prefetch((const void *)((uintptr_t)line + BLOCK));
+            join_line(line, lanes);
+        }
+    }
+}
+
+uint64_t tdc_join_words(const void *bytes, size_t size)
+{
+    const char *data = bytes;
+    uint64_t lanes[WORDS] = {0}, word = 0;
+    for (; size >= BLOCK; data += BLOCK, size -= BLOCK)
+        join_block(data, lanes);
+    for (; size >= sizeof lanes; data += sizeof lanes, size -= sizeof lanes)
+        join_line(data, lanes);
+    char last[sizeof lanes] = {0};
+    if (size > 0)
+        memcpy(last, data, size);
+    join_line(last, lanes);
+    for (int i = 0; i < WORDS; i++)
+        word ^= lanes[i];
+    return word;
+}
+
 struct piece {
     const char *data;
     size_t size;
     uint64_t word;
 };
 
-static void join_words(void *argument)
+static void join_piece(void *argument)
 {
     struct piece *piece = argument;
-    enum {
-        LANES = 16
-    };
-    uint64_t lanes[LANES] = {0}, words[LANES];
-    size_t done = 0;
-    for (; piece->size - done >= sizeof words; done += sizeof words) {
-        memcpy(words, piece->data + done, sizeof words);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] ^= words[i];
-    }
-    memset(words, 0, sizeof words);
-    if (done < piece->size)
-        memcpy(words, piece->data + done, piece->size - done);
-    for (int i = 0; i < LANES; i++)
-        piece->word ^= lanes[i] ^ words[i];
+    piece->word = tdc_join_words(piece->data, piece->size);
 }
 
 static bool read_piece(struct piece piece, struct tdc_bare_sum *sum)
 {
-    if (!tdc_guarded_read(join_words, &piece))
+    if (!tdc_guarded_read(join_piece, &piece))
         return false;
     sum->word ^= piece.word;
     sum->bytes += piece.size;

@@ -24,6 +24,9 @@ struct tdc_bare_sum {
     uint64_t bytes; /* read */
 };
 
+/* All 64-bit words joined by exclusive or, the last one filled up with zeros. */
+uint64_t tdc_join_words(const void *bytes, size_t size);
+
 /* threads 0: all. */
 tdc_status tdc_bare_read(const struct tdc_bare_files *files, int threads, struct tdc_bare_sum *sum,
                          struct tdc_error *error);

@@ -7,37 +7,21 @@
 
 #include "host/cli/command.h"
 
-static const char usage[] =
-    "tdcmp bench - how fast tdcmp is on this machine\n"
-    "\n"
-    "usage: tdcmp bench SUBCOMMAND ...\n"
-    "\n"
-    "  compare     comparisons of synthetic dumps beside a bare read of the same bytes\n"
-    "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
-    "\n"
-    "SUBCOMMAND --help lists its options.\n"
-    "\n"
-    "example: tdcmp bench compare --dtype f32,bf16 --size 256M\n";
-
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"compare", tdc_bench_compare},
-    {"make", tdc_bench_make},
+    {"compare", tdc_bench_compare}, {"kernels", tdc_bench_kernels}, {"io", tdc_bench_io},
+    {"match", tdc_bench_match},     {"make", tdc_bench_make},
+    {"device", tdc_bench_device},
 };
 
 int tdc_command_bench(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        fputs(usage, argc < 2 ? stderr : stdout);
-        return argc < 2 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-    }
-    for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+    for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return subcommands[i].run(argc - 1, argv + 1);
-    tdc_complain("bench has no subcommand '%s' (tdcmp bench --help lists them)", argv[1]);
-    return TDC_EXIT_TROUBLE;
+    return tdc_bench_plain(argc, argv);
 }
 
 bool tdc_parse_size(const char *text, uint64_t *size)
@@ -83,6 +67,37 @@ const char *tdc_short_dtype(tdc_dtype dtype)
         if (dtypes[i].dtype == dtype)
             return dtypes[i].name;
     return tdc_dtype_name(dtype);
+}
+
+static bool parse_pair(const char *text, size_t length, struct tdc_dtype_pair *pair)
+{
+    const char *slash = memchr(text, '/', length);
+    size_t first = slash == NULL ? length : (size_t)(slash - text);
+    if (!tdc_parse_dtype(text, first, &pair->npu))
+        return false;
+    pair->bench = pair->npu;
+    return slash == NULL || tdc_parse_dtype(slash + 1, length - first - 1, &pair->bench);
+}
+
+bool tdc_parse_pairs(const char *list, struct tdc_dtype_pair *pairs, size_t *count)
+{
+    *count = 0;
+    do {
+        size_t length = strcspn(list, ",");
+        if (*count == TDC_MOST_PAIRS || !parse_pair(list, length, &pairs[*count]))
+            return false;
+        (*count)++;
+        list += length;
+    } while (*list++ == ',');
+    return true;
+}
+
+void tdc_pair_text(const struct tdc_dtype_pair *pair, char text[16])
+{
+    if (pair->npu == pair->bench)
+        snprintf(text, 16, "%s", tdc_short_dtype(pair->npu));
+    else
+        snprintf(text, 16, "%s/%s", tdc_short_dtype(pair->npu), tdc_short_dtype(pair->bench));
 }
 
 bool tdc_wrong_value(const char *option, const char *value, const char *expected)

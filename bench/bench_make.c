@@ -23,6 +23,7 @@ static const char usage[] =
     "  -n, --tensors N     tensors of a dump (default 200)\n"
     "  -e, --elements N    elements of a tensor; K, M, G allowed (default 4096)\n"
     "  -d, --dtype NAME    f32, f16, bf16, f64, i32 or i64 (default f32)\n"
+    "      --bench-dtype NAME  of the bench side, if it is another one (default: as --dtype)\n"
     "  -t, --task NAME     tensor, statistics or md5 (default tensor)\n"
     "      --npy           tensors as .npy instead of .pt (not bf16)\n"
     "      --share X       share of the tensors that differ badly (default 0.05)\n"
@@ -40,6 +41,7 @@ static const char usage[] =
 
 enum {
     OPTION_NPY = 256,
+    OPTION_BENCH_DTYPE,
     OPTION_SHARE,
     OPTION_EXACT,
     OPTION_RANKS,
@@ -54,6 +56,7 @@ static const struct option long_options[] = {
     {"tensors", required_argument, NULL, 'n'},
     {"elements", required_argument, NULL, 'e'},
     {"dtype", required_argument, NULL, 'd'},
+    {"bench-dtype", required_argument, NULL, OPTION_BENCH_DTYPE},
     {"task", required_argument, NULL, 't'},
     {"npy", no_argument, NULL, OPTION_NPY},
     {"share", required_argument, NULL, OPTION_SHARE},
@@ -121,6 +124,9 @@ static bool take_option(struct tdc_synthetic *settings, int option)
     case 'd':
         return tdc_parse_dtype(optarg, strlen(optarg), &settings->dtype) ||
                tdc_wrong_value("--dtype", optarg, "f32, f16, bf16, f64, i32 or i64");
+    case OPTION_BENCH_DTYPE:
+        return tdc_parse_dtype(optarg, strlen(optarg), &settings->bench_dtype) ||
+               tdc_wrong_value("--bench-dtype", optarg, "f32, f16, bf16, f64, i32 or i64");
     case 't':
         return take_task(settings, optarg);
     case OPTION_NPY:

@@ -13,10 +13,13 @@
 #include "tdcmp.h"
 
 struct tdc_synthetic {
-    uint64_t tensors;  /* of each dump (rank and step) */
-    uint64_t elements; /* of each tensor, at least 1 */
-    tdc_dtype dtype;   /* f32, f16, bf16, f64, i32, i64 */
-    tdc_mode task;     /* what the dumps hold */
+    uint64_t tensors;      /* of each dump (rank and step) */
+    uint64_t elements;     /* of each tensor, at least 1 */
+    tdc_dtype dtype;       /* f32, f16, bf16, f64, i32, i64 */
+    tdc_dtype bench_dtype; /* of the bench side, of the same kind; TDC_DTYPE_NONE: as dtype. Sides
+                              of different types hold the same values, each rounded to its type */
+    uint64_t distinct;     /* tensor i is a hard link to tensor i % distinct; 0: all are files */
+    tdc_mode task;         /* what the dumps hold */
     enum tdc_synthetic_layout layout;
     double share;    /* of tensors with a fault, spread evenly: 0 to 1 */
     bool rounding;   /* not applied to md5, nor to the statistics of 16-bit floats, whose mean it

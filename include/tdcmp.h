@@ -47,7 +47,8 @@ typedef enum {
     TDC_ERR_MISMATCH = 30,    /* the two dumps cannot be compared with each other */
     TDC_ERR_NOTHING = 31,     /* nothing to compare */
     TDC_ERR_INTERRUPTED = 40, /* the run was cancelled */
-    TDC_ERR_SYSTEM = 50       /* threads, signals, clocks */
+    TDC_ERR_SYSTEM = 50,      /* threads, signals, clocks */
+    TDC_ERR_DEVICE = 51       /* an NPU that was asked for cannot be used */
 } tdc_status;
 
 struct tdc_error {
@@ -164,6 +165,11 @@ struct tdc_options {
     bool highlight; /* find the rows to colour */
     int threads;    /* 0: as many as the machine has */
     tdc_io io;      /* how tensor files are read */
+    /* Where tensors are compared: "cpu", "ascend" (card 0), "ascend:0,1", "ascend:all", or "auto"
+     * (NULL too): an Ascend card if there is one and it proves faster. See tdc_device_valid. */
+    const char *device;
+    /* What a device fails to do is an error (TDC_ERR_DEVICE) and not done by the CPU. */
+    bool no_fallback;
 
     /* One line each, without newline; may be called from one thread at a time. NULL: silent. */
     void (*message)(void *context, tdc_message_level level, const char *text);
@@ -215,8 +221,8 @@ const char *tdc_match_method(const tdc_match *match);
 /* Why the two face each other, or why there is no partner, in one short text; valid until the next
  * call for the same match. */
 const char *tdc_match_reason(tdc_match *match, size_t pair);
-/* Writes the names a layer mapping found as a data mapping (yaml); TDC_ERR_NOTHING when the match
- * did not come from one. */
+/* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs were
+ * missing; TDC_ERR_NOTHING when there was no layer mapping. */
 tdc_status tdc_match_write_mapping(const tdc_match *match, const char *path,
                                    struct tdc_error *error);
 /* Layer mapping entries that would pair records without a partner, by equal shape and position:
@@ -306,6 +312,51 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
 tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error);
 /* The text alone, valid until the table is freed. */
 const char *tdc_advice_text(tdc_table *table);
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* Is it a text for tdc_options.device? Says nothing about whether the device exists. */
+bool tdc_device_valid(const char *text);
+
+/* What devices there are, or why there is none, line by line. TDC_ERR_NOT_FOUND: none is usable. */
+tdc_status tdc_devices(void (*line)(void *context, const char *text), void *context);
+
+/* Ends AscendCL in this process if this library started it, for good. To be called once at the end,
+ * not from a destructor or atexit; without it the system cleans up. */
+void tdc_devices_end(void);
+
+/* What one pass over a pair of tensors yields; docs/kernels.md has the definitions. */
+struct tdc_device_sums {
+    uint64_t count, finite;            /* pairs; pairs with both values finite */
+    double nb, nn, bb, dd, n, b, abs;  /* sums of n*b, n*n, b*b, (n-b)^2, n, b, |n-b| */
+    double n_min, n_max, b_min, b_max; /* over finite pairs */
+    double abs_max, rel_max;           /* maxima of |n-b| and of the relative error, -1: none */
+    uint64_t abs_at, rel_at;           /* index of their first occurrence */
+    uint64_t below_thousandth, below_five_thousandths; /* pairs by their relative error */
+    uint64_t n_nan, b_nan, n_inf, b_inf;
+    uint64_t tiles,
+        rescued; /* pieces of 4096 pairs done by the device; of these again by the CPU */
+};
+
+typedef struct tdc_device tdc_device;
+
+/*
+ * For a process that has tensors on an Ascend device: AscendCL is running and the calling thread
+ * has a current context. Loads the kernels of that device as they are needed. To be used and freed
+ * in the same context.
+ */
+tdc_status tdc_device_new(tdc_device **device, struct tdc_error *error);
+void tdc_device_free(tdc_device *device);
+
+/*
+ * Compares `count` elements at two device addresses without copying them out, on the caller's
+ * stream: the work follows what the stream already holds, and the call returns when it is done.
+ * Both tensors are dense. Tails, tiles with NaN or infinity and types the device has no kernel for
+ * are copied to the host and done there. Equal to what a comparison of files yields.
+ */
+tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
+                              tdc_dtype b_dtype, uint64_t count, tdc_rules_id rules, void *stream,
+                              struct tdc_device_sums *sums, struct tdc_error *error);
 
 /* ---- find dumps ------------------------------------------------------------------------------ */
 

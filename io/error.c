@@ -79,6 +79,8 @@ const char *tdc_status_text(tdc_status status)
         return "interrupted";
     case TDC_ERR_SYSTEM:
         return "system error";
+    case TDC_ERR_DEVICE:
+        return "the device cannot be used";
     }
     return "unknown status";
 }

@@ -41,7 +41,7 @@ static unsigned line_of(const yaml_mark_t *mark)
 static tdc_status wrong(const struct yaml_builder *builder, tdc_status status, unsigned line,
                         const char *what)
 {
-    return tdc_fail(builder->error, status, "%s: line %u: %s", builder->name, line, what);
+    return tdc_fail(builder->error, status, "%s:%u: %s", builder->name, line, what);
 }
 
 static tdc_status no_memory(const struct yaml_builder *builder)
@@ -133,8 +133,8 @@ static tdc_status add_key(struct yaml_builder *builder, const char *key, unsigne
     const struct tdc_yaml *other = find_member(map, key);
     if (other != NULL)
         return tdc_fail(builder->error, TDC_ERR_FORMAT,
-                        "%s: line %u: key '%.200s' was given before, in line %u", builder->name,
-                        line, key, other->key_line);
+                        "%s:%u: key '%.200s' was given before, in line %u", builder->name, line,
+                        key, other->key_line);
     map->key = key;
     map->key_line = line;
     return TDC_OK;
@@ -242,7 +242,7 @@ static tdc_status report(const struct yaml_builder *builder, const yaml_parser_t
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(builder);
     if (parser->error == YAML_READER_ERROR)
-        return tdc_fail(builder->error, TDC_ERR_FORMAT, "%s: line %u: %s (byte %zu)", builder->name,
+        return tdc_fail(builder->error, TDC_ERR_FORMAT, "%s:%u: %s (byte %zu)", builder->name,
                         line_of(&parser->mark), problem, parser->problem_offset);
     return wrong(builder, TDC_ERR_FORMAT, line_of(&parser->problem_mark), problem);
 }

@@ -6,9 +6,12 @@
  * touches no file and no global. Chunks of one pair are joined with tdc_pair_merge in chunk order;
  * with chunks of TDC_PAIR_CHUNK elements the result is the same to the bit for every CPU variant,
  * every number of threads and every order in which chunks finish:
- *   - a chunk is reduced over a fixed number of lanes, whatever the width of the registers;
- *   - lanes and chunks are joined in index order, in float64;
+ *   - a chunk is reduced over blocks of 1024 elements and a fixed number of lanes, whatever the
+ *     width of the registers;
+ *   - blocks, lanes and chunks are joined in index order, in float64;
  *   - no expression may be contracted to a fused multiply-add unless its product is exact.
+ * A sum of one chunk is within 2^-44 of the sum of the magnitudes of its terms; docs/kernels.md has
+ * the errors that are seen.
  */
 #ifndef TDC_KERNELS_PAIR_H
 #define TDC_KERNELS_PAIR_H
@@ -51,8 +54,10 @@ struct tdc_pair_sums {
     /* float64 sums over finite pairs */
     double nb, nn, bb; /* n*b, n*n, b*b (complex: real part of n times conjugate of b, ...) */
     double dd;         /* (n-b)^2 */
-    double n, b;       /* (complex: real parts) */
     double abs;        /* |n-b| */
+
+    /* What dumps know themselves, left as tdc_pair_clear leaves it unless plan->extremes is set. */
+    double n, b; /* sums over finite pairs (complex: real parts) */
 
     /* extremes over finite pairs (complex: real parts), never -0; +inf/-inf when there is none */
     double n_min, n_max, b_min, b_max;
@@ -91,11 +96,15 @@ struct tdc_pair_plan {
     tdc_dtype n_dtype, b_dtype;
     enum tdc_relative_rule rule;
     enum tdc_cpu_variant variant;
+    bool extremes; /* whether n, b, n_min, n_max, b_min and b_max are wanted */
     void (*run)(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
                 struct tdc_pair_sums *sums);
 };
 
-/* False when there is no arithmetic for these types (TDC_TEXT, TDC_DTYPE_NONE). */
+/*
+ * False when there is no arithmetic for these types (TDC_TEXT, TDC_DTYPE_NONE). The plan leaves
+ * the extremes out; the caller may set plan->extremes.
+ */
 bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_rule rule,
                         enum tdc_cpu_variant variant, struct tdc_pair_plan *plan);
 

@@ -5,7 +5,8 @@
 set -eu
 
 build="cmake ninja-build gcc pkg-config libcjson-dev libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
-check="g++ python3 xz-utils clang libclang-rt-dev libomp-dev clang-format"
+check="g++ python3 xz-utils clang libclang-rt-dev libomp-dev clang-format
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 case "${1:-all}" in
 build) wanted=$build ;;

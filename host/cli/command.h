@@ -19,6 +19,7 @@ enum {
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_devices(int argc, char **argv);
 int tdc_command_bench(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 
@@ -33,8 +34,19 @@ int tdc_msprobe_precision_compare(int argc, char **argv);
 
 /* "tdcmp: " and the text. */
 void tdc_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints library messages; for struct tdc_options. */
+/* Prints library messages; for struct tdc_options. The context is a struct tdc_said, or NULL to
+ * print everything. */
 void tdc_print_message(void *context, tdc_message_level level, const char *text);
+
+/* What was said already: the same mistake in a mapping file shows up in every rank. */
+struct tdc_said {
+    char **texts;
+    size_t count, capacity;
+};
+
+/* True when the text was said before. Remembers some thousand texts; said may be NULL. */
+bool tdc_said_before(struct tdc_said *said, const char *text);
+void tdc_said_free(struct tdc_said *said);
 
 /* ---- one run over several dumps -------------------------------------------------------------- */
 

@@ -29,6 +29,10 @@ static const char usage[] =
     "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
     "                           cache, past it when not), mmap, pread (network file systems), "
     "direct\n"
+    "      --device NAME        auto (default: an Ascend card if there is one and it is faster), "
+    "cpu,\n"
+    "                           ascend, ascend:0,1 or ascend:all (tdcmp devices lists them)\n"
+    "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
     "  -q, --quiet              no progress, no summary\n"
     "  -h, --help               this text\n"
     "\n"
@@ -45,7 +49,9 @@ enum {
     OPTION_NO_STACK,
     OPTION_NO_ADVICE,
     OPTION_ALLOW_UNMATCHED,
-    OPTION_IO
+    OPTION_IO,
+    OPTION_DEVICE,
+    OPTION_NO_FALLBACK
 };
 
 static const struct option long_options[] = {
@@ -60,6 +66,8 @@ static const struct option long_options[] = {
     {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
     {"threads", required_argument, NULL, 't'},
     {"io", required_argument, NULL, OPTION_IO},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"no-fallback", no_argument, NULL, OPTION_NO_FALLBACK},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -115,6 +123,13 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_IO:
         return tdc_parse_io(optarg, &request->options.io) ||
                wrong("--io", optarg, "auto, mmap, pread or direct");
+    case OPTION_DEVICE:
+        request->options.device = optarg;
+        return tdc_device_valid(optarg) ||
+               wrong("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
+    case OPTION_NO_FALLBACK:
+        request->options.no_fallback = true;
+        return true;
     case 'q':
         request->quiet = true;
         return true;
@@ -183,7 +198,9 @@ int tdc_command_compare(int argc, char **argv)
     struct settings settings = {.step = -1};
     struct tdc_run_request *request = &settings.request;
     tdc_options_init(&request->options, TDC_RULES_SOUND);
+    struct tdc_said said = {0};
     request->options.message = tdc_print_message;
+    request->options.context = &said;
     request->output = "./output";
     request->formats = TDC_FORMAT_XLSX;
     request->advice = request->stacks = request->skip_bad = true;
@@ -213,5 +230,6 @@ int tdc_command_compare(int argc, char **argv)
     }
     tdc_run_free(&run);
     tdc_tasks_free(&tasks);
+    tdc_said_free(&said);
     return code;
 }

@@ -31,6 +31,8 @@ enum {
     ARG_RULES,
     ARG_FORMAT,
     ARG_THREADS,
+    ARG_DEVICE,
+    ARG_NO_FALLBACK,
     ARGUMENTS
 };
 
@@ -63,6 +65,10 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                     NULL, NULL, 0},
     [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL,
                      NULL, 0},
+    [ARG_DEVICE] = {"--device", "--device", TDC_VALUE, "NAME",
+                    "auto, cpu, ascend, ascend:0,1 or ascend:all", false, NULL, NULL, 0},
+    [ARG_NO_FALLBACK] = {"--no-fallback", "--no-fallback", TDC_FLAG, "",
+                         "what the device fails to do is an error", false, NULL, NULL, 0},
 };
 
 static void log_error(const char *text)
@@ -72,7 +78,8 @@ static void log_error(const char *text)
 
 static void log_message(void *context, tdc_message_level level, const char *text)
 {
-    (void)context;
+    if (tdc_said_before(context, text))
+        return;
     static const char *const labels[] = {[TDC_MESSAGE_INFO] = "INFO",
                                          [TDC_MESSAGE_WARNING] = "WARNING",
                                          [TDC_MESSAGE_ERROR] = "ERROR"};
@@ -180,6 +187,18 @@ static bool choose_stacks(const cJSON *config, const struct tdc_argument *argume
     return true;
 }
 
+/* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
+static const char *not_read(const cJSON *config, const struct tdc_argument *arguments)
+{
+    if (arguments[ARG_DIFF_ANALYZE].given)
+        return "the first-difference search (-da) is not part of this version";
+    if (cJSON_GetObjectItemCaseSensitive(config, "rank_id") != NULL)
+        return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(config, "common")))
+        return "flat npy folders (common in compare.json) are not part of this version";
+    return NULL;
+}
+
 static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
                           struct tdc_run_request *request)
 {
@@ -187,13 +206,15 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
-    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
-    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
-    if (status == TDC_OK && folders && arguments[ARG_DIFF_ANALYZE].given) {
-        log_error("the first-difference search (-da) is not part of this version");
-        tdc_tasks_free(&tasks);
+    struct stat npu_info, bench_info;
+    bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
+                       stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
+    if (two_folders && not_read(config, arguments) != NULL) {
+        log_error(not_read(config, arguments));
         return 1;
     }
+    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
     if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
         status = error.status = TDC_ERR_ARGUMENT;
     if (status == TDC_OK) {
@@ -224,12 +245,16 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
 {
     const struct tdc_argument *rules = &arguments[ARG_RULES], *format = &arguments[ARG_FORMAT];
     const struct tdc_argument *threads = &arguments[ARG_THREADS];
+    const struct tdc_argument *device = &arguments[ARG_DEVICE];
     if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
         (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
-        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads))) {
-        tdc_complain("wrong value for --rules, --format or --threads (-h lists them)");
+        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads)) ||
+        (device->given && !tdc_device_valid(device->value))) {
+        tdc_complain("wrong value for --rules, --format, --threads or --device (-h lists them)");
         return false;
     }
+    request->options.device = device->value;
+    request->options.no_fallback = arguments[ARG_NO_FALLBACK].given;
     return true;
 }
 
@@ -260,7 +285,9 @@ static int compare(int argc, char **argv, bool pytorch)
     }
     struct tdc_run_request request = {.formats = TDC_FORMAT_XLSX};
     tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    struct tdc_said said = {0};
     request.options.message = log_message;
+    request.options.context = &said;
     if (!apply_own_arguments(arguments, &request))
         return 2;
     request.options.fuzzy = arguments[ARG_FUZZY].given;
@@ -280,6 +307,7 @@ static int compare(int argc, char **argv, bool pytorch)
         return 1;
     code = check_config(config) ? compare_config(config, arguments, &request) : 1;
     cJSON_Delete(config);
+    tdc_said_free(&said);
     return code;
 }
 

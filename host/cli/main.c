@@ -14,7 +14,9 @@ static const char usage[] =
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
+    "  devices             which devices there are, or why there is none\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
+    "  bench match         how the time to match names grows with the records\n"
     "  --version           version of program and library\n"
     "  COMMAND --help      options and an example of a command\n"
     "\n"
@@ -49,6 +51,24 @@ static void watch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+static int run_command(int argc, char **argv)
+{
+    if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
+        return tdc_msprobe_form(argc, argv);
+    if (strcmp(argv[1], "compare") == 0)
+        return tdc_command_compare(argc - 1, argv + 1);
+    if (strcmp(argv[1], "precheck") == 0)
+        return tdc_command_precheck(argc - 1, argv + 1);
+    if (strcmp(argv[1], "match") == 0)
+        return tdc_command_match(argc - 1, argv + 1);
+    if (strcmp(argv[1], "devices") == 0)
+        return tdc_command_devices(argc - 1, argv + 1);
+    if (strcmp(argv[1], "bench") == 0)
+        return tdc_command_bench(argc - 1, argv + 1);
+    tdc_complain("unknown command '%s' (tdcmp --help lists them)", argv[1]);
+    return TDC_EXIT_TROUBLE;
+}
+
 int main(int argc, char **argv)
 {
     watch_signals();
@@ -61,16 +81,7 @@ int main(int argc, char **argv)
         printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
         return TDC_EXIT_SAME;
     }
-    if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
-        return tdc_msprobe_form(argc, argv);
-    if (strcmp(argv[1], "compare") == 0)
-        return tdc_command_compare(argc - 1, argv + 1);
-    if (strcmp(argv[1], "precheck") == 0)
-        return tdc_command_precheck(argc - 1, argv + 1);
-    if (strcmp(argv[1], "match") == 0)
-        return tdc_command_match(argc - 1, argv + 1);
-    if (strcmp(argv[1], "bench") == 0)
-        return tdc_command_bench(argc - 1, argv + 1);
-    tdc_complain("unknown command '%s' (tdcmp --help lists them)", argv[1]);
-    return TDC_EXIT_TROUBLE;
+    int code = run_command(argc, argv);
+    tdc_devices_end();
+    return code;
 }

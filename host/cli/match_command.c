@@ -7,6 +7,7 @@
 #include "host/cli/command.h"
 #include "host/cli/match_options.h"
 #include "host/cli/parse.h"
+#include "host/cli/suggestion.h"
 
 static const char usage[] =
     "tdcmp match - show which row of two dumps faces which\n"
@@ -20,6 +21,7 @@ static const char usage[] =
     "  -u, --unmatched          only rows without a partner\n"
     "      --suggest            print layer mapping lines (yaml) for names without a partner,\n"
     "                           by equal shapes and position in the network\n"
+    "                           (the pairs themselves are not printed then)\n"
     "      --save FILE          write what a layer mapping found as a data mapping (yaml)\n"
     "      --step N             of dump roots: this step only\n"
     "  -h, --help               this text\n"
@@ -51,6 +53,14 @@ struct settings {
     bool unmatched, suggest, help;
     const char *save;
     int step;
+};
+
+/* One run of the command. */
+struct showing {
+    const struct settings *settings;
+    const tdc_dump *npu, *bench; /* at hand */
+    size_t rows, lonely;         /* of all dumps */
+    struct tdc_suggestion suggestion;
 };
 
 static bool take_option(struct settings *settings, int option)
@@ -86,67 +96,122 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
-/* Prints the pairs; the number of rows without a partner. */
-static size_t print_pairs(const struct settings *settings, const tdc_dump *npu_dump,
-                          const tdc_dump *bench_dump, tdc_match *match)
+/* Names come from files: what would move the cursor or end the line is shown as \\xNN. */
+static void print_name(const char *name)
 {
+    static const char control[] =
+        "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
+        "\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    for (;;) {
+        size_t length = strcspn(name, control);
+        fwrite(name, 1, length, stdout);
+        if (name[length] == '\0')
+            break;
+        printf("\\x%02x", (unsigned char)name[length]);
+        name += length + 1;
+    }
+}
+
+static void print_pair(const struct showing *showing, tdc_match *match, size_t pair, size_t npu,
+                       size_t bench)
+{
+    print_name(npu != TDC_NO_RECORD ? tdc_dump_record_name(showing->npu, npu) : "-");
+    putchar('\t');
+    print_name(bench != TDC_NO_RECORD ? tdc_dump_record_name(showing->bench, bench) : "-");
+    putchar('\t');
+    print_name(tdc_match_reason(match, pair));
+    putchar('\n');
+}
+
+/* Prints the pairs; the number of rows without a partner. */
+static size_t print_pairs(const struct showing *showing, tdc_match *match)
+{
+    const struct settings *settings = showing->settings;
     size_t lonely = 0;
     for (size_t i = 0; i < tdc_match_pairs(match); i++) {
         size_t npu, bench;
         tdc_match_pair(match, i, &npu, &bench);
         bool paired = npu != TDC_NO_RECORD && bench != TDC_NO_RECORD;
         lonely += !paired;
-        if ((paired && settings->unmatched) || settings->suggest)
-            continue;
-        printf("%s\t%s\t%s\n", npu != TDC_NO_RECORD ? tdc_dump_record_name(npu_dump, npu) : "-",
-               bench != TDC_NO_RECORD ? tdc_dump_record_name(bench_dump, bench) : "-",
-               tdc_match_reason(match, i));
+        if (!settings->suggest && !(paired && settings->unmatched))
+            print_pair(showing, match, i, npu, bench);
     }
     return lonely;
 }
 
-static tdc_status show(const struct settings *settings, const tdc_dump *npu, const tdc_dump *bench,
-                       size_t *lonely, struct tdc_error *error)
+static tdc_status suggest(struct showing *showing, tdc_match *match, struct tdc_error *error)
 {
+    const char *lines = tdc_match_suggest(match, error);
+    if (lines == NULL)
+        return error->status;
+    if (tdc_suggestion_add(&showing->suggestion, lines))
+        return TDC_OK;
+    snprintf(error->message, sizeof error->message, "out of memory for suggestions");
+    return error->status = TDC_ERR_MEMORY;
+}
+
+static tdc_status show(struct showing *showing, struct tdc_error *error)
+{
+    const struct settings *settings = showing->settings;
     tdc_match *match;
-    tdc_status status = tdc_match_new(npu, bench, &settings->options, &match, error);
+    tdc_status status =
+        tdc_match_new(showing->npu, showing->bench, &settings->options, &match, error);
     if (status != TDC_OK)
         return status;
-    size_t here = print_pairs(settings, npu, bench, match);
-    *lonely += here;
+    size_t lonely = print_pairs(showing, match);
+    showing->lonely += lonely;
+    showing->rows += tdc_match_pairs(match);
     fprintf(stderr, "tdcmp: matched by %s: %zu rows, %zu without a partner\n",
-            tdc_match_method(match), tdc_match_pairs(match), here);
-    if (settings->suggest) {
-        const char *lines = tdc_match_suggest(match, error);
-        status = lines == NULL ? error->status : TDC_OK;
-        if (lines != NULL && lines[0] == '\0')
-            fprintf(stderr, "tdcmp: no name could be suggested\n");
-        else if (lines != NULL)
-            fputs(lines, stdout);
-    }
+            tdc_match_method(match), tdc_match_pairs(match), lonely);
+    if (settings->suggest)
+        status = suggest(showing, match, error);
     if (status == TDC_OK && settings->save != NULL)
         status = tdc_match_write_mapping(match, settings->save, error);
     tdc_match_free(match);
     return status;
 }
 
-static tdc_status match_tasks(const struct settings *settings, const struct tdc_task_list *tasks,
-                              size_t *lonely, struct tdc_error *error)
+static tdc_status match_task(struct showing *showing, const struct tdc_task *task,
+                             struct tdc_error *error)
 {
+    tdc_dump *npu = NULL, *bench = NULL;
+    tdc_status status = tdc_dump_load(task->npu, &npu, error);
+    if (status == TDC_OK)
+        status = tdc_dump_load(task->bench, &bench, error);
+    showing->npu = npu;
+    showing->bench = bench;
+    if (status == TDC_OK)
+        status = show(showing, error);
+    tdc_dump_free(npu);
+    tdc_dump_free(bench);
+    return status;
+}
+
+static tdc_status match_tasks(struct showing *showing, const struct tdc_task_list *tasks,
+                              struct tdc_error *error)
+{
+    const struct settings *settings = showing->settings;
+    if (settings->save != NULL && tasks->count > 1) {
+        snprintf(error->message, sizeof error->message,
+                 "--save holds one mapping, and there are %zu ranks or steps to match: name one",
+                 tasks->count);
+        return error->status = TDC_ERR_ARGUMENT;
+    }
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < tasks->count && status == TDC_OK; i++) {
-        const struct tdc_task *task = &tasks->tasks[i];
-        tdc_dump *npu = NULL, *bench = NULL;
-        if (tasks->count > 1 && !settings->suggest)
-            printf("# %s against %s\n", task->npu, task->bench);
-        status = tdc_dump_load(task->npu, &npu, error);
-        if (status == TDC_OK)
-            status = tdc_dump_load(task->bench, &bench, error);
-        if (status == TDC_OK)
-            status = show(settings, npu, bench, lonely, error);
-        tdc_dump_free(npu);
-        tdc_dump_free(bench);
+        if (tasks->count > 1 && !settings->suggest) {
+            printf("# ");
+            print_name(tasks->tasks[i].npu);
+            printf(" against ");
+            print_name(tasks->tasks[i].bench);
+            printf("\n");
+        }
+        status = match_task(showing, &tasks->tasks[i], error);
     }
+    if (status == TDC_OK && settings->suggest && showing->suggestion.count == 0)
+        fprintf(stderr, "tdcmp: no name could be suggested\n");
+    else if (status == TDC_OK)
+        tdc_suggestion_print(&showing->suggestion);
     return status;
 }
 
@@ -165,28 +230,43 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     return false;
 }
 
+static int run(const struct settings *settings, const char *npu, const char *bench)
+{
+    struct tdc_task_list tasks = {0};
+    struct tdc_error error = {0};
+    struct showing showing = {.settings = settings};
+    tdc_status status =
+        tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
+    if (status == TDC_OK)
+        status = match_tasks(&showing, &tasks, &error);
+    tdc_tasks_free(&tasks);
+    tdc_suggestion_free(&showing.suggestion);
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (status != TDC_OK)
+        tdc_complain("%s", error.message);
+    else if (!written)
+        tdc_complain("the pairs could not be written");
+    else if (showing.rows == 0)
+        tdc_complain("there is nothing to match: neither dump has a row");
+    if (status != TDC_OK || !written || showing.rows == 0)
+        return TDC_EXIT_TROUBLE;
+    return showing.lonely == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
+}
+
 int tdc_command_match(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
     tdc_options_init(&settings.options, TDC_RULES_SOUND);
+    struct tdc_said said = {0};
     settings.options.message = tdc_print_message;
+    settings.options.context = &said;
     if (!take_options(argc, argv, &settings))
         return TDC_EXIT_TROUBLE;
     if (settings.help) {
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
-    struct tdc_task_list tasks = {0};
-    struct tdc_error error = {0};
-    size_t lonely = 0;
-    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
-                                       &settings.options, &tasks, &error);
-    if (status == TDC_OK)
-        status = match_tasks(&settings, &tasks, &lonely, &error);
-    tdc_tasks_free(&tasks);
-    if (status != TDC_OK) {
-        tdc_complain("%s", error.message);
-        return TDC_EXIT_TROUBLE;
-    }
-    return lonely == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
+    int code = run(&settings, argv[optind], argv[optind + 1]);
+    tdc_said_free(&said);
+    return code;
 }

@@ -229,9 +229,9 @@ static tdc_status write_extras(const struct tdc_run_request *request, struct tdc
     tdc_status status = TDC_OK;
     if (request->advice)
         status = write_extra(request, item, advice_stem(request, item->task), "txt", error);
-    if (status == TDC_OK && strcmp(tdc_match_method(item->match), "layer mapping") == 0)
+    if (status == TDC_OK)
         status = write_extra(request, item, "data_mapping", "yaml", error);
-    return status;
+    return status == TDC_ERR_NOTHING ? TDC_OK : status; /* no layer mapping, no such file */
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

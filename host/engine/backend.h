@@ -14,18 +14,22 @@ struct tdc_backend_chunk {
     const void *n, *b; /* dense, native byte order */
     size_t count;      /* <= TDC_PAIR_CHUNK */
     struct tdc_pair_sums *sums;
+    const char *name; /* of the pair, for messages; may be NULL */
 };
 
 struct tdc_backend {
     const char *name;
+    void *context; /* of all workers of a run: given to open and failed; may be NULL */
     /* Per worker thread; *state may stay NULL. */
-    tdc_status (*open)(void **state, struct tdc_error *error);
+    tdc_status (*open)(void *context, void **state, struct tdc_error *error);
     /* How many chunks a worker may have under way between submit and wait; at least 1. */
     unsigned (*limit)(void *state);
     /* False when the mapped data vanished while it was being read. */
     bool (*submit)(void *state, struct tdc_backend_chunk *chunk);
     bool (*wait)(void *state, struct tdc_backend_chunk *chunk);
     void (*close)(void *state);
+    /* True when the run is to end because the backend cannot do what was asked; may be NULL. */
+    bool (*failed)(void *context);
 };
 
 extern const struct tdc_backend tdc_backend_cpu;

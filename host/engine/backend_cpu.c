@@ -1,8 +1,9 @@
 #include "host/engine/backend.h"
 #include "io/mapping_guard.h"
 
-static tdc_status cpu_open(void **state, struct tdc_error *error)
+static tdc_status cpu_open(void *context, void **state, struct tdc_error *error)
 {
+    (void)context;
     (void)error;
     *state = NULL;
     return TDC_OK;

@@ -33,12 +33,16 @@ struct run {
     size_t next;                 /* job */
     struct shared_pair **shared; /* with spans to claim; at most one per thread */
     size_t shared_count;
+    size_t opening; /* threads at work on jobs, who may yet share a pair */
+    pthread_cond_t shared_more;
     uint64_t links; /* tensor files that are symbolic links */
 };
 
 static bool cancelled(const struct tdc_engine *engine)
 {
-    return engine->options->cancel != NULL && *engine->options->cancel != 0;
+    const struct tdc_backend *backend = engine->backend;
+    return (engine->options->cancel != NULL && *engine->options->cancel != 0) ||
+           (backend->failed != NULL && backend->failed(backend->context));
 }
 
 static void report(const struct tdc_engine *engine, uint64_t rows, uint64_t bytes)
@@ -135,6 +139,7 @@ static bool share(struct run *run, const struct tdc_job *job, const struct tdc_o
     tdc_pair_moved(&shared->pair);
     pthread_mutex_lock(&run->lock);
     run->shared[run->shared_count++] = shared;
+    pthread_cond_broadcast(&run->shared_more);
     pthread_mutex_unlock(&run->lock);
     return true;
 }
@@ -196,22 +201,46 @@ static void work_on_batch(struct run *run, size_t first, size_t count, struct td
         work_on_job(run, &run->jobs[first + i], worker, outcome);
 }
 
+/* What a thread does next: a span of a shared pair, or jobs, or nothing any more. */
+struct claim {
+    struct shared_pair *shared;
+    uint64_t span;
+    size_t first, count;
+};
+
+/* Waits while others may still share a pair: the last large tensor is for all threads. */
+static struct claim claim_work(struct run *run)
+{
+    struct claim claim = {0};
+    pthread_mutex_lock(&run->lock);
+    for (;;) {
+        claim.shared = claim_span(run, &claim.span);
+        if (claim.shared == NULL)
+            claim.count = claim_jobs(run, &claim.first);
+        if (claim.shared != NULL || claim.count != 0 || run->opening == 0)
+            break;
+        pthread_cond_wait(&run->shared_more, &run->lock);
+    }
+    run->opening += claim.count != 0;
+    pthread_mutex_unlock(&run->lock);
+    return claim;
+}
+
 static void work_until_done(struct run *run, struct tdc_worker *worker, struct tdc_outcome *outcome)
 {
     for (;;) {
-        uint64_t span = 0;
-        size_t first = 0, count = 0;
-        pthread_mutex_lock(&run->lock);
-        struct shared_pair *shared = claim_span(run, &span);
-        if (shared == NULL)
-            count = claim_jobs(run, &first);
-        pthread_mutex_unlock(&run->lock);
-        if (shared != NULL)
-            work_on_span(run, shared, span, worker);
-        else if (count != 0)
-            work_on_batch(run, first, count, worker, outcome);
-        else
+        struct claim claim = claim_work(run);
+        if (claim.shared != NULL) {
+            work_on_span(run, claim.shared, claim.span, worker);
+        } else if (claim.count != 0) {
+            work_on_batch(run, claim.first, claim.count, worker, outcome);
+            pthread_mutex_lock(&run->lock);
+            if (--run->opening == 0)
+                pthread_cond_broadcast(&run->shared_more);
+            pthread_mutex_unlock(&run->lock);
+        } else {
             break;
+        }
     }
 }
 
@@ -256,7 +285,11 @@ static int by_size_and_order(const void *left, const void *right)
 tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs, size_t count,
                           struct tdc_error *error)
 {
+    qsort(jobs, count, sizeof *jobs, by_size_and_order);
     int threads = engine->threads > 0 ? engine->threads : omp_get_num_procs();
+    /* a thread that waits for the disk computes nothing: each gets a companion */
+    if (count != 0 && jobs[0].bytes >= TDC_SPAN_BYTES && tdc_job_is_cold(&jobs[0], engine->io))
+        threads *= 2;
     struct run run = {.engine = engine, .jobs = jobs, .count = count, .threads = (size_t)threads};
     run.shared = calloc((size_t)threads, sizeof *run.shared);
     if (run.shared == NULL)
@@ -265,11 +298,12 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
         free(run.shared);
         return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
     }
-    qsort(jobs, count, sizeof *jobs, by_size_and_order);
     pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.shared_more, NULL);
 #pragma omp parallel num_threads(threads) default(none) shared(run)
     work(&run);
     pthread_mutex_destroy(&run.lock);
+    pthread_cond_destroy(&run.shared_more);
     tdc_guard_end();
     free(run.shared);
     warn_of_links(&run);

@@ -88,6 +88,7 @@ struct tdc_open_pair {
     struct tdc_tensor n, b;
     struct tdc_source n_source, b_source;
     struct tdc_pair_plan plan;
+    const char *name; /* of the job's NPU file */
     uint64_t chunks;
     uint64_t span_chunks; /* chunks that are read and reduced together */
     uint64_t spans;
@@ -114,6 +115,9 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. False when the
  * mapped data vanished. */
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
+
+/* Whether the NPU file of a job will come from the disk. */
+bool tdc_job_is_cold(const struct tdc_job *job, tdc_io io);
 
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);

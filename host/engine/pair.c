@@ -122,6 +122,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         return false;
     }
     describe(pair, outcome);
+    pair->name = job->n_file;
     outcome->code = judge(pair, rule, worker->variant);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
@@ -186,6 +187,7 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
             .b = (const char *)b + at * b_size,
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
             .sums = &partials[submitted],
+            .name = pair->name,
         };
         if (submitted - waited == limit)
             ok = backend->wait(worker->backend_state, &chunks[waited++]);

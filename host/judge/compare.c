@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/engine/device.h"
 #include "host/judge/table.h"
 #include "io/error.h"
 
@@ -160,6 +161,31 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
     }
 }
 
+/* The engine on the device of the options. */
+static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
+                           struct tdc_error *error)
+{
+    struct tdc_engine engine = {
+        .rule = tdc_rules_of(options->rules)->relative,
+        .threads = options->threads,
+        .io = options->io,
+        .options = options,
+        .done = job_done,
+    };
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(bytes, jobs[i].bytes, &bytes))
+            bytes = UINT64_MAX;
+    struct tdc_device_choice choice = {.backend = &tdc_backend_cpu};
+    if (count != 0) {
+        tdc_status status = tdc_device_choose(options, engine.rule, bytes, &choice, error);
+        if (status != TDC_OK)
+            return status;
+    }
+    engine.backend = choice.backend;
+    return tdc_device_finish(&choice, options, tdc_engine_run(&engine, jobs, count, error), error);
+}
+
 static tdc_status compare_files(tdc_table *const *tables, size_t count,
                                 const struct tdc_options *options, struct tdc_error *error)
 {
@@ -176,16 +202,8 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
                 used += list_jobs(tables[i], jobs + used, job_rows + used, used);
-        struct tdc_engine engine = {
-            .rule = tdc_rules_of(options->rules)->relative,
-            .threads = options->threads,
-            .io = options->io,
-            .backend = &tdc_backend_cpu,
-            .options = options,
-            .done = job_done,
-        };
         double start = omp_get_wtime();
-        status = tdc_engine_run(&engine, jobs, used, error);
+        status = run_jobs(jobs, used, options, error);
         for (size_t i = 0; i < count; i++)
             tables[i]->seconds = omp_get_wtime() - start;
     }

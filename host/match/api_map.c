@@ -1,4 +1,5 @@
 /* api_map.c - MindSpore API names as PyTorch API names (spec 4.6). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/match/flat_map.h"
@@ -69,6 +70,17 @@ static const char *scalar(const struct tdc_yaml *map, const char *name)
     return NULL;
 }
 
+/* "ms_args", "pt_outputs" and so on. */
+static bool is_list_name(const char *key)
+{
+    if (strncmp(key, "ms_", 3) != 0 && strncmp(key, "pt_", 3) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(key + 3, lists[i].names[0]) == 0 || strcmp(key + 3, lists[i].names[1]) == 0)
+            return true;
+    return false;
+}
+
 /* Types of the entry; the lists may be absent but must be lists of scalars. */
 static tdc_status check_entry(const char *path, const struct tdc_yaml *entry,
                               struct tdc_error *error)
@@ -82,18 +94,28 @@ static tdc_status check_entry(const char *path, const struct tdc_yaml *entry,
         return tdc_fail(error, TDC_ERR_FORMAT, "%s:%u: this entry needs both ms_api and pt_api",
                         path, entry->line);
     for (const struct tdc_yaml *list = entry->child; list != NULL; list = list->next) {
-        if (strcmp(list->key, "ms_api") == 0 || strcmp(list->key, "pt_api") == 0)
+        if (!is_list_name(list->key))
             continue;
         if (list->kind != TDC_YAML_LIST)
             return tdc_fail(error, TDC_ERR_FORMAT, "%s:%u: '%.100s' must be a list of indices",
                             path, list->line, list->key);
         for (const struct tdc_yaml *item = list->child; item != NULL; item = item->next)
-            if (item->kind != TDC_YAML_SCALAR)
+            if (item->kind != TDC_YAML_SCALAR || item->is_null)
                 return tdc_fail(error, TDC_ERR_FORMAT,
                                 "%s:%u: '%.100s' must hold indices or names only", path, item->line,
                                 list->key);
     }
     return TDC_OK;
+}
+
+static void report_unknown(const char *path, const struct tdc_yaml *entry,
+                           const struct tdc_options *options)
+{
+    for (const struct tdc_yaml *list = entry->child; list != NULL; list = list->next)
+        if (strcmp(list->key, "ms_api") != 0 && strcmp(list->key, "pt_api") != 0 &&
+            !is_list_name(list->key))
+            tdc_map_warn(options, path, list->key_line, "'%.100s' is not known and has no effect",
+                         list->key);
 }
 
 static bool lengths_agree(const char *path, const struct tdc_yaml *entry,
@@ -142,7 +164,7 @@ static const char *apply_entry(struct tdc_match *match, const struct tdc_yaml *e
     bool starts = strncmp(name, prefix, strlen(prefix)) == 0;
     const char *rest = starts ? name + strlen(prefix) : name;
     const char *key = NULL;
-    const struct tdc_yaml *target = pt->child;
+    const struct tdc_yaml *target = pt != NULL ? pt->child : NULL;
     for (const struct tdc_yaml *item = ms->child; item != NULL;
          item = item->next, target = target->next) {
         if (strcmp(rest, item->text) != 0)
@@ -158,39 +180,86 @@ static const char *apply_entry(struct tdc_match *match, const struct tdc_yaml *e
     return key != NULL ? key : joined(arena, name, "abandoned");
 }
 
-static bool bench_has_api(const struct tdc_dump *bench, const char *api)
+/* Records by the first two parts of their names, in record order: a file may speak of many APIs. */
+struct api_records {
+    struct tdc_name_table apis;
+    uint32_t *first, *last; /* by API */
+    uint32_t *next;         /* by record */
+};
+
+static bool gather_records(struct api_records *records, const struct tdc_dump *dump)
 {
-    size_t length = strlen(api);
-    for (size_t i = 0; i < bench->record_count; i++)
-        if (api_length(bench->records[i].name) == length &&
-            memcmp(bench->records[i].name, api, length) == 0)
-            return true;
-    return false;
+    size_t room = (dump->record_count + 1) * sizeof(uint32_t);
+    tdc_names_init(&records->apis);
+    records->first = malloc(room);
+    records->last = malloc(room);
+    records->next = malloc(room);
+    if (records->first == NULL || records->last == NULL || records->next == NULL)
+        return false;
+    for (uint32_t i = 0; i < dump->record_count; i++) {
+        bool fresh;
+        const char *name = dump->records[i].name;
+        uint32_t api = tdc_names_put(&records->apis, name, api_length(name), &fresh);
+        if (api == TDC_NAME_NONE)
+            return false;
+        records->next[i] = TDC_UNPAIRED;
+        if (fresh)
+            records->first[api] = i;
+        else
+            records->next[records->last[api]] = i;
+        records->last[api] = i;
+    }
+    return true;
 }
 
-static tdc_status apply_to_records(struct tdc_match *match, const char *path,
-                                   const struct tdc_yaml *entry, const struct tdc_options *options,
-                                   struct tdc_error *error)
+static void free_records(struct api_records *records)
 {
+    tdc_names_free(&records->apis);
+    free(records->first);
+    free(records->last);
+    free(records->next);
+}
+
+/* The first record of the API, TDC_UNPAIRED if there is none. */
+static uint32_t first_record(const struct api_records *records, const char *api)
+{
+    uint32_t number = tdc_names_find(&records->apis, api, strlen(api));
+    return number == TDC_NAME_NONE ? TDC_UNPAIRED : records->first[number];
+}
+
+struct applying {
+    struct tdc_match *match;
+    const char *path;
+    const struct tdc_options *options;
+    struct api_records npu, bench;
+};
+
+/* An entry that comes later takes the place of an earlier one for the same API. */
+static bool apply_to_records(struct applying *applying, const struct tdc_yaml *entry)
+{
+    struct tdc_match *match = applying->match;
     const char *ms_api = scalar(entry, "ms_api"), *pt_api = scalar(entry, "pt_api");
-    size_t length = strlen(ms_api), found = 0;
-    if (!bench_has_api(match->bench, pt_api)) {
-        tdc_map_warn(options, path, entry->line, "the bench dump has no API '%.200s'", pt_api);
-        return TDC_OK;
+    uint32_t record = first_record(&applying->npu, ms_api);
+    if (record == TDC_UNPAIRED) {
+        tdc_map_warn(applying->options, applying->path, entry->line,
+                     "the NPU dump has no API '%.200s'", ms_api);
+        return true;
     }
-    for (size_t i = 0; i < match->npu->record_count; i++) {
-        const struct tdc_record *record = &match->npu->records[i];
-        if (api_length(record->name) != length || memcmp(record->name, ms_api, length) != 0)
-            continue;
-        found++;
-        match->keys[i] = apply_entry(match, entry, record);
-        match->key_rules[i] = TDC_KEY_API_FILE;
-        if (match->keys[i] == NULL)
-            return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    if (first_record(&applying->bench, pt_api) == TDC_UNPAIRED) {
+        tdc_map_warn(applying->options, applying->path, entry->line,
+                     "the bench dump has no API '%.200s'", pt_api);
+        return true;
     }
-    if (found == 0)
-        tdc_map_warn(options, path, entry->line, "the NPU dump has no API '%.200s'", ms_api);
-    return TDC_OK;
+    if (match->key_rules[record] == TDC_KEY_API_FILE)
+        tdc_map_warn(applying->options, applying->path, entry->line,
+                     "'%.200s' has an entry already; the later one counts", ms_api);
+    for (; record != TDC_UNPAIRED; record = applying->npu.next[record]) {
+        match->keys[record] = apply_entry(match, entry, &match->npu->records[record]);
+        match->key_rules[record] = TDC_KEY_API_FILE;
+        if (match->keys[record] == NULL)
+            return false;
+    }
+    return true;
 }
 
 static tdc_status apply_file(struct tdc_match *match, const char *path,
@@ -200,14 +269,23 @@ static tdc_status apply_file(struct tdc_match *match, const char *path,
     tdc_status status = tdc_yaml_load(path, &match->arena, &root, error);
     if (status != TDC_OK || root == NULL || root->is_null)
         return status;
+    struct applying applying = {.match = match, .path = path, .options = options};
+    bool ok =
+        gather_records(&applying.npu, match->npu) && gather_records(&applying.bench, match->bench);
     /* the documentation shows one entry alone, the original wants a list: both are fine */
-    const struct tdc_yaml *entry = root->kind == TDC_YAML_LIST ? root->child : root;
-    for (; entry != NULL && status == TDC_OK; entry = entry->next) {
+    const struct tdc_yaml *first = root->kind == TDC_YAML_LIST ? root->child : root;
+    for (const struct tdc_yaml *entry = first; entry != NULL && status == TDC_OK;
+         entry = entry->next)
         status = check_entry(path, entry, error);
-        if (status == TDC_OK && lengths_agree(path, entry, options))
-            status = apply_to_records(match, path, entry, options, error);
+    for (const struct tdc_yaml *entry = first; ok && entry != NULL && status == TDC_OK;
+         entry = entry->next) {
+        report_unknown(path, entry, options);
+        if (lengths_agree(path, entry, options))
+            ok = apply_to_records(&applying, entry);
     }
-    return status;
+    free_records(&applying.npu);
+    free_records(&applying.bench);
+    return ok ? status : tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
 }
 
 tdc_status tdc_map_apis(struct tdc_match *match, const char *path, bool leave_cells,

@@ -56,7 +56,7 @@ tdc_status tdc_map_cells(struct tdc_match *match, const char *path, bool leave_o
         if (leave_others && strncmp(name, "Cell.", 5) != 0)
             continue;
         match->keys[i] = translate(match, &map, name);
-        match->key_rules[i] = TDC_KEY_CELL;
+        match->key_rules[i] = match->keys[i] == name ? TDC_KEY_NAME : TDC_KEY_CELL;
         if (match->keys[i] == NULL)
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping cells");
     }

@@ -103,10 +103,6 @@ static bool pair_group(struct tdc_match *match, const struct chains *npu,
     return true;
 }
 
-/*
- * Groups of equal (key, shape) in order of their first NPU record. Without the cross product rows
- * return to NPU order at the end, which is the same unless names repeat.
- */
 static int by_npu_record(const void *left, const void *right)
 {
     uint32_t a = ((const struct tdc_pairing *)left)->npu;
@@ -114,6 +110,18 @@ static int by_npu_record(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static bool in_npu_order(const struct tdc_match *match)
+{
+    for (size_t i = 1; i < match->count; i++)
+        if (match->pairs[i].npu < match->pairs[i - 1].npu)
+            return false;
+    return true;
+}
+
+/*
+ * Groups of equal (key, shape) in order of their first NPU record. Without the cross product rows
+ * return to NPU order at the end, which is the same unless names repeat.
+ */
 bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
     struct chains npu = {0}, bench = {0};
@@ -123,7 +131,7 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
               fill(&bench, &arena, match->bench, NULL, rules->shape_in_key);
     for (uint32_t group = 0; ok && group < npu.keys.count; group++)
         ok = pair_group(match, &npu, &bench, group, rules);
-    if (ok && !rules->cross_product && match->count > 1)
+    if (ok && !rules->cross_product && !in_npu_order(match))
         qsort(match->pairs, match->count, sizeof *match->pairs, by_npu_record);
     chains_free(&npu);
     chains_free(&bench);

@@ -1,5 +1,6 @@
 #include "host/match/flat_map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/error.h"
@@ -77,6 +78,38 @@ const struct tdc_yaml *tdc_flat_map_use(struct tdc_flat_map *map, const char *na
     return map->entries[number];
 }
 
+/* Names that several lines lead to. "N/A" stands for no partner and may repeat. */
+static void report_twins(const struct tdc_flat_map *map, const struct tdc_options *options)
+{
+    struct tdc_name_table values;
+    tdc_names_init(&values);
+    size_t twins = 0;
+    unsigned line = 0;
+    unsigned *lines = calloc((size_t)map->names.count + 1, sizeof *lines);
+    for (uint32_t i = 0; lines != NULL && i < map->names.count; i++) {
+        const struct tdc_yaml *entry = map->entries[i];
+        bool fresh;
+        if (strcmp(entry->text, "N/A") == 0)
+            continue;
+        uint32_t number = tdc_names_put(&values, entry->text, strlen(entry->text), &fresh);
+        if (number == TDC_NAME_NONE)
+            break;
+        if (fresh) {
+            lines[number] = entry->key_line;
+            continue;
+        }
+        line = entry->key_line;
+        if (++twins <= REPORTED)
+            tdc_map_warn(options, map->path, line, "'%.512s' is used twice, first in line %u",
+                         entry->text, lines[number]);
+    }
+    if (twins > REPORTED)
+        tdc_map_warn(options, map->path, line, "the last of %zu more names used twice",
+                     twins - REPORTED);
+    free(lines);
+    tdc_names_free(&values);
+}
+
 void tdc_flat_map_report(const struct tdc_flat_map *map, const char *what,
                          const struct tdc_options *options)
 {
@@ -93,4 +126,5 @@ void tdc_flat_map_report(const struct tdc_flat_map *map, const char *what,
     if (unknown > REPORTED)
         tdc_map_warn(options, map->path, line, "the last of %zu more names that fit no %s",
                      unknown - REPORTED, what);
+    report_twins(map, options);
 }

@@ -25,7 +25,8 @@ void tdc_flat_map_free(struct tdc_flat_map *map);
 /* The entry of a name, marked as used; NULL if there is none. */
 const struct tdc_yaml *tdc_flat_map_use(struct tdc_flat_map *map, const char *name, size_t length);
 
-/* Reports the entries nobody used: "no <what> is called '...'"; the first ten one by one. */
+/* Reports the entries nobody used: "no <what> is called '...'", and names that several entries lead
+ * to; the first ten of each one by one. */
 void tdc_flat_map_report(const struct tdc_flat_map *map, const char *what,
                          const struct tdc_options *options);
 

@@ -15,7 +15,8 @@ struct tdc_layer_entry {
     const char *type;  /* class of a module, name of an API */
     const char *state; /* "forward", "backward", "parameters_grad" */
     uint32_t node;     /* in the tree */
-    uint32_t position; /* among the entries of the same node and state */
+    uint32_t list;     /* the entries of the same node and state */
+    uint32_t position; /* in that list */
 };
 
 struct tdc_layer_node {
@@ -30,11 +31,11 @@ struct tdc_layer_side {
     struct tdc_layer_entry *entries; /* by entry of the dump */
     struct tdc_layer_node *nodes;
     uint32_t node_count, node_capacity;
-    struct tdc_name_table children;                        /* parent number and name -> node - 1 */
-    struct tdc_name_table lists;                           /* node number and state -> list */
-    uint32_t *list_heads, *list_tails, *list_sizes, *next; /* entries of a list, chained */
-    size_t list_capacity;
-    bool usable; /* stack.json and construct.json were there and not empty */
+    struct tdc_name_table children; /* parent number and name -> node - 1 */
+    struct tdc_name_table lists;    /* node number and state -> list */
+    uint32_t *list_starts;          /* by list: where it begins in members; one more at the end */
+    uint32_t *members;              /* entries, list by list, each list in file order */
+    bool usable;                    /* stack.json and construct.json were there and not empty */
 };
 
 #define TDC_LAYER_ROOT 0u
@@ -43,7 +44,7 @@ struct tdc_layer_side {
 /* Finds the scopes of all entries; side->usable tells whether there was anything to find them from.
  */
 tdc_status tdc_layer_scopes(struct tdc_layer_side *side, const struct tdc_match_rules *rules,
-                            const struct tdc_options *options, struct tdc_error *error);
+                            struct tdc_error *error);
 
 /* Builds the tree. False when out of memory. */
 bool tdc_layer_tree(struct tdc_layer_side *side);

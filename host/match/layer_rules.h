@@ -9,7 +9,6 @@
 /* `attention: self_attention` below the section of a layer type. */
 struct tdc_layer_rule {
     const char *key, *value;
-    size_t levels;       /* components of the key */
     size_t value_length; /* up to a parenthesis */
     const struct tdc_yaml *source;
     bool used;
@@ -17,14 +16,13 @@ struct tdc_layer_rule {
 
 struct tdc_layer_rules {
     const char *path;
-    struct tdc_name_table prefixes; /* section and first component of the key -> run of rules */
-    struct tdc_layer_run {
-        size_t first, count;
-    } * runs;
-    struct tdc_layer_rule *rules; /* by section and first component, most components first */
-    size_t count;
+    struct tdc_name_table names;    /* section and key -> rule */
+    struct tdc_name_table prefixes; /* section and first component of the key -> levels */
+    size_t *levels;                 /* most components of a key that begins so */
+    struct tdc_layer_rule *rules;
+    size_t most_levels;
     const struct tdc_yaml *root;
-    struct tdc_arena scratch;
+    struct tdc_text scratch;
 };
 
 /* No file (NULL) is an empty set of rules. Free the rules in any case. */
@@ -32,12 +30,13 @@ tdc_status tdc_layer_rules_load(struct tdc_layer_rules *rules, const char *path,
                                 struct tdc_arena *arena, struct tdc_error *error);
 void tdc_layer_rules_free(struct tdc_layer_rules *rules);
 
-/* The rule for the next components (`scope`) below a layer of that type; NULL: names stay. */
+/* The rule for the next components (`scope`) below a layer of that type, the one with most
+ * components if several fit; NULL: names stay. */
 struct tdc_layer_rule *tdc_layer_rule_find(struct tdc_layer_rules *rules, const char *type,
                                            const char *scope);
 
-/* Reports sections and lines that had no effect, and names used twice. */
-void tdc_layer_rules_report(const struct tdc_layer_rules *rules, const struct tdc_layer_side *npu,
+/* Reports sections and lines that had no effect, and names used twice. False when out of memory. */
+bool tdc_layer_rules_report(const struct tdc_layer_rules *rules, const struct tdc_layer_side *npu,
                             const struct tdc_options *options);
 
 #endif

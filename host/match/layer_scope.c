@@ -185,10 +185,14 @@ static const char *join_scope(struct tdc_arena *arena, const char *path, size_t 
     char *scope = tdc_arena_take(arena, path_length + function_length + node.length + 2);
     if (scope == NULL)
         return NULL;
-    int written = sprintf(scope, "%.*s", (int)path_length, path);
-    if (function != NULL)
-        written += sprintf(scope + written, ".%s", function);
-    sprintf(scope + written, ".%.*s", (int)node.length, node.text);
+    char *end = mempcpy(scope, path, path_length);
+    if (function != NULL) {
+        *end++ = '.';
+        end = mempcpy(end, function, function_length - 1);
+    }
+    *end++ = '.';
+    end = mempcpy(end, node.text, node.length);
+    *end = '\0';
     return scope;
 }
 
@@ -259,7 +263,7 @@ static bool follow_forward(struct tdc_layer_side *side, uint32_t number)
         char *forward = tdc_arena_take(side->arena, strlen(name) + 1);
         if (forward == NULL)
             return false;
-        sprintf(forward, "%.*sforward%s", (int)before, name, rest);
+        strcpy(mempcpy(mempcpy(forward, name, before), "forward", 7), rest);
         uint32_t found = tdc_names_find(&side->dump->entry_names, forward, strlen(forward));
         if (found != TDC_NAME_NONE && side->entries[found].scope != NULL)
             side->entries[number].scope = side->entries[found].scope;
@@ -284,16 +288,26 @@ static long last_number(const char *text, size_t length)
     return strtol(text + start, NULL, 10);
 }
 
-/* The component of a scope that follows a numbered prefix, and the number of that prefix. */
-static const char *numbered_component(const struct tdc_name_table *prefixes, const char *scope,
-                                      uint32_t *prefix)
+/* A number in a scope that counts the layers below a prefix. */
+struct numbered {
+    uint32_t prefix;
+    const char *component;
+    long number;
+};
+
+/* The first prefix in the order of the dump that follows `after` and that the scope begins with. */
+static bool find_numbered(const struct tdc_name_table *prefixes, const char *scope, long after,
+                          struct numbered *found)
 {
+    found->component = NULL;
     for (const char *dot = strchr(scope, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
-        *prefix = tdc_names_find(prefixes, scope, (size_t)(dot - scope));
-        if (*prefix != TDC_NAME_NONE)
-            return dot + 1;
+        uint32_t prefix = tdc_names_find(prefixes, scope, (size_t)(dot - scope));
+        if (prefix == TDC_NAME_NONE || (long)prefix <= after ||
+            (found->component != NULL && prefix > found->prefix))
+            continue;
+        *found = (struct numbered){prefix, dot + 1, last_number(dot + 1, strcspn(dot + 1, "."))};
     }
-    return NULL;
+    return found->component != NULL;
 }
 
 static bool collect_prefixes(struct tdc_layer_side *side, struct tdc_name_table *prefixes)
@@ -322,8 +336,40 @@ static bool replace_number(struct tdc_layer_side *side, struct tdc_layer_entry *
     char *scope = tdc_arena_take(side->arena, strlen(entry->scope) + 24);
     if (scope == NULL)
         return false;
-    sprintf(scope, "%.*s%ld%s", (int)before, entry->scope, number, rest);
+    sprintf(mempcpy(scope, entry->scope, before), "%ld%s", number, rest);
     entry->scope = scope;
+    return true;
+}
+
+/* The least number below each prefix; -1 where nothing is numbered. */
+static void find_least(const struct tdc_layer_side *side, const struct tdc_name_table *prefixes,
+                       long *least)
+{
+    struct numbered at;
+    for (size_t i = 0; i < side->dump->entry_count; i++) {
+        const char *scope = side->entries[i].scope;
+        for (long after = -1; scope != NULL && find_numbered(prefixes, scope, after, &at);
+             after = at.prefix)
+            if (at.number >= 0 && (least[at.prefix] < 0 || at.number < least[at.prefix]))
+                least[at.prefix] = at.number;
+    }
+}
+
+/* Prefixes are gone through in the order of the dump; one that lies inside another is found as the
+ * other has left the scope. */
+static bool shift_numbers(struct tdc_layer_side *side, const struct tdc_name_table *prefixes,
+                          const long *least)
+{
+    struct numbered at;
+    for (size_t i = 0; i < side->dump->entry_count; i++) {
+        struct tdc_layer_entry *entry = &side->entries[i];
+        for (long after = -1;
+             entry->scope != NULL && find_numbered(prefixes, entry->scope, after, &at);
+             after = at.prefix)
+            if (at.number >= 0 &&
+                !replace_number(side, entry, at.component, at.number - least[at.prefix]))
+                return false;
+    }
     return true;
 }
 
@@ -333,24 +379,13 @@ static bool renumber(struct tdc_layer_side *side)
     struct tdc_name_table prefixes;
     tdc_names_init(&prefixes);
     bool ok = collect_prefixes(side, &prefixes);
-    long *least = calloc(prefixes.count + 1, sizeof *least);
+    long *least = malloc(((size_t)prefixes.count + 1) * sizeof *least);
     ok = ok && least != NULL;
     for (uint32_t i = 0; ok && i < prefixes.count; i++)
         least[i] = -1;
-    for (int pass = 0; ok && pass < 2 && prefixes.count != 0; pass++) {
-        for (size_t i = 0; ok && i < side->dump->entry_count; i++) {
-            struct tdc_layer_entry *entry = &side->entries[i];
-            uint32_t prefix;
-            const char *component =
-                entry->scope != NULL ? numbered_component(&prefixes, entry->scope, &prefix) : NULL;
-            long number = component != NULL ? last_number(component, strcspn(component, ".")) : -1;
-            if (number < 0)
-                continue;
-            if (pass == 1)
-                ok = replace_number(side, entry, component, number - least[prefix]);
-            else if (least[prefix] < 0 || number < least[prefix])
-                least[prefix] = number;
-        }
+    if (ok && prefixes.count != 0) {
+        find_least(side, &prefixes, least);
+        ok = shift_numbers(side, &prefixes, least);
     }
     free(least);
     tdc_names_free(&prefixes);
@@ -358,9 +393,8 @@ static bool renumber(struct tdc_layer_side *side)
 }
 
 tdc_status tdc_layer_scopes(struct tdc_layer_side *side, const struct tdc_match_rules *rules,
-                            const struct tdc_options *options, struct tdc_error *error)
+                            struct tdc_error *error)
 {
-    (void)options;
     size_t count = side->dump->entry_count;
     const char *framework = tdc_dump_detected_framework(side->dump);
     struct finding finding = {.side = side, .rules = rules};

@@ -64,17 +64,16 @@ uint32_t tdc_layer_entry_at(const struct tdc_layer_side *side, uint32_t node, co
                             uint32_t position)
 {
     uint32_t list = find_key(&side->lists, node, state, strlen(state));
-    if (list == TDC_NAME_NONE || position >= side->list_sizes[list])
+    if (list == TDC_NAME_NONE || position >= side->list_starts[list + 1] - side->list_starts[list])
         return TDC_LAYER_NONE;
-    uint32_t entry = side->list_heads[list];
-    while (position-- > 0)
-        entry = side->next[entry];
-    return entry;
+    return side->members[side->list_starts[list] + position];
 }
 
 static bool add_node(struct tdc_layer_side *side, uint32_t parent, const char *name, size_t length)
 {
     if (side->node_count == side->node_capacity) {
+        if (side->node_capacity > UINT32_MAX / 4)
+            return false;
         uint32_t capacity = side->node_capacity == 0 ? 256 : side->node_capacity * 2;
         struct tdc_layer_node *nodes = realloc(side->nodes, capacity * sizeof *nodes);
         if (nodes == NULL)
@@ -106,71 +105,103 @@ static uint32_t make_child(struct tdc_layer_side *side, uint32_t node, const cha
     return side->node_count - 1;
 }
 
-static bool grow_lists(struct tdc_layer_side *side)
+static bool choose_list(struct tdc_layer_side *side, struct tdc_layer_entry *entry)
 {
-    size_t capacity = side->list_capacity == 0 ? 256 : side->list_capacity * 2;
-    uint32_t **arrays[] = {&side->list_heads, &side->list_tails, &side->list_sizes};
-    for (size_t i = 0; i < 3; i++) {
-        uint32_t *grown = realloc(*arrays[i], capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        *arrays[i] = grown;
-    }
-    side->list_capacity = capacity;
-    return true;
-}
-
-static bool add_to_list(struct tdc_layer_side *side, uint32_t number)
-{
-    struct tdc_layer_entry *entry = &side->entries[number];
     struct node_key key;
     bool fresh;
     if (!make_key(&key, side->arena, entry->node, entry->state, strlen(entry->state)))
         return false;
-    uint32_t list = tdc_names_put(&side->lists, key.text, key.length, &fresh);
-    if (list == TDC_NAME_NONE || (list >= side->list_capacity && !grow_lists(side)))
+    entry->list = tdc_names_put(&side->lists, key.text, key.length, &fresh);
+    return entry->list != TDC_NAME_NONE;
+}
+
+/* Lays the lists out one after the other, so that a position is found without a walk. */
+static bool fill_lists(struct tdc_layer_side *side)
+{
+    size_t count = side->dump->entry_count;
+    side->list_starts = calloc((size_t)side->lists.count + 1, sizeof *side->list_starts);
+    side->members = malloc((count + 1) * sizeof *side->members);
+    if (side->list_starts == NULL || side->members == NULL)
         return false;
-    if (fresh) {
-        side->list_heads[list] = number;
-        side->list_sizes[list] = 0;
-    } else {
-        side->next[side->list_tails[list]] = number;
+    for (size_t i = 0; i < count; i++)
+        if (side->entries[i].scope != NULL)
+            side->entries[i].position = side->list_starts[side->entries[i].list + 1]++;
+    for (uint32_t list = 0; list < side->lists.count; list++)
+        side->list_starts[list + 1] += side->list_starts[list];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tdc_layer_entry *entry = &side->entries[i];
+        if (entry->scope != NULL)
+            side->members[side->list_starts[entry->list] + entry->position] = i;
     }
-    side->list_tails[list] = number;
-    entry->position = side->list_sizes[list]++;
     return true;
 }
 
-static bool insert(struct tdc_layer_side *side, uint32_t number)
+/* The way to the node of the entry before: calls follow each other in the network, so most of it is
+ * the way to the next one too. */
+#define TRAIL_LEVELS 64
+
+struct trail {
+    const char *scope;
+    size_t levels;
+    uint32_t nodes[TRAIL_LEVELS];
+    size_t ends[TRAIL_LEVELS]; /* of the names, from the beginning of the scope */
+};
+
+/* Cuts the trail to what it has in common with a scope. */
+static void cut_trail(struct trail *trail, const char *scope)
+{
+    size_t common = 0;
+    if (trail->levels != 0)
+        while (trail->scope[common] != '\0' && trail->scope[common] == scope[common])
+            common++;
+    while (trail->levels != 0) {
+        size_t end = trail->ends[trail->levels - 1];
+        if (end <= common && (scope[end] == '.' || scope[end] == '\0'))
+            break;
+        trail->levels--;
+    }
+    trail->scope = scope;
+}
+
+static uint32_t follow(struct tdc_layer_side *side, struct trail *trail, const char *scope)
+{
+    cut_trail(trail, scope);
+    uint32_t node = trail->levels != 0 ? trail->nodes[trail->levels - 1] : TDC_LAYER_ROOT;
+    const char *at =
+        trail->levels != 0 ? scope + trail->ends[trail->levels - 1] : scope + strcspn(scope, ".");
+    while (*at == '.' && node != TDC_LAYER_NONE) {
+        size_t length = strcspn(at + 1, ".");
+        node = make_child(side, node, at + 1, length);
+        at += 1 + length;
+        if (trail->levels < TRAIL_LEVELS) {
+            trail->nodes[trail->levels] = node;
+            trail->ends[trail->levels++] = (size_t)(at - scope);
+        }
+    }
+    return node;
+}
+
+static bool insert(struct tdc_layer_side *side, struct trail *trail, uint32_t number)
 {
     struct tdc_layer_entry *entry = &side->entries[number];
-    uint32_t node = TDC_LAYER_ROOT;
-    const char *dot = strchr(entry->scope, '.');
-    while (dot != NULL && node != TDC_LAYER_NONE) {
-        const char *name = dot + 1;
-        size_t length = strcspn(name, ".");
-        node = make_child(side, node, name, length);
-        dot = name[length] == '.' ? name + length : NULL;
-    }
-    if (node == TDC_LAYER_NONE)
+    entry->node = follow(side, trail, entry->scope);
+    if (entry->node == TDC_LAYER_NONE)
         return false;
-    entry->node = node;
-    side->nodes[node].type = entry->type;
-    return add_to_list(side, number);
+    side->nodes[entry->node].type = entry->type;
+    return choose_list(side, entry);
 }
 
 bool tdc_layer_tree(struct tdc_layer_side *side)
 {
     tdc_names_init(&side->children);
     tdc_names_init(&side->lists);
-    size_t count = side->dump->entry_count;
-    side->next = malloc((count + 1) * sizeof *side->next);
-    if (side->next == NULL || !add_node(side, TDC_LAYER_ROOT, "TopLayer", 8))
+    struct trail trail = {.levels = 0};
+    if (!add_node(side, TDC_LAYER_ROOT, "TopLayer", 8))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (side->entries[i].scope != NULL && !insert(side, i))
+    for (uint32_t i = 0; i < side->dump->entry_count; i++)
+        if (side->entries[i].scope != NULL && !insert(side, &trail, i))
             return false;
-    return true;
+    return fill_lists(side);
 }
 
 void tdc_layer_free(struct tdc_layer_side *side)
@@ -178,8 +209,6 @@ void tdc_layer_free(struct tdc_layer_side *side)
     tdc_names_free(&side->children);
     tdc_names_free(&side->lists);
     free(side->nodes);
-    free(side->list_heads);
-    free(side->list_tails);
-    free(side->list_sizes);
-    free(side->next);
+    free(side->list_starts);
+    free(side->members);
 }

@@ -11,7 +11,8 @@ void tdc_map_warn(const struct tdc_options *options, const char *path, unsigned 
     if (options->message == NULL)
         return;
     char text[4096];
-    int length = snprintf(text, sizeof text, "%.2000s:%u: ", path, line);
+    int length = line != 0 ? snprintf(text, sizeof text, "%.2000s:%u: ", path, line)
+                           : snprintf(text, sizeof text, "%.2000s: ", path);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);

@@ -70,40 +70,88 @@ static tdc_status map_names(struct tdc_match *match, const struct tdc_match_rule
 {
     tdc_status status = TDC_OK;
     bool both = options->api_mapping.use && options->cell_mapping.use;
-    if (options->api_mapping.use) {
-        match->method = "API mapping";
+    if (options->api_mapping.use)
         status = tdc_map_apis(match, options->api_mapping.file, both && !rules->one_mapping,
                               options, error);
-    }
-    if (status == TDC_OK && options->cell_mapping.use && !(both && rules->one_mapping)) {
-        match->method = both ? "API and cell mapping" : "cell mapping";
+    if (status == TDC_OK && options->cell_mapping.use && !(both && rules->one_mapping))
         status = tdc_map_cells(match, options->cell_mapping.file, both, options, error);
-    }
     return status;
+}
+
+static tdc_status map_places(struct tdc_match *match, const struct tdc_match_rules *rules,
+                             const struct tdc_options *options, struct tdc_error *error)
+{
+    bool used;
+    size_t count = match->npu->record_count;
+    tdc_status status =
+        tdc_map_layers(match, options->layer_mapping.file, rules, options, &used, error);
+    if (status != TDC_OK || !used)
+        return status;
+    match->layer_used = match->by_name = true;
+    match->layer_keys = tdc_arena_take(&match->arena, (count + 1) * sizeof *match->layer_keys);
+    if (match->layer_keys == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping layers");
+    memcpy(match->layer_keys, match->keys, count * sizeof *match->layer_keys);
+    return TDC_OK;
+}
+
+/* Names are for the records whose place in the network has no counterpart. */
+static void put_places_first(struct tdc_match *match)
+{
+    for (size_t i = 0; i < match->npu->record_count; i++) {
+        if (strcmp(match->layer_keys[i], "N/A") == 0)
+            continue;
+        match->keys[i] = match->layer_keys[i];
+        match->key_rules[i] = TDC_KEY_LAYER;
+    }
+}
+
+/* "API, cell and data mapping"; NULL when out of memory. */
+static const char *name_method(struct tdc_arena *arena, const bool used[4])
+{
+    static const char *const names[] = {"layer", "API", "cell", "data"};
+    char text[64] = "";
+    size_t left = 0;
+    for (int i = 0; i < 4; i++)
+        left += used[i];
+    if (left == 0)
+        return "equal names";
+    for (int i = 0; i < 4; i++) {
+        if (!used[i])
+            continue;
+        left--;
+        strcat(text, names[i]);
+        strcat(text, left > 1 ? ", " : left == 1 ? " and " : " mapping");
+    }
+    return tdc_arena_text(arena, text, strlen(text));
 }
 
 static tdc_status find_keys(struct tdc_match *match, const struct tdc_match_rules *rules,
                             const struct tdc_options *options, struct tdc_error *error)
 {
     reset_keys(match);
-    match->method = "equal names";
-    bool named = options->api_mapping.use || options->cell_mapping.use;
-    tdc_status status = map_names(match, rules, options, error);
-    if (status == TDC_OK && options->layer_mapping.use) {
-        bool used;
-        status = tdc_map_layers(match, options->layer_mapping.file, rules, options, &used, error);
-        match->layer_used = match->by_name = used;
-        if (used)
-            match->method = "layer mapping";
-        if (status == TDC_OK && used && named)
-            status = map_names(match, rules, options, error); /* spec 4.9: their keys, this join */
-    } else if (status == TDC_OK && options->data_mapping != NULL) {
-        match->by_name = true;
-        if (!named) {
-            match->method = "data mapping";
-            status = tdc_map_data(match, options->data_mapping, options, error);
-        }
-    }
+    const struct tdc_mapping *api = &options->api_mapping, *cell = &options->cell_mapping;
+    bool named = api->use || cell->use, layers = options->layer_mapping.use;
+    tdc_status status = TDC_OK;
+    match->layer_asked = layers;
+    if (layers)
+        status = map_places(match, rules, options, error);
+    if (status == TDC_OK && named)
+        status = map_names(match, rules, options, error);
+    if (status == TDC_OK && named && match->layer_used && !rules->one_mapping)
+        put_places_first(match);
+    /* msprobe puts the result of a layer mapping in the place of the data mapping, and takes keys
+     * of names before those of rows (spec 4.9) */
+    bool rows = options->data_mapping != NULL && !(layers && rules->one_mapping);
+    match->by_name |= rows;
+    rows = rows && !(named && rules->one_mapping);
+    if (status == TDC_OK && rows)
+        status = tdc_map_data(match, options->data_mapping, options, error);
+    bool used[4] = {match->layer_used && !(named && rules->one_mapping), api->use,
+                    cell->use && !(api->use && rules->one_mapping), rows};
+    match->method = name_method(&match->arena, used);
+    if (status == TDC_OK && match->method == NULL)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
     return status;
 }
 
@@ -128,6 +176,7 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
     return ok ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
 }
 
+/* How many records found a partner. */
 static size_t pairs_found(const struct tdc_match *match)
 {
     size_t found = 0;

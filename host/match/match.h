@@ -25,7 +25,8 @@ struct tdc_match_rules {
     /* Fuzzy matching forgets the NPU records after the point where the bench side ran out. */
     bool fuzzy_drops_rest;
     /* Of several mappings only the first of api, cell, data counts (spec 4.1); otherwise api and
-     * cell mapping each take the names they know. */
+     * cell mapping each take the names they know, layer mapping comes before them, and lines of a
+     * data mapping before all. */
     bool one_mapping;
     /* Layer mapping looks at stacks of the older layout only (spec 4.8). */
     bool old_stacks_only;
@@ -47,6 +48,12 @@ enum tdc_key_rule {
     TDC_KEY_LAYER
 };
 
+/* What a layer mapping found for an entry. */
+struct tdc_entry_note {
+    bool found;
+    const char *text; /* name of the bench entry, or why there is none */
+};
+
 struct tdc_match {
     const struct tdc_dump *npu, *bench;
     tdc_mode mode;
@@ -55,14 +62,17 @@ struct tdc_match {
     bool by_name; /* joined by name alone (data and layer mapping) */
     bool fuzzy_used;
     bool layer_used;
+    bool layer_asked;   /* even if its files were missing */
     const char *method; /* for people */
     struct tdc_pairing *pairs;
     size_t count, capacity;
 
-    struct tdc_arena arena; /* keys and what they were made from */
-    const char **keys;      /* by NPU record: the name under which it looks for its partner */
-    uint8_t *key_rules;     /* enum tdc_key_rule */
-    struct tdc_text reason; /* of tdc_match_reason */
+    struct tdc_arena arena;  /* keys and what they were made from */
+    const char **keys;       /* by NPU record: the name under which it looks for its partner */
+    uint8_t *key_rules;      /* enum tdc_key_rule */
+    const char **layer_keys; /* by NPU record: what the layer mapping found; NULL without one */
+    struct tdc_entry_note *entry_notes; /* by NPU entry, with a layer mapping */
+    struct tdc_text reason;             /* of tdc_match_reason */
     struct tdc_text suggestion;
     struct tdc_name_table bench_names; /* made on demand by tdc_match_reason */
     uint32_t *bench_first;             /* by number of the name: its first record */
@@ -108,9 +118,12 @@ tdc_status tdc_map_layers(struct tdc_match *match, const char *path,
                           const struct tdc_match_rules *rules, const struct tdc_options *options,
                           bool *used, struct tdc_error *error);
 
-/* A warning with file and line about an entry of a mapping file. */
+/* A warning about an entry of a mapping file, or about a whole file (line 0). */
 void tdc_map_warn(const struct tdc_options *options, const char *path, unsigned line,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* A name as yaml takes it: plain if it is harmless, else in quotes. */
+void tdc_yaml_put_name(struct tdc_text *out, const char *text);
 
 /* The text with every `from` replaced by `to`, or only the first, in the arena; NULL: no memory. */
 const char *tdc_text_replaced(struct tdc_arena *arena, const char *text, const char *from,

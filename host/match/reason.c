@@ -1,11 +1,7 @@
 /* reason.c - why two records face each other, or why one has no partner. */
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/match/match.h"
-#include "io/error.h"
-#include "io/out_file.h"
 
 static const char *rule_text(const struct tdc_match *match, enum tdc_key_rule rule)
 {
@@ -52,9 +48,19 @@ static void explain_lonely(struct tdc_match *match, uint32_t npu)
     const struct tdc_record *record = &match->npu->records[npu];
     const char *key = match->keys[npu];
     if (strcmp(key, "N/A") == 0) {
-        tdc_text_adds(&match->reason, match->layer_used
-                                          ? "no call at this place of the bench network"
-                                          : "not a cell");
+        const struct tdc_entry_note *note =
+            match->layer_used ? &match->entry_notes[record->entry] : NULL;
+        if (note == NULL)
+            tdc_text_adds(&match->reason, "not a cell");
+        else if (note->found)
+            tdc_text_addf(&match->reason, "'%s' has no such row", note->text);
+        else
+            tdc_text_adds(&match->reason, note->text);
+        return;
+    }
+    if (match->fuzzy_used) {
+        tdc_text_adds(&match->reason, "no bench row that follows has this name without its call "
+                                      "number, and this shape");
         return;
     }
     const struct tdc_record *other = find_bench(match, key);
@@ -69,6 +75,17 @@ static void explain_lonely(struct tdc_match *match, uint32_t npu)
         tdc_text_addf(&match->reason, "'%s' already has a partner", key);
 }
 
+/* Rows that face each other and yet cannot be the same tensor: the mapping may be wrong. */
+static void explain_pair(struct tdc_match *match, const struct tdc_record *npu,
+                         const struct tdc_record *bench, enum tdc_key_rule rule)
+{
+    tdc_text_adds(&match->reason, rule_text(match, rule));
+    if (strcmp(npu->shape, bench->shape) != 0)
+        tdc_text_addf(&match->reason, "; shape %s against %s", npu->shape, bench->shape);
+    else if (!tdc_dtypes_agree(npu->dtype, bench->dtype, match->cross))
+        tdc_text_addf(&match->reason, "; type %s against %s", npu->dtype, bench->dtype);
+}
+
 const char *tdc_match_reason(tdc_match *match, size_t pair)
 {
     struct tdc_pairing pairing = match->pairs[pair];
@@ -78,78 +95,8 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
     else if (pairing.bench == TDC_UNPAIRED)
         explain_lonely(match, pairing.npu);
     else
-        tdc_text_adds(&match->reason,
-                      rule_text(match, (enum tdc_key_rule)match->key_rules[pairing.npu]));
+        explain_pair(match, &match->npu->records[pairing.npu],
+                     &match->bench->records[pairing.bench],
+                     (enum tdc_key_rule)match->key_rules[pairing.npu]);
     return tdc_text_get(&match->reason);
-}
-
-/* ---- the mapping as a file ------------------------------------------------------------------- */
-
-/* Names of collectors are plain yaml; anything else is quoted. */
-static void put_scalar(FILE *stream, const char *text)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
-    bool letter_first = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
-    if (letter_first && strspn(text, plain) == strlen(text)) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('\'', stream);
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputc('\'', stream);
-        fputc(*text, stream);
-    }
-    fputc('\'', stream);
-}
-
-/* A key of 128 characters or more takes the long form, as PyYAML writes it. */
-static void put_line(FILE *stream, const char *key, const char *value)
-{
-    bool is_long = strlen(key) >= 128;
-    if (is_long)
-        fputs("? ", stream);
-    put_scalar(stream, key);
-    fputs(is_long ? "\n: " : ": ", stream);
-    put_scalar(stream, value);
-    fputc('\n', stream);
-}
-
-static bool put_mapping(FILE *stream, const struct tdc_match *match)
-{
-    struct tdc_name_table written;
-    tdc_names_init(&written);
-    bool ok = true, fresh;
-    for (size_t i = 0; ok && i < match->npu->record_count; i++) {
-        const char *name = match->npu->records[i].name;
-        ok = tdc_names_put(&written, name, strlen(name), &fresh) != TDC_NAME_NONE;
-        if (ok && fresh)
-            put_line(stream, name, match->keys[i]);
-    }
-    tdc_names_free(&written);
-    if (match->npu->record_count == 0)
-        fputs("{}\n", stream);
-    return ok && fflush(stream) == 0 && ferror(stream) == 0;
-}
-
-tdc_status tdc_match_write_mapping(const tdc_match *match, const char *path,
-                                   struct tdc_error *error)
-{
-    if (!match->layer_used)
-        return tdc_fail(error, TDC_ERR_NOTHING, "%s: there is no layer mapping to write", path);
-    struct tdc_out_file file;
-    tdc_status status = tdc_out_file_open(path, &file, error);
-    if (status != TDC_OK)
-        return status;
-    int copy = dup(file.fd);
-    FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
-    bool ok = stream != NULL && put_mapping(stream, match);
-    if (stream != NULL && fclose(stream) != 0)
-        ok = false;
-    if (!ok) {
-        tdc_out_file_discard(&file);
-        return tdc_fail(error, TDC_ERR_WRITE, "%s: cannot be written", path);
-    }
-    return tdc_out_file_commit(&file, error);
 }

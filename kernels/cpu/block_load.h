@@ -7,28 +7,8 @@
 #ifndef TDC_KERNELS_CPU_BLOCK_LOAD_H
 #define TDC_KERNELS_CPU_BLOCK_LOAD_H
 
-#include "kernels/cpu/decode.h"
+#include "kernels/cpu/vector.h"
 #include "kernels/pair.h"
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-/* Two buffers of f64 fill half of a 32 KB first-level cache. Half or twice as many is no faster. */
-#define BLOCK 1024
-/* A multiple of the lanes of every loop. */
-#define PADDING 32
-
-/* Tensors may start at any address. */
-typedef float f32_unaligned __attribute__((aligned(1), may_alias));
-typedef double f64_unaligned __attribute__((aligned(1), may_alias));
-typedef int16_t i16_unaligned __attribute__((aligned(1), may_alias));
-typedef int32_t i32_unaligned __attribute__((aligned(1), may_alias));
-typedef int64_t i64_unaligned __attribute__((aligned(1), may_alias));
-typedef uint16_t u16_unaligned __attribute__((aligned(1), may_alias));
-typedef uint32_t u32_unaligned __attribute__((aligned(1), may_alias));
-typedef uint64_t u64_unaligned __attribute__((aligned(1), may_alias));
 
 static inline size_t padded_count(size_t count)
 {
@@ -41,21 +21,26 @@ static inline size_t padded_count(size_t count)
         _Pragma("omp simd") for (size_t i = 0; i < count; i++) to[i] = (expression);               \
     } while (0)
 
-static void convert_f16(const void *source, size_t count, float *restrict to)
-{
-#if defined(__F16C__)
-    const u16_unaligned *from = source;
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
-        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
-    }
-    for (; i < count; i++)
-        to[i] = decode_f16(from[i]);
+#if HAS_SMALL_FLOATS
+#define CONVERT_SMALL(load, decode)                                                                \
+    do {                                                                                           \
+        const u16_unaligned *from = source;                                                        \
+        size_t i = 0;                                                                              \
+        for (; i + F32_LANES <= count; i += F32_LANES)                                             \
+            f32_store(to + i, load(from + i));                                                     \
+        for (; i < count; i++)                                                                     \
+            to[i] = decode(from[i]);                                                               \
+    } while (0)
 #else
-    CONVERT(u16_unaligned, decode_f16(from[i]));
+#define CONVERT_SMALL(load, decode) CONVERT(u16_unaligned, decode(from[i]))
 #endif
-}
+
+/* Where there is an instruction for it, the compilers need not find it. */
+#if defined(__AVX512DQ__) || defined(__aarch64__)
+#define CONVERT_WIDE(type, decode) CONVERT(type, (double)from[i])
+#else
+#define CONVERT_WIDE(type, decode) CONVERT(type, decode(from[i]))
+#endif
 
 /* For the dtypes whose every value is an f32 number. */
 static void convert_f32(tdc_dtype dtype, const void *source, size_t count, float *restrict to)
@@ -83,10 +68,10 @@ static void convert_f32(tdc_dtype dtype, const void *source, size_t count, float
         CONVERT(uint8_t, decode_f8_e5m2(from[i]));
         break;
     case TDC_F16:
-        convert_f16(source, count, to);
+        CONVERT_SMALL(f32_load_f16, decode_f16);
         break;
     case TDC_BF16:
-        CONVERT(u16_unaligned, decode_bf16(from[i]));
+        CONVERT_SMALL(f32_load_bf16, decode_bf16);
         break;
     default:
         memcpy(to, source, count * sizeof(float));
@@ -104,10 +89,10 @@ static void convert_f64(tdc_dtype dtype, const void *source, size_t count, doubl
         CONVERT(u32_unaligned, (double)from[i]);
         break;
     case TDC_I64:
-        CONVERT(i64_unaligned, decode_i64(from[i]));
+        CONVERT_WIDE(i64_unaligned, decode_i64);
         break;
     case TDC_U64:
-        CONVERT(u64_unaligned, decode_u64(from[i]));
+        CONVERT_WIDE(u64_unaligned, decode_u64);
         break;
     case TDC_F64:
         memcpy(to, source, count * sizeof(double));
@@ -158,6 +143,8 @@ static void convert_integer(tdc_dtype dtype, const void *source, size_t count,
 }
 
 #undef CONVERT
+#undef CONVERT_SMALL
+#undef CONVERT_WIDE
 
 static inline void pad_f32(float *buffer, size_t count, float value)
 {

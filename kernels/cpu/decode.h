@@ -32,6 +32,13 @@ static inline double bits_to_f64(uint64_t bits)
     return value;
 }
 
+static inline uint64_t f64_to_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static inline float decode_f16(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16;

@@ -16,15 +16,22 @@ void tdc_pair_clear(struct tdc_pair_sums *sums)
     };
 }
 
+/* Infinities of both signs make a NaN, whose bits are the machine's choice: one choice for all. */
+static void add(double *left, double right)
+{
+    double sum = *left + right;
+    *left = sum == sum ? sum : (double)NAN;
+}
+
 static void merge_sums(struct tdc_pair_sums *left, const struct tdc_pair_sums *right)
 {
-    left->nb += right->nb;
-    left->nn += right->nn;
-    left->bb += right->bb;
-    left->dd += right->dd;
-    left->n += right->n;
-    left->b += right->b;
-    left->abs += right->abs;
+    add(&left->nb, right->nb);
+    add(&left->nn, right->nn);
+    add(&left->bb, right->bb);
+    add(&left->dd, right->dd);
+    add(&left->n, right->n);
+    add(&left->b, right->b);
+    add(&left->abs, right->abs);
 }
 
 static void merge_maximum(double *maximum, uint64_t *at, double other, uint64_t other_at)

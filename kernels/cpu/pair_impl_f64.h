@@ -6,184 +6,225 @@
 #define TDC_KERNELS_CPU_PAIR_IMPL_F64_H
 
 struct f64_operands {
-    const f64_unaligned *n, *b; /* in the buffers below unless usable where they lie */
-    size_t count;
+    struct f64_sides sides; /* in the buffers below unless usable where they lie */
+    size_t count, padding;
     struct participants part;
-    double abs_maximum;
+    struct f64_block result;
     double n_buffer[BLOCK], b_buffer[BLOCK];
 } __attribute__((aligned(64)));
 
-/* Loads a block and enters all of it but the relative errors. */
-static void take_block_f64(const struct tdc_pair_plan *plan, const void *n, const void *b,
-                           size_t start, struct f64_operands *block, struct lane_sums *lanes,
-                           struct tdc_pair_sums *sums)
+static void load_block_f64(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                           struct f64_operands *block)
 {
-    size_t count = block->count, padded = padded_count(count);
-    struct lane_sums next;
-    block->n = load_f64(plan->n_dtype, at_element(n, plan->n_dtype, start), count, block->n_buffer);
-    block->b = load_f64(plan->b_dtype, at_element(b, plan->b_dtype, start), count, block->b_buffer);
-    block->abs_maximum = add_block_f64(lanes, &next, block->n, block->b, NULL, padded);
-    if (lanes_are_finite(next.n, next.b)) {
-        block->part = (struct participants){0, count, true};
-        sums->finite += count;
-    } else {
-        block->part = clean_f64(block->n, block->b, count, block->n_buffer, block->b_buffer, sums);
-        block->n = block->n_buffer;
-        block->b = block->b_buffer;
-        block->abs_maximum = add_block_f64(lanes, &next, block->n, block->b, NULL, padded);
-        if (plan->rule == TDC_RELATIVE_NATIVE)
-            block->part = (struct participants){0, count, false};
+    block->sides.n = load_f64(plan->n_dtype, n, block->count, block->n_buffer);
+    block->sides.b = load_f64(plan->b_dtype, b, block->count, block->b_buffer);
+    block->sides.distance = block->sides.modulus = NULL;
+    block->padding = padded_count(block->count) - block->count;
+    block->part = (struct participants){0, block->count};
+}
+
+static void clean_block_f64(const struct tdc_pair_plan *plan, struct f64_operands *block,
+                            struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    struct participants finite = clean_f64(block->sides.n, block->sides.b, block->count,
+                                           block->n_buffer, block->b_buffer, sums);
+    if (plan->rule == TDC_RELATIVE_F64)
+        block->part = finite;
+    note_cleaning(state, finite.count < block->count);
+    block->sides.n = block->n_buffer;
+    block->sides.b = block->b_buffer;
+}
+
+/* Everything of a block but the extremes and the maxima of e. */
+ALWAYS_INLINE void take_block_f64(enum double_rule kind, const struct tdc_pair_plan *plan,
+                                  const struct prefetch *ahead, size_t start,
+                                  const struct native_rule *rule, struct f64_operands *block,
+                                  struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    size_t padded = block->count + block->padding;
+    bool clean = state->wary > 0;
+    struct lane_sums next, ignored;
+    if (clean)
+        clean_block_f64(plan, block, state, sums);
+    for (;;) {
+        take_pairs_f64(kind, &(struct f64_sides){block->sides.n, block->sides.b, NULL, NULL},
+                       padded, ahead, rule, &next, &block->result);
+        if (clean || lanes_are_finite(&next))
+            break;
+        clean_block_f64(plan, block, state, sums);
+        clean = true;
     }
-    *lanes = next;
+    if (kind == DOUBLE_MIXED && block->padding > 0) {
+        /* The sums wanted zeros, the rest what has no e of its own. */
+        pad_f64(block->n_buffer, block->count, block->n_buffer[0]);
+        pad_f64(block->b_buffer, block->count, block->b_buffer[0]);
+        take_pairs_f64(kind, &block->sides, padded, ahead, rule, &ignored, &block->result);
+        discount_padding(native_f64(block->n_buffer[0], block->b_buffer[0], rule), block->padding,
+                         tdc_pair_limits, 2, &block->result.counts);
+    }
+    add_lanes(&state->lanes, &next);
+    sums->finite += clean ? 0 : block->count;
     if (block->part.count > 0)
-        ENTER_MAXIMUM(block->abs_maximum, fabs(block->n[i] - block->b[i]), block->part.first, count,
-                      start, &sums->abs_max, &sums->abs_at);
+        ENTER_MAXIMUM(block->result.distance, fabs(block->sides.n[i] - block->sides.b[i]),
+                      block->part.first, block->count, start, &sums->abs_max, &sums->abs_at);
 }
 
-static size_t pad_with_first_f64(struct f64_operands *block)
-{
-    pad_f64(block->n_buffer, block->count, block->n[0]);
-    pad_f64(block->b_buffer, block->count, block->b[0]);
-    return padded_count(block->count) - block->count;
-}
-
-static void native_block_f64(struct f64_operands *block, size_t start,
+static void enter_native_f64(const struct f64_operands *block, size_t start,
                              const struct native_rule *rule, struct tdc_pair_sums *sums)
 {
-    struct block_relative relative;
-    size_t padding = pad_with_first_f64(block);
-    relative_native_f64(block->n, block->b, block->count + padding, rule, &relative);
-    discount_padding(native_f64(block->n[0], block->b[0], rule), padding, tdc_pair_limits, 2,
-                     &relative);
-    enter_relative(&relative, block->part, 2, sums);
-    ENTER_MAXIMUM(relative.maximum, native_f64(block->n[i], block->b[i], rule), 0, block->count,
-                  start, &sums->rel_max, &sums->rel_at);
+    enter_relative(&block->result.counts, block->part.count, 2, sums);
+    ENTER_MAXIMUM(block->result.relative, native_f64(block->sides.n[i], block->sides.b[i], rule), 0,
+                  block->count, start, &sums->rel_max, &sums->rel_at);
+}
+
+static void enter_exact_f64(const struct f64_operands *block, size_t start,
+                            struct tdc_pair_sums *sums)
+{
+    const struct f64_sides *sides = &block->sides;
+    enter_relative(&block->result.counts, block->part.count, TDC_PAIR_LIMITS, sums);
+    if (block->part.count > 0)
+        ENTER_MAXIMUM(block->result.relative, exact_f64(sides->n[i] - sides->b[i], sides->b[i]),
+                      block->part.first, block->count, start, &sums->rel_max, &sums->rel_at);
+}
+
+ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan *plan,
+                              const void *n, const void *b, size_t count,
+                              struct tdc_pair_sums *sums)
+{
+    struct native_rule rule = native_rule_of(plan);
+    struct chunk_state state;
+    struct f64_operands block;
+    start_chunk(&state, count, sums);
+    for (size_t start = 0; start < count; start += BLOCK) {
+        const void *n_block = at_element(n, plan->n_dtype, start);
+        const void *b_block = at_element(b, plan->b_dtype, start);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        block.count = count - start < BLOCK ? count - start : BLOCK;
+        load_block_f64(plan, n_block, b_block, &block);
+        if (plan->extremes)
+            add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);
+        take_block_f64(kind, plan, &ahead, start, &rule, &block, &state, sums);
+        if (kind == DOUBLE_EXACT)
+            enter_exact_f64(&block, start, sums);
+        else
+            enter_native_f64(&block, start, &rule, sums);
+    }
+    finish_chunk(plan, &state, sums);
 }
 
 static void KERNEL(pair_native_f64)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                     size_t count, struct tdc_pair_sums *sums)
 {
     struct native_rule rule = native_rule_of(plan);
-    struct lane_sums lanes = {0};
-    struct f64_operands block;
-    tdc_pair_clear(sums);
-    sums->count = count;
-    for (size_t start = 0; start < count; start += BLOCK) {
-        block.count = count - start < BLOCK ? count - start : BLOCK;
-        take_block_f64(plan, n, b, start, &block, &lanes, sums);
-        native_block_f64(&block, start, &rule, sums);
-    }
-    finish(&lanes, sums);
+    if (rule.n_epsilon > 0 && rule.b_epsilon > 0 && !rule.n_single)
+        run_double(DOUBLE_PLAIN, plan, n, b, count, sums);
+    else
+        run_double(DOUBLE_MIXED, plan, n, b, count, sums);
 }
 
 static void KERNEL(pair_exact_f64)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                    size_t count, struct tdc_pair_sums *sums)
 {
-    struct lane_sums lanes = {0};
-    struct f64_operands block;
-    struct block_relative relative;
-    tdc_pair_clear(sums);
-    sums->count = count;
-    for (size_t start = 0; start < count; start += BLOCK) {
-        block.count = count - start < BLOCK ? count - start : BLOCK;
-        take_block_f64(plan, n, b, start, &block, &lanes, sums);
-        size_t padding = pad_with_first_f64(&block);
-        relative_exact(block.n, block.b, NULL, NULL, block.count + padding, &relative);
-        double first = zero_if_nan(exact_f64(block.n[0] - block.b[0], block.b[0]));
-        discount_padding(first, padding, tdc_pair_limits, TDC_PAIR_LIMITS, &relative);
-        enter_relative(&relative, block.part, TDC_PAIR_LIMITS, sums);
-        if (block.part.count > 0)
-            ENTER_MAXIMUM(relative.maximum,
-                          zero_if_nan(exact_f64(block.n[i] - block.b[i], block.b[i])),
-                          block.part.first, block.count, start, &sums->rel_max, &sums->rel_at);
-    }
-    finish(&lanes, sums);
+    run_double(DOUBLE_EXACT, plan, n, b, count, sums);
 }
 
 /* ---- 64-bit integers and complex numbers: |n-b| is not a difference of two doubles ---------- */
 
+/* The maxima of a block whose |n-b| and |b| lie in arrays. */
+static void enter_given(const struct f64_block *result, struct participants part,
+                        const double *distance, const double *modulus, size_t count, size_t start,
+                        struct tdc_pair_sums *sums)
+{
+    enter_relative(&result->counts, part.count, TDC_PAIR_LIMITS, sums);
+    if (part.count == 0)
+        return;
+    ENTER_MAXIMUM(result->distance, distance[i], part.first, count, start, &sums->abs_max,
+                  &sums->abs_at);
+    ENTER_MAXIMUM(result->relative, exact_f64(distance[i], modulus[i]), part.first, count, start,
+                  &sums->rel_max, &sums->rel_at);
+}
+
 static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                    size_t count, struct tdc_pair_sums *sums)
 {
-    struct lane_sums lanes = {0};
     double x[BLOCK] __attribute__((aligned(64))), y[BLOCK] __attribute__((aligned(64)));
     double distance[BLOCK] __attribute__((aligned(64)));
-    struct block_relative relative;
-    tdc_pair_clear(sums);
-    sums->count = sums->finite = count;
+    const struct f64_sides sides = {x, y, distance, NULL};
+    struct chunk_state state;
+    struct lane_sums block_sums;
+    struct f64_block result;
+    start_chunk(&state, count, sums);
+    sums->finite = count;
     for (size_t start = 0; start < count; start += BLOCK) {
         size_t length = count - start < BLOCK ? count - start : BLOCK;
-        size_t padded = padded_count(length);
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
         load_f64(plan->n_dtype, n_block, length, x);
         load_f64(plan->b_dtype, b_block, length, y);
         integer_distance(plan->n_dtype, n_block, plan->b_dtype, b_block, length, distance);
-        double abs_maximum = add_block_f64(&lanes, &lanes, x, y, distance, padded);
-        pad_f64(x, length, x[0]);
-        pad_f64(y, length, y[0]);
-        relative_exact(x, y, distance, NULL, padded, &relative);
-        enter_relative(&relative, (struct participants){0, length, true}, TDC_PAIR_LIMITS, sums);
-        ENTER_MAXIMUM(abs_maximum, distance[i], 0, length, start, &sums->abs_max, &sums->abs_at);
-        ENTER_MAXIMUM(relative.maximum, zero_if_nan(exact_f64(distance[i], y[i])), 0, length, start,
-                      &sums->rel_max, &sums->rel_at);
+        if (plan->extremes)
+            add_extremes_f64(&state.extremes, x, y, length);
+        take_pairs_f64(DOUBLE_EXACT, &sides, padded_count(length), &ahead, NULL, &block_sums,
+                       &result);
+        add_lanes(&state.lanes, &block_sums);
+        enter_given(&result, (struct participants){0, length}, distance, y, length, start, sums);
     }
-    finish(&lanes, sums);
+    finish_chunk(plan, &state, sums);
+}
+
+static void sum_block_complex(const struct complex_block *block, size_t count,
+                              struct lane_sums *sums)
+{
+    struct lane_sums s;
+    clear_lanes(&s);
+    for (size_t i = 0; i < count; i += SUM_LANES)
+        add_group_complex(&s, block, i);
+    *sums = s;
 }
 
 /* Loads a block and enters all of it but the maxima and relative errors. */
 static struct participants take_block_complex(const struct tdc_pair_plan *plan, const void *n,
                                               const void *b, size_t count,
-                                              struct complex_block *block, double *abs_maximum,
-                                              struct lane_sums *lanes, struct tdc_pair_sums *sums)
+                                              struct complex_block *block,
+                                              struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     size_t padded = padded_count(count);
-    struct participants part = {0, count, true};
-    struct lane_sums next;
+    struct participants part = {0, count};
+    struct lane_sums block_sums;
     load_complex(plan->n_dtype, n, count, block->n, block->n_imaginary);
     load_complex(plan->b_dtype, b, count, block->b, block->b_imaginary);
-    complex_moduli(block, padded);
-    *abs_maximum = add_block_complex(lanes, &next, block, padded);
-    /* The squares hold the imaginary parts. */
-    if (lanes_are_finite(next.n, next.b) && lanes_are_finite(next.nn, next.bb)) {
+    if (plan->extremes)
+        add_extremes_complex(&state->extremes, block, count);
+    if (complex_is_finite(block, count))
         sums->finite += count;
-    } else {
+    else
         part = clean_complex(block, count, sums);
-        complex_moduli(block, padded);
-        *abs_maximum = add_block_complex(lanes, &next, block, padded);
-    }
-    *lanes = next;
+    complex_moduli(block, padded);
+    sum_block_complex(block, padded, &block_sums);
+    add_lanes(&state->lanes, &block_sums);
     return part;
 }
 
 static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const void *n,
                                        const void *b, size_t count, struct tdc_pair_sums *sums)
 {
-    struct lane_sums lanes = {0};
     struct complex_block block;
-    struct block_relative relative;
-    tdc_pair_clear(sums);
-    sums->count = count;
+    const struct f64_sides sides = {block.n, block.b, block.distance, block.b_modulus};
+    struct chunk_state state;
+    struct f64_block result;
+    start_chunk(&state, count, sums);
     for (size_t start = 0; start < count; start += BLOCK) {
         size_t length = count - start < BLOCK ? count - start : BLOCK;
-        double abs_maximum;
-        struct participants part = take_block_complex(plan, at_element(n, plan->n_dtype, start),
-                                                      at_element(b, plan->b_dtype, start), length,
-                                                      &block, &abs_maximum, &lanes, sums);
-        pad_f64(block.n, length, block.n[0]);
-        pad_f64(block.b, length, block.b[0]);
-        relative_exact(block.n, block.b, block.distance, block.b_modulus, padded_count(length),
-                       &relative);
-        enter_relative(&relative, part, TDC_PAIR_LIMITS, sums);
-        if (part.count == 0)
-            continue;
-        ENTER_MAXIMUM(abs_maximum, block.distance[i], part.first, length, start, &sums->abs_max,
-                      &sums->abs_at);
-        ENTER_MAXIMUM(relative.maximum,
-                      zero_if_nan(exact_f64(block.distance[i], block.b_modulus[i])), part.first,
-                      length, start, &sums->rel_max, &sums->rel_at);
+        const void *n_block = at_element(n, plan->n_dtype, start);
+        const void *b_block = at_element(b, plan->b_dtype, start);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct participants part =
+            take_block_complex(plan, n_block, b_block, length, &block, &state, sums);
+        take_pairs_f64(DOUBLE_COMPLEX, &sides, padded_count(length), &ahead, NULL, NULL, &result);
+        enter_given(&result, part, block.distance, block.b_modulus, length, start, sums);
     }
-    finish(&lanes, sums);
+    finish_chunk(plan, &state, sums);
 }
 
 #endif

@@ -158,13 +158,13 @@ class Case(unittest.TestCase):
         read = {"csv": read_csv, "json": read_json}[rows_of]
         return read(only_file(out, rows_of)), result
 
-    def msprobe(self, code, npu, bench, *options, extra=None, **settings):
+    def msprobe(self, code, npu, bench, *options, extra=None, framework="pytorch", **settings):
         """msprobe's form with a fresh compare.json; (rows of its one csv file or None, run, folder)."""
         out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
         config = dict({"npu_path": npu, "bench_path": bench}, **(extra or {}))
         write_text(os.path.join(out, "compare.json"), json.dumps(config))
         results = os.path.join(out, "results")
-        result = self.run_code(code, "-f", "pytorch", "compare", "-i", os.path.join(out, "compare.json"), "-o",
+        result = self.run_code(code, "-f", framework, "compare", "-i", os.path.join(out, "compare.json"), "-o",
                                results, "--format", "csv", *options, **settings)
         tables = [n for n in files_below(results) if n.endswith(".csv")]
         rows = read_csv(os.path.join(results, tables[0])) if len(tables) == 1 else None

@@ -415,7 +415,7 @@ class Words(harness.Case):
                 result = self.run_code(0, *words)
                 self.assertEqual(result.err, "")
                 self.assertIn("usage: ", result.out)
-                self.assertRegex(result.out, r"(?m)^example: +tdcmp ")
+                self.assertRegex(result.out, r"(?m)^examples?: +tdcmp ")
 
     def test_help(self):
         self.check_help(["--help"], ["-h"], ["help"], ["compare", "--help"], ["compare", "-h"],

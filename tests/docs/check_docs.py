@@ -28,8 +28,8 @@ def help_options(program, words):
     for line in run.stdout.splitlines():
         match = re.match(r"\s{2,6}(-[^\s,]+(?:, -[^\s,]+)*)", line)
         if match:
-            found.update(match.group(1).split(", "))
-    check(len(found) > 5, f"'{' '.join(words)}' lists no options")
+            found.update(re.sub(r"\[.*", "", option) for option in match.group(1).split(", "))
+    check(len(found) >= 5, f"'{' '.join(words)}' lists no options")
     return found
 
 
@@ -50,25 +50,42 @@ def mentions(text):
 def check_options(program, source):
     friendly = help_options(program, ["compare", "--help"])
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
+    match = help_options(program, ["match", "--help"])
+    growth = help_options(program, ["bench", "match", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
     precheck = help_options(program, ["precheck", "--help"])
     run_ut = help_options(program, ["-f", "mindspore", "multi_run_ut", "-h"])
     page = read(source, "docs", "precheck.md")
+    plain = help_options(program, ["bench", "--help"])
+    kernels = help_options(program, ["bench", "kernels", "--help"])
+    reading = help_options(program, ["bench", "io", "--help"])
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
-        "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MSPROBE"), friendly),
+        "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
+        "man/tdcmp.1, MATCH": (section(man, ".SH MATCH", ".SH MSPROBE"), match),
         "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
-        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench compare"), make),
+        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench match"), make),
+        "man/tdcmp.1, bench match": (
+            section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
         "man/tdcmp.1, bench compare": (
-            section(man, ".B tdcmp bench compare\n.RI", ".SH FILES"), measure),
+            section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
+        "man/tdcmp.1, bench": (
+            section(man, ".B tdcmp bench\n.RI", ".B tdcmp bench kernels"), plain),
+        "man/tdcmp.1, bench kernels": (
+            section(man, ".B tdcmp bench kernels", ".B tdcmp bench io"), kernels),
+        "man/tdcmp.1, bench io": (section(man, ".B tdcmp bench io", ".SH FILES"), reading),
         "docs/compare.md, friendly form": (
             section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
+        "docs/mapping.md": (
+            section(read(source, "docs", "mapping.md"), "## Options of match", "## Mistakes"), match),
         "docs/compare.md, msprobe's form": (
             section(read(source, "docs", "compare.md"), "## msprobe's form", "## Modes"), msprobe),
         "completion/_tdcmp, friendly form": (
-            section(read(source, "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_msprobe()"),
+            section(read(source, "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_match()"),
             friendly),
+        "completion/_tdcmp, match": (
+            section(read(source, "completion", "_tdcmp"), "_tdcmp_match()", "_tdcmp_msprobe()"), match),
         "completion/_tdcmp, msprobe's form": (
             section(read(source, "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
     }
@@ -88,17 +105,19 @@ def check_options(program, source):
         for option in sorted(options - mentions(text)):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "completion", "tdcmp.bash")
-    for name, options in (("friendly", friendly), ("msprobe", msprobe), ("make", make),
-                          ("measure", measure), ("precheck", precheck)):
+    for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
+                          ("make", make), ("growth", growth),
+                          ("measure", measure), ("plain", plain), ("kernels", kernels),
+                          ("reading", reading), ("precheck", precheck)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
               f"completion/tdcmp.bash, {name}: {sorted(listed ^ wanted)} missing or unknown")
     fish = set(re.findall(r"-l ([a-z-]+)", read(source, "completion", "tdcmp.fish")))
-    for option in sorted(friendly):
+    for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = precheck | friendly | msprobe | make | measure | {"--version", "--framework"}
+    known = precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

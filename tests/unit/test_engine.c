@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "host/engine/ascend/backend_ascend.h"
 #include "host/engine/engine.h"
 #include "io/mapping_guard.h"
 #include "tests/support/tensor_folder.h"
@@ -14,6 +16,9 @@
 #define ROWS     700u
 #define COLUMNS  900u
 #define ELEMENTS ((size_t)ROWS * COLUMNS) /* two chunks and a bit */
+
+/* The CPU, or a device when TDC_TEST_DEVICE says so: the same tests for both. */
+static const struct tdc_backend *backend = &tdc_backend_cpu;
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -178,6 +183,30 @@ static void list_jobs(const struct tensor_folder *folder, const struct stored_pa
     }
 }
 
+/* 2^-46 for the device, and what the CPU loses itself when it adds so many numbers in float64. */
+static void check_near(double *value, double expected, double magnitude)
+{
+    if (!(fabs(*value - expected) <= 0x1p-43 * magnitude))
+        fail_msg("a sum of the device is %.17g, of the CPU %.17g", *value, expected);
+    *value = expected;
+}
+
+/* Equal to the bit, but for the seven sums of a device. */
+static void check_sums(struct tdc_pair_sums *sums, const struct tdc_pair_sums *direct)
+{
+    if (backend != &tdc_backend_cpu && isfinite(direct->dd)) {
+        double count = (double)direct->count;
+        check_near(&sums->nb, direct->nb, sqrt(direct->nn * direct->bb));
+        check_near(&sums->nn, direct->nn, direct->nn);
+        check_near(&sums->bb, direct->bb, direct->bb);
+        check_near(&sums->dd, direct->dd, direct->dd);
+        check_near(&sums->n, direct->n, sqrt(direct->nn * count));
+        check_near(&sums->b, direct->b, sqrt(direct->bb * count));
+        check_near(&sums->abs, direct->abs, direct->abs);
+    }
+    assert_memory_equal(sums, direct, sizeof *direct);
+}
+
 static void results_depend_on_the_data_alone(void **state)
 {
     (void)state;
@@ -198,10 +227,12 @@ static void results_depend_on_the_data_alone(void **state)
         struct tdc_pair_sums direct[PAIRS];
         for (size_t i = 0; i < PAIRS; i++)
             sum_directly(&pairs[i], rules[r], TDC_CPU_BASELINE, &direct[i]);
-        for (int threads = 1; threads <= 4; threads++) {
+        /* the twin of a device takes its time */
+        bool quick = backend != &tdc_backend_cpu;
+        for (int threads = quick ? 3 : 1; threads <= 4; threads += quick ? 2 : 1) {
             struct tdc_job jobs[PAIRS];
             list_jobs(&folder, pairs, outcomes, jobs);
-            struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+            struct tdc_engine engine = {.backend = backend,
                                         .rule = rules[r],
                                         .threads = threads,
                                         .options = &options,
@@ -210,7 +241,7 @@ static void results_depend_on_the_data_alone(void **state)
             for (size_t i = 0; i < PAIRS; i++) {
                 assert_int_equal(outcomes[i].code, TDC_OUTCOME_COMPARED);
                 assert_int_equal(outcomes[i].count, ELEMENTS);
-                assert_memory_equal(&outcomes[i].sums, &direct[i], sizeof direct[i]);
+                check_sums(&outcomes[i].sums, &direct[i]);
                 size_t size = tdc_dtype_size(pairs[i].n.dtype);
                 assert_memory_equal(outcomes[i].abs_n.bytes,
                                     pairs[i].n.dense + direct[i].abs_at * size, size);
@@ -256,7 +287,7 @@ static void shrink_under(tdc_io io)
     struct tdc_open_pair pair;
     struct tdc_job job = plain_job(&folder, &outcome);
     struct tdc_worker worker;
-    assert_int_equal(tdc_worker_init(&worker, &tdc_backend_cpu, NULL), TDC_OK);
+    assert_int_equal(tdc_worker_init(&worker, backend, NULL), TDC_OK);
     assert_true(tdc_pair_open(&worker, &job, TDC_RELATIVE_F64, io, &pair, &outcome));
     assert_int_equal(pair.chunks, 12);
     assert_int_equal(pair.spans, 3);
@@ -305,7 +336,7 @@ static void a_file_that_shrinks_is_one_row(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.progress = shrink;
     options.context = &folder;
-    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+    struct tdc_engine engine = {.backend = backend,
                                 .rule = TDC_RELATIVE_F64,
                                 .threads = 1,
                                 .options = &options,
@@ -357,7 +388,7 @@ static void outcomes_without_arithmetic(void **state)
         struct tdc_job job = plain_job(&folder, &outcome);
         job.n_file = cases[i].n;
         job.b_file = cases[i].b;
-        struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+        struct tdc_engine engine = {.backend = backend,
                                     .rule = TDC_RELATIVE_F64,
                                     .threads = 1,
                                     .options = &options,
@@ -397,7 +428,7 @@ static void a_cancelled_run_stops(void **state)
     tdc_options_init(&options, TDC_RULES_SOUND);
     options.cancel = &cancel_now;
     int done = 0;
-    struct tdc_engine engine = {.backend = &tdc_backend_cpu,
+    struct tdc_engine engine = {.backend = backend,
                                 .rule = TDC_RELATIVE_F64,
                                 .threads = 1,
                                 .options = &options,
@@ -410,6 +441,35 @@ static void a_cancelled_run_stops(void **state)
     tensor_folder_remove(&folder);
 }
 
+static struct tdc_ascend_run *run;
+
+static int open_device(void **state)
+{
+    (void)state;
+    const int32_t ids[] = {0, 1};
+    struct tdc_error error = {0};
+    if (getenv("TDC_TEST_DEVICE") == NULL)
+        return 0;
+    if (tdc_ascend_run_open(ids, 2, TDC_RELATIVE_F64, false, false, &run, &error) != TDC_OK)
+        fail_msg("%s", error.message);
+    backend = tdc_ascend_run_backend(run);
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    if (run == NULL)
+        return 0;
+    assert_string_equal(tdc_ascend_run_trouble(run), "");
+    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    assert_true(figures.device_chunks > 0 && figures.rescued < figures.tiles / 2);
+    assert_int_equal(figures.fallbacks, 0);
+    tdc_ascend_run_close(run);
+    tdc_devices_end();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,5 +479,5 @@ int main(void)
         cmocka_unit_test(outcomes_without_arithmetic),
         cmocka_unit_test(a_cancelled_run_stops),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -90,6 +90,61 @@ static void single_values_are_found_anywhere(void **state)
     }
 }
 
+/* |n-b| of pairs in different blocks that f32 cannot tell apart, and repeated maxima. */
+static void close_maxima_in_different_blocks(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 5 * 1024
+    };
+    static float n[COUNT], b[COUNT];
+    for (int round = 0; round < 200; round++) {
+        float step = random_below(3) ? 0x1p-20f : 0;
+        for (size_t i = 0; i < COUNT; i++) {
+            n[i] = (float)random_below(4);
+            b[i] = n[i] + (float)random_below(2);
+        }
+        for (size_t block = 0; block < 5; block++) {
+            size_t at = block * 1024 + random_below(1024);
+            n[at] = 0x1p15f;
+            b[at] = step * (float)random_below(5);
+        }
+        require_pair(TDC_F32, TDC_F32, n, b, COUNT - random_below(40), "close maxima");
+    }
+}
+
+/* Kernels treat a block by what they met in earlier ones. */
+static void nonfinite_blocks_in_any_order(void **state)
+{
+    (void)state;
+    enum {
+        BLOCKS = 14
+    };
+    static double n[BLOCKS * 1024], b[BLOCKS * 1024];
+    static float narrow_n[BLOCKS * 1024], narrow_b[BLOCKS * 1024];
+    for (int round = 0; round < 40; round++) {
+        for (size_t i = 0; i < BLOCKS * 1024; i++) {
+            b[i] = (double)random_below(1000) - 500;
+            n[i] = b[i] + (double)random_below(3);
+        }
+        for (size_t block = 0; block < BLOCKS; block++) {
+            size_t at = block * 1024 + random_below(1024);
+            if (random_below(3) == 0)
+                n[at] = random_special();
+            /* Squares of these overflow: a sum that is not finite need not mean a NaN. */
+            if (round % 2 && random_below(5) == 0)
+                b[at] = 1e200;
+        }
+        for (size_t i = 0; i < BLOCKS * 1024; i++) {
+            narrow_n[i] = (float)n[i];
+            narrow_b[i] = (float)b[i];
+        }
+        size_t count = BLOCKS * 1024 - random_below(40);
+        require_pair(TDC_F64, TDC_F64, n, b, count, "some blocks with NaN");
+        require_pair(TDC_F32, TDC_F32, narrow_n, narrow_b, count, "some blocks with NaN");
+    }
+}
+
 static void nothing_finite_takes_part_nowhere(void **state)
 {
     (void)state;
@@ -155,6 +210,8 @@ int main(void)
         cmocka_unit_test(block_borders_do_not_show),
         cmocka_unit_test(common_pairs_at_every_length),
         cmocka_unit_test(single_values_are_found_anywhere),
+        cmocka_unit_test(close_maxima_in_different_blocks),
+        cmocka_unit_test(nonfinite_blocks_in_any_order),
         cmocka_unit_test(maxima_of_subnormal_pairs),
         cmocka_unit_test(zero_maxima_start_at_the_first_finite_pair),
         cmocka_unit_test(nothing_finite_takes_part_nowhere),

@@ -83,6 +83,7 @@ static void chunks_add_up_to_the_whole(void **state)
             struct tdc_pair_sums total;
             if (!tdc_pair_plan_make(TDC_F32, TDC_F32, rule, variant, &plan))
                 continue;
+            plan.extremes = true;
             run_in_chunks(&plan, (const char *)n, (const char *)b, count, &total);
             require_rest("three chunks", &total, &reference);
             require_sums("three chunks", &total, &reference, &magnitudes);
@@ -140,6 +141,7 @@ static struct tdc_pair_sums run(tdc_dtype n_dtype, const void *n, tdc_dtype b_dt
     struct tdc_pair_plan plan;
     struct tdc_pair_sums sums;
     assert_true(tdc_pair_plan_make(n_dtype, b_dtype, rule, tdc_cpu_variant_chosen(), &plan));
+    plan.extremes = true;
     tdc_pair_run(&plan, n, b, count, &sums);
     return sums;
 }

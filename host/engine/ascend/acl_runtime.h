@@ -1,0 +1,26 @@
+/*
+ * acl_runtime.h - AscendCL started once per process.
+ *
+ * aclInit works once in a process, and aclFinalize ends it for good: it is started by the first
+ * that needs it and stays until tdc_acl_runtime_stop. When somebody else in the process has started
+ * it (a training program), it is theirs to end.
+ */
+#ifndef TDC_ASCEND_ACL_RUNTIME_H
+#define TDC_ASCEND_ACL_RUNTIME_H
+
+#include "host/engine/ascend/acl_error.h"
+#include "tdcmp.h"
+
+/* A call that failed. */
+struct tdc_acl_failure {
+    const char *function;
+    int code;
+};
+
+/* Loads and starts it. NULL when it cannot be used; error says why: TDC_ERR_NOT_FOUND when there is
+ * no device or no driver, TDC_ERR_DEVICE when there is but it fails. */
+const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error);
+/* Ends what tdc_acl_runtime_start began; it cannot be started again after that. */
+void tdc_acl_runtime_stop(void);
+
+#endif

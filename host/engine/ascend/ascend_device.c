@@ -1,0 +1,152 @@
+/* ascend_device.c - see ascend_device.h. */
+#include "host/engine/ascend/ascend_device.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "host/engine/ascend/kernel_file.h"
+#include "host/engine/ascend/self_test.h"
+#include "io/error.h"
+
+/* Of every Atlas A2 there are at least so many; for a CANN that does not tell. */
+#define FEWEST_CORES 40
+#define MOST_CORES   1024
+
+static tdc_status fail_with(const struct tdc_acl *acl, struct tdc_error *error,
+                            const char *function, int code)
+{
+    char text[512];
+    tdc_acl_describe(acl, function, code, text, sizeof text);
+    bool absent = tdc_acl_remedy_of(code) == TDC_ACL_NO_DEVICE;
+    return tdc_fail(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_DEVICE, "%s", text);
+}
+
+uint32_t tdc_ascend_count(const struct tdc_acl *acl, struct tdc_error *error)
+{
+    uint32_t count = 0;
+    int code = acl->aclrtGetDeviceCount(&count);
+    if (code == 0 && count != 0)
+        return count;
+    if (code == TDC_ACL_ERROR_COMPILING_STUB_MODE)
+        tdc_fail(error, TDC_ERR_NOT_FOUND,
+                 "AscendCL: %s is a stub for building (no driver is installed)",
+                 tdc_acl_load()->path);
+    else if (code != 0)
+        fail_with(acl, error, "aclrtGetDeviceCount", code);
+    else
+        tdc_fail(error, TDC_ERR_NOT_FOUND, "AscendCL works, but there is no device");
+    return 0;
+}
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static void describe(struct tdc_ascend_device *device)
+{
+    const struct tdc_acl *acl = device->acl;
+    const char *soc = acl->aclrtGetSocName();
+    snprintf(device->soc, sizeof device->soc, "%s", soc != NULL ? soc : "unknown");
+    int64_t cores = 0;
+    if (acl->aclrtGetDeviceInfo == NULL ||
+        acl->aclrtGetDeviceInfo((uint32_t)device->id, TDC_ACL_DEV_ATTR_VECTOR_CORE_NUM, &cores) !=
+            0 ||
+        cores < 1 || cores > MOST_CORES)
+        cores = FEWEST_CORES;
+    device->cores = (uint32_t)cores;
+    size_t total;
+    if (acl->aclrtGetMemInfo(TDC_ACL_HBM_MEM, &device->memory, &total) != 0)
+        device->memory = 0;
+}
+
+void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device)
+{
+    *device = (struct tdc_ascend_device){.acl = acl};
+    pthread_mutex_init(&device->lock, NULL);
+    describe(device);
+}
+
+tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
+                                  struct tdc_ascend_device *device, struct tdc_error *error)
+{
+    *device = (struct tdc_ascend_device){.acl = acl, .id = id};
+    int code = acl->aclrtSetDevice(id);
+    if (code != 0)
+        return fail_with(acl, error, "aclrtSetDevice", code);
+    pthread_mutex_init(&device->lock, NULL);
+    describe(device);
+    return TDC_OK;
+}
+
+void tdc_ascend_device_unload(struct tdc_ascend_device *device)
+{
+    for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++)
+        if (device->kernels[i].binary != NULL)
+            device->acl->aclrtBinaryUnLoad(device->kernels[i].binary);
+    pthread_mutex_destroy(&device->lock);
+}
+
+void tdc_ascend_device_close(struct tdc_ascend_device *device)
+{
+    /* the thread may have been bound to another card since */
+    bool bound = tdc_ascend_bind(device) == 0;
+    tdc_ascend_device_unload(device);
+    if (bound)
+        tdc_ascend_unbind(device);
+    device->acl->aclrtResetDevice(device->id);
+}
+
+int tdc_ascend_bind(struct tdc_ascend_device *device)
+{
+    return device->acl->aclrtSetDevice(device->id);
+}
+
+void tdc_ascend_unbind(struct tdc_ascend_device *device)
+{
+    device->acl->aclrtResetDevice(device->id);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_ascend_slot *slot,
+                 struct tdc_error *error)
+{
+    const struct tdc_acl *acl = device->acl;
+    struct tdc_ascend_kernel *kernel = &device->kernels[number];
+    const char *name = tdc_ascend_kernels[number].name;
+    char path[PATH_MAX];
+    if (!tdc_kernel_file(device->soc, name, path, sizeof path)) {
+        tdc_fail(error, TDC_ERR_DEVICE, "no kernel %s for %s (looked for %.300s)", name,
+                 device->soc, path);
+        return;
+    }
+    const char *call = "aclrtBinaryLoadFromFile";
+    int code = acl->aclrtBinaryLoadFromFile(path, NULL, &kernel->binary);
+    if (code != 0)
+        kernel->binary = NULL;
+    if (code == 0) {
+        call = "aclrtBinaryGetFunction";
+        code = acl->aclrtBinaryGetFunction(kernel->binary, name, &kernel->function);
+    }
+    if (code == 0) {
+        if (!tdc_self_test(device, number, kernel->function, slot, error))
+            kernel->function = NULL;
+        return;
+    }
+    kernel->function = NULL;
+    char text[400];
+    tdc_acl_describe(acl, call, code, text, sizeof text);
+    tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->soc, text);
+}
+
+void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
+                        struct tdc_ascend_slot *slot, struct tdc_error *error)
+{
+    pthread_mutex_lock(&device->lock);
+    struct tdc_ascend_kernel *found = &device->kernels[kernel];
+    if (!found->asked) {
+        found->asked = true;
+        load(device, kernel, slot, error);
+    }
+    void *function = found->function;
+    pthread_mutex_unlock(&device->lock);
+    return function;
+}

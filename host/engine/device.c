@@ -1,0 +1,247 @@
+/* device.c - see device.h. */
+#include "host/engine/device.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/engine/ascend/backend_ascend.h"
+#include "io/error.h"
+#include "io/mapping_guard.h"
+
+/* Starting a device takes a second or two; the CPU compares so much in that time. */
+#define LEAST_BYTES ((uint64_t)4 << 30)
+
+/* ---- what was asked for ---------------------------------------------------------------------- */
+
+/* "0,1,5": each once. */
+static bool parse_ids(const char *text, struct tdc_device_request *request)
+{
+    for (;;) {
+        char *end;
+        if (*text < '0' || *text > '9' || request->count == TDC_DEVICE_MOST)
+            return false;
+        unsigned long id = strtoul(text, &end, 10);
+        if (id > 65535)
+            return false;
+        for (unsigned i = 0; i < request->count; i++)
+            if (request->ids[i] == (int32_t)id)
+                return false;
+        request->ids[request->count++] = (int32_t)id;
+        if (*end == '\0')
+            return true;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+}
+
+bool tdc_device_parse(const char *text, struct tdc_device_request *request)
+{
+    *request = (struct tdc_device_request){.kind = TDC_DEVICE_AUTO, .count = 1};
+    if (text == NULL || strcmp(text, "auto") == 0)
+        return true;
+    request->kind = TDC_DEVICE_CPU;
+    if (strcmp(text, "cpu") == 0)
+        return true;
+    request->kind = TDC_DEVICE_ASCEND;
+    if (strcmp(text, "ascend") == 0)
+        return true;
+    request->count = 0;
+    request->all = strcmp(text, "ascend:all") == 0;
+    return request->all || (strncmp(text, "ascend:", 7) == 0 && parse_ids(text + 7, request));
+}
+
+bool tdc_device_valid(const char *text)
+{
+    struct tdc_device_request request;
+    return tdc_device_parse(text, &request);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+enum {
+    SAMPLE_CHUNKS = 8
+};
+
+struct sample {
+    float *n, *b;
+    struct tdc_pair_plan plan;
+    struct tdc_pair_sums sums[SAMPLE_CHUNKS];
+};
+
+static bool make_sample(struct sample *sample, enum tdc_relative_rule rule)
+{
+    size_t count = SAMPLE_CHUNKS * TDC_PAIR_CHUNK;
+    sample->n = malloc(count * sizeof *sample->n);
+    sample->b = malloc(count * sizeof *sample->b);
+    if (sample->n == NULL || sample->b == NULL ||
+        !tdc_pair_plan_make(TDC_F32, TDC_F32, rule, tdc_cpu_variant_chosen(), &sample->plan))
+        return false;
+    uint32_t state = 1;
+    for (size_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        sample->b[i] = (float)(state >> 8) * 0x1p-24f + 0.5f;
+        sample->n[i] = sample->b[i] * (1.0f + (float)(state & 255) * 0x1p-16f);
+    }
+    return true;
+}
+
+/* Bytes per second of one thread over the sample; 0 when the backend failed. The first round warms
+ * up. */
+static double rate_of(const struct tdc_backend *backend, struct sample *sample)
+{
+    void *state;
+    if (backend->open(backend->context, &state, NULL) != TDC_OK)
+        return 0;
+    size_t limit = backend->limit(state);
+    double start = 0;
+    for (int round = 0; round < 2; round++) {
+        struct tdc_backend_chunk chunks[SAMPLE_CHUNKS];
+        size_t submitted = 0, waited = 0;
+        start = omp_get_wtime();
+        for (; submitted < SAMPLE_CHUNKS; submitted++) {
+            chunks[submitted] = (struct tdc_backend_chunk){
+                .plan = &sample->plan,
+                .n = sample->n + submitted * TDC_PAIR_CHUNK,
+                .b = sample->b + submitted * TDC_PAIR_CHUNK,
+                .count = TDC_PAIR_CHUNK,
+                .sums = &sample->sums[submitted],
+            };
+            if (submitted - waited == limit)
+                backend->wait(state, &chunks[waited++]);
+            backend->submit(state, &chunks[submitted]);
+        }
+        while (waited < submitted)
+            backend->wait(state, &chunks[waited++]);
+    }
+    double seconds = omp_get_wtime() - start;
+    backend->close(state);
+    return (double)(SAMPLE_CHUNKS * TDC_PAIR_CHUNK * 2 * sizeof(float)) / seconds;
+}
+
+static void say(const struct tdc_options *options, tdc_message_level level, const char *text)
+{
+    if (options->message != NULL)
+        options->message(options->context, level, text);
+}
+
+/* The CPU's rate is that of one thread times the threads: what memory may take away from that
+ * speaks for the device, and the link of the device is shared by all threads. */
+static bool device_is_faster(struct tdc_ascend_run *run, const struct tdc_options *options,
+                             enum tdc_relative_rule rule)
+{
+    struct sample sample = {0};
+    bool faster = false;
+    if (make_sample(&sample, rule) && tdc_guard_begin()) {
+        int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
+        double device = rate_of(tdc_ascend_run_backend(run), &sample);
+        double cpu = rate_of(&tdc_backend_cpu, &sample) * threads;
+        tdc_guard_end();
+        faster = device > cpu && tdc_ascend_run_trouble(run)[0] == '\0';
+        char text[256];
+        snprintf(text, sizeof text,
+                 "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
+                 tdc_ascend_run_soc(run), device * 1e-9, threads, cpu * 1e-9,
+                 faster ? "device" : "CPU");
+        say(options, TDC_MESSAGE_INFO, text);
+    }
+    free(sample.n);
+    free(sample.b);
+    return faster;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+/* Checks the ids against what is there, so that the message can name the number. */
+static tdc_status settle_ids(struct tdc_device_request *request, struct tdc_error *error)
+{
+    const struct tdc_acl *acl = tdc_acl_runtime_start(error);
+    if (acl == NULL)
+        return error->status;
+    uint32_t there = tdc_ascend_count(acl, error);
+    if (there == 0)
+        return error->status;
+    if (request->all) {
+        request->count = there < TDC_DEVICE_MOST ? there : TDC_DEVICE_MOST;
+        for (unsigned i = 0; i < request->count; i++)
+            request->ids[i] = (int32_t)i;
+    }
+    for (unsigned i = 0; i < request->count; i++)
+        if ((uint32_t)request->ids[i] >= there)
+            return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %d (%u found)",
+                            (int)request->ids[i], (unsigned)there);
+    return TDC_OK;
+}
+
+static uint64_t least_bytes(void)
+{
+    const char *given = getenv("TDC_AUTO_LEAST");
+    return given != NULL ? strtoull(given, NULL, 10) : LEAST_BYTES;
+}
+
+static tdc_status open_run(struct tdc_device_request *request, const struct tdc_options *options,
+                           enum tdc_relative_rule rule, struct tdc_ascend_run **run,
+                           struct tdc_error *error)
+{
+    tdc_status status = settle_ids(request, error);
+    if (status == TDC_OK)
+        status = tdc_ascend_run_open(request->ids, request->count, rule, options->no_fallback,
+                                     false, run, error);
+    return status;
+}
+
+tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relative_rule rule,
+                             uint64_t bytes, struct tdc_device_choice *choice,
+                             struct tdc_error *error)
+{
+    *choice = (struct tdc_device_choice){.backend = &tdc_backend_cpu};
+    struct tdc_device_request request;
+    if (!tdc_device_parse(options->device, &request))
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "no such device: %s", options->device);
+    bool automatic = request.kind == TDC_DEVICE_AUTO;
+    if (request.kind == TDC_DEVICE_CPU || (automatic && bytes < least_bytes()))
+        return TDC_OK;
+    struct tdc_error reason = {0};
+    struct tdc_ascend_run *run = NULL;
+    tdc_status status = open_run(&request, options, rule, &run, &reason);
+    if (status == TDC_OK && automatic && !device_is_faster(run, options, rule)) {
+        tdc_ascend_run_close(run);
+        return TDC_OK;
+    }
+    if (status == TDC_OK) {
+        *choice = (struct tdc_device_choice){tdc_ascend_run_backend(run), run};
+        return TDC_OK;
+    }
+    bool absent = status == TDC_ERR_NOT_FOUND;
+    if (!automatic && (absent || options->no_fallback || status != TDC_ERR_DEVICE))
+        return tdc_fail(error, absent ? TDC_ERR_DEVICE : status, "--device %s: %s", options->device,
+                        reason.message);
+    if (!absent) {
+        char text[1200];
+        snprintf(text, sizeof text, "%s; the CPU is used", reason.message);
+        say(options, TDC_MESSAGE_WARNING, text);
+    }
+    return TDC_OK;
+}
+
+tdc_status tdc_device_finish(struct tdc_device_choice *choice, const struct tdc_options *options,
+                             tdc_status status, struct tdc_error *error)
+{
+    struct tdc_ascend_run *run = choice->run;
+    if (run == NULL)
+        return status;
+    const char *trouble = tdc_ascend_run_trouble(run);
+    if (tdc_ascend_run_failed(run)) {
+        status = tdc_fail(error, TDC_ERR_DEVICE, "%s", trouble);
+    } else if (trouble[0] != '\0') {
+        char text[1400];
+        snprintf(text, sizeof text, "%s; the CPU did %llu chunks in its place", trouble,
+                 (unsigned long long)tdc_ascend_run_figures(run).fallbacks);
+        say(options, TDC_MESSAGE_WARNING, text);
+    }
+    tdc_ascend_run_close(run);
+    choice->run = NULL;
+    return status;
+}

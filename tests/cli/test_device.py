@@ -1,0 +1,302 @@
+"""Comparisons on a device: the stand-in for AscendCL (tests/twin/acl), which is stricter than a card.
+
+Tables are compared byte by byte with those of the CPU. That is possible although the sums of a device
+may differ in their last digits: the tensors of these tests hold small multiples of 1/8, so that every
+sum is exact in any order, and whatever part of a tensor the CPU redoes changes nothing.
+"""
+import math
+import os
+import random
+import tempfile
+
+import dumps
+import harness
+
+TWIN = {"TDC_ACL_LIBRARY": os.environ.get("TDC_TWIN", ""), "TDC_KERNELS": os.environ.get("TDC_TWIN_KERNELS", ""),
+        "TDC_DEVICE_LEAST": "1"}
+NONE = {"TDC_ACL_LIBRARY": "/nonexistent/libacl_rt.so"}
+TILE = 4096
+
+# Calls whose failure costs nothing: what they would have told is assumed, what they release is gone.
+HARMLESS = ("aclrtGetDeviceInfo", "aclrtGetMemInfo", "aclrtResetDevice", "aclrtFree", "aclrtFreeHost",
+            "aclrtDestroyStream", "aclrtDestroyEvent", "aclrtBinaryUnLoad", "aclFinalize")
+ASYNCHRONOUS = ("aclrtMemcpyAsync", "aclrtLaunchKernelWithHostArgs", "aclrtRecordEvent")
+
+
+def twin(**changes):
+    return dict(TWIN, **changes)
+
+
+def exact_values(count, seed, faults=()):
+    source = random.Random(seed)
+    values = [source.randrange(-64, 65) / 8 for _ in range(count)]
+    for at, value in faults:
+        values[at] = value
+    return values
+
+
+class Compared(harness.Case):
+    def make_sides(self, tensors):
+        """{name: (dtypes, npu values, bench values)} as two dumps."""
+        self.sides = []
+        for side in (0, 1):
+            dump = dumps.Dump(self.path(("npu", "bench")[side]))
+            for name, (dtypes, *values) in tensors.items():
+                dump.call(name, "input", values[side], dtype=dtypes[side])
+            dump.write()
+            self.sides.append(dump.folder)
+
+    def table(self, *options, env=None, code=None):
+        """The bytes of the csv, and the run."""
+        out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
+        result = harness.run("compare", *self.sides, "-q", "-F", "csv", "--no-advice", "-o", out, *options, env=env)
+        self.assertNotIn("Sanitizer", result.err, str(result))
+        self.assertNotIn("acl_twin:", result.err, str(result))
+        if code is not None:
+            self.assertEqual(result.code, code, str(result))
+        if result.code == 2:
+            self.assertEqual(harness.files_below(out), [])
+            return b"", result
+        return harness.read_bytes(harness.only_file(out, "csv")), result
+
+
+def warnings_of(result):
+    return [line for line in result.err.splitlines() if line.startswith("tdcmp: warning:")]
+
+
+def small_tensors():
+    return {
+        "f32": (("f32", "f32"), exact_values(2 * TILE + 77, 1), exact_values(2 * TILE + 77, 2)),
+        "f16": (("f16", "f16"), exact_values(TILE, 3), exact_values(TILE, 3, [(9, 1.0)])),
+        "tiny": (("f32", "f32"), exact_values(50, 4), exact_values(50, 4)),
+    }
+
+
+class SameTable(Compared):
+    def tensors(self):
+        inf, nan = math.inf, math.nan
+        found = dict(small_tensors())
+        found["bf16"] = (("bf16", "bf16"), exact_values(TILE + 1, 5), exact_values(TILE + 1, 6))
+        found["mixed"] = (("bf16", "f32"), exact_values(TILE, 7), exact_values(TILE, 8))
+        found["mixed_too"] = (("f32", "bf16"), exact_values(TILE, 7), exact_values(TILE, 8))
+        found["f64"] = (("f64", "f64"), exact_values(TILE, 9), exact_values(TILE, 10))
+        found["i32"] = (("i32", "i32"), list(range(TILE)), list(range(TILE)))
+        found["nan"] = (("f32", "f32"), exact_values(3 * TILE, 11, [(5000, nan), (5001, inf)]),
+                        exact_values(3 * TILE, 11, [(5000, nan), (9000, -inf)]))
+        found["zeros"] = (("f16", "f16"), [0.0] * TILE, exact_values(TILE, 12))
+        found["same"] = (("f32", "f32"), exact_values(2 * TILE, 13), exact_values(2 * TILE, 13))
+        return found
+
+    def test_every_type_and_schedule(self):
+        self.make_sides(self.tensors())
+        for rules in ("sound", "compat"):
+            cpu, first = self.table("--device", "cpu", "--rules", rules)
+            for schedule in ("eager", "lazy", "random:1", "random:2"):
+                with self.subTest(rules=rules, schedule=schedule):
+                    table, result = self.table("--device", "ascend", "--rules", rules, "-t", "2", code=first.code,
+                                               env=twin(ACL_TWIN_SCHEDULE=schedule))
+                    self.assertEqual(result.err, "")
+                    self.assertEqual(table, cpu)
+
+    def test_several_cards(self):
+        self.make_sides(self.tensors())
+        cpu, first = self.table("--device", "cpu")
+        for device in ("ascend:0,2", "ascend:all", "ascend:1"):
+            table, result = self.table("--device", device, "-t", "4", code=first.code,
+                                       env=twin(ACL_TWIN_DEVICES="3"))
+            self.assertEqual((table, result.err), (cpu, ""))
+
+    def test_little_memory(self):
+        """One slot where four do not fit."""
+        self.make_sides(self.tensors())
+        cpu, first = self.table("--device", "cpu")
+        table, result = self.table("--device", "ascend", "-t", "1", code=first.code,
+                                   env=twin(ACL_TWIN_MEMORY="3000000"))
+        self.assertEqual((table, result.err), (cpu, ""))
+
+    def test_several_chunks(self):
+        count = 2**18 + 3 * TILE + 5
+        worse = exact_values(count, 21)
+        worse[2**18 + 7] += 64
+        self.make_sides({"large": (("f32", "f32"), worse, exact_values(count, 21))})
+        cpu, first = self.table("--device", "cpu")
+        table, result = self.table("--device", "ascend", "-t", "1", code=first.code, env=twin(TDC_DEVICE_LEAST="65536"))
+        self.assertEqual((table, result.err), (cpu, ""))
+
+    def test_dump_full_of_nan(self):
+        values = [math.nan] * (2 * TILE)
+        self.make_sides({"nan": (("f32", "f32"), values, values)})
+        cpu, first = self.table("--device", "cpu")
+        table, _ = self.table("--device", "ascend", code=first.code, env=twin())
+        self.assertEqual(table, cpu)
+
+
+class Faults(Compared):
+    """Whatever a device does, the table is that of the CPU, with one warning and nothing leaked."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_sides(small_tensors())
+        self.cpu, self.first = self.table("--device", "cpu")
+
+    def calls(self, *options, **env):
+        log = self.path("calls")
+        table, _ = self.table("--device", "ascend", *options, code=self.first.code, env=twin(ACL_TWIN_LOG=log, **env))
+        self.assertEqual(table, self.cpu)
+        return harness.read_text(log).split()
+
+    def check(self, harmless, *options, **env):
+        table, result = self.table("--device", "ascend", *options, code=self.first.code, env=twin(**env))
+        self.assertEqual(table, self.cpu, str(result))
+        self.assertEqual(len(warnings_of(result)), 0 if harmless else 1, str(result))
+        self.assertEqual(len(result.err.splitlines()), len(warnings_of(result)), str(result))
+
+    def test_every_call(self):
+        names = self.calls("-t", "1", ACL_TWIN_SCHEDULE="lazy")
+        self.assertGreater(len(names), 60)
+        # after the last wait nothing but cleaning up is left
+        last = max(i for i, name in enumerate(names, 1) if name.startswith("aclrtSynchronize"))
+        for number, name in enumerate(names, 1):
+            # the device itself, and a resource
+            for code in ("507035", "207005"):
+                with self.subTest(call=number, name=name, code=code):
+                    self.check(name in HARMLESS or number > last, "-t", "1", ACL_TWIN_SCHEDULE="lazy",
+                               ACL_TWIN_FAIL="%d:%s" % (number, code))
+
+    def test_every_deferred_error(self):
+        names = self.calls("-t", "1")
+        tried = 0
+        for number, name in enumerate(names, 1):
+            if name in ASYNCHRONOUS:
+                tried += 1
+                with self.subTest(call=number, name=name):
+                    self.check(False, "-t", "1", ACL_TWIN_SCHEDULE=("eager", "lazy", "random")[number % 3],
+                               ACL_TWIN_FAIL="%d:507035:deferred" % number)
+        self.assertGreaterEqual(tried, 20)
+
+    def test_lost_device(self):
+        names = self.calls("-t", "2")
+        for number in range(1, len(names), 7):
+            with self.subTest(call=number, name=names[number - 1]):
+                table, result = self.table("--device", "ascend", "-t", "2", code=self.first.code,
+                                           env=twin(ACL_TWIN_LOST="%d:507010" % number))
+                self.assertEqual(table, self.cpu, str(result))
+                self.assertLessEqual(len(warnings_of(result)), 1, str(result))
+
+    def test_out_of_memory(self):
+        self.check(False, ACL_TWIN_MEMORY="1000")
+
+    def test_kernel_that_hangs(self):
+        for kernel in ("1", "3"):
+            for schedule in ("eager", "lazy"):
+                self.check(False, "-t", "1", ACL_TWIN_HANG=kernel, ACL_TWIN_SCHEDULE=schedule)
+
+    def test_records_left_unwritten(self):
+        # the self-test notices the first; a poisoned record later is rescued like any odd tile
+        self.check(False, "-t", "1", ACL_TWIN_POISON="1")
+        self.check(True, "-t", "1", ACL_TWIN_POISON="2")
+
+    def test_wrong_kernel(self):
+        self.check(False, ACL_TWIN_WRONG="1")
+
+    def test_no_fallback(self):
+        for env in ({"ACL_TWIN_HANG": "2"}, {"ACL_TWIN_WRONG": "1"}, {"ACL_TWIN_MEMORY": "1000"}):
+            _, result = self.table("--device", "ascend", "--no-fallback", code=2, env=twin(**env))
+            self.assert_one_line(result.err, "tdcmp: ")
+            self.assertNotIn("warning", result.err)
+
+    def test_warning_names_code_and_pair(self):
+        _, result = self.table("--device", "ascend", "-t", "1", env=twin(ACL_TWIN_HANG="2"))
+        self.assert_one_line(result.err, "507046 STREAM_SYNC_TIMEOUT", "the twin says so", "f32", "CPU did")
+
+    def test_no_kernels(self):
+        self.check(False, TDC_KERNELS=self.path("empty"))
+
+
+class Choice(Compared):
+    def setUp(self):
+        super().setUp()
+        self.make_sides(small_tensors())
+        self.cpu, self.first = self.table("--device", "cpu")
+
+    def test_asking_for_what_is_not_there(self):
+        for device, env, text in (("ascend", NONE, "no such file"),
+                                  ("ascend:5", twin(), "there is no device 5"),
+                                  ("ascend:all", twin(ACL_TWIN_DEVICES="0"), "no device"),
+                                  ("ascend", twin(ACL_TWIN_STUB="1"), "stub"),
+                                  ("gpu", {}, "expected auto, cpu, ascend"),
+                                  ("ascend:", {}, "expected auto"),
+                                  ("ascend:1,1", {}, "expected auto")):
+            with self.subTest(device=device, text=text):
+                _, result = self.table("--device", device, code=2, env=env)
+                self.assert_one_line(result.err, text)
+
+    def test_auto_without_device_is_silent(self):
+        for env in (NONE, dict(NONE, TDC_AUTO_LEAST="0"), twin(ACL_TWIN_STUB="1", TDC_AUTO_LEAST="0")):
+            table, result = self.table(env=env, code=self.first.code)
+            self.assertEqual((table, result.err), (self.cpu, ""))
+
+    def test_auto_measures_and_says_so(self):
+        table, result = self.table("--device", "auto", env=twin(TDC_AUTO_LEAST="0"), code=self.first.code)
+        self.assertEqual(table, self.cpu)
+        # the twin is slower than any CPU
+        self.assert_one_line(result.err, "device auto: Ascend910B3", "GB/s", "using the CPU")
+
+    def test_auto_with_a_broken_device(self):
+        table, result = self.table(env=twin(TDC_AUTO_LEAST="0", ACL_TWIN_WRONG="1"), code=self.first.code)
+        self.assertEqual(table, self.cpu)
+        self.assertEqual(len(warnings_of(result)), 1, str(result))
+
+    def test_msprobe_form(self):
+        for device, code in (("ascend", 0), ("cpu", 0), ("nothing", 2)):
+            self.msprobe(code, os.path.join(self.sides[0], "dump.json"), os.path.join(self.sides[1], "dump.json"),
+                         "--device", device, env=twin())
+
+
+class Devices(harness.Case):
+    def test_cards_are_listed_with_their_kernels(self):
+        result = self.run_code(0, "devices", env=twin(ACL_TWIN_DEVICES="2", ACL_TWIN_SOC="Ascend910B4-1"))
+        self.assertIn("ascend:1 Ascend910B4-1, 40 vector cores", result.out)
+        self.assertEqual(result.out.count("self-test passed"), 20)
+
+    def test_why_there_is_none(self):
+        broken = harness.write_text(self.path("libacl_rt.so"), "not a library")
+        for env, text in ((NONE, "/nonexistent/libacl_rt.so"),
+                          ({"TDC_ACL_LIBRARY": broken}, "driver is missing"),
+                          ({"TDC_ACL_LIBRARY": os.environ.get("TDC_LIBRARY", "")}, "needs CANN 8.5"),
+                          (twin(ACL_TWIN_STUB="1"), "stub for building"),
+                          (twin(ACL_TWIN_DEVICES="0"), "there is no device"),
+                          (twin(ACL_TWIN_FAIL="1:507000"), "aclInit: 507000")):
+            with self.subTest(text=text):
+                self.assertIn(text, self.run_code(1, "devices", env=env).out)
+
+    def test_places_are_named(self):
+        result = self.run_code(1, "devices", env={"ASCEND_HOME_PATH": self.path("cann"), "TDC_ACL_LIBRARY": ""})
+        self.assertIn(self.path("cann/lib64/libacl_rt.so"), result.out)
+        self.assertIn("set_env.sh", result.out)
+
+    def test_wrong_soc_has_no_kernels(self):
+        result = self.run_code(1, "devices", env=twin(ACL_TWIN_SOC="Ascend310P3"))
+        self.assertIn("no kernel tdc_pair_f32 for Ascend310P3", result.out)
+
+
+class Bench(harness.Case):
+    def test_hops_and_the_table_of_the_documentation(self):
+        result = self.run_code(0, "bench", "device", "--size", "3M", env=TWIN)
+        for hop in ("read", "H2D", "kernel", "D2H", "all, one thread", "CPU, one thread"):
+            self.assertRegex(result.out, r"\n  %s[^\n]* \d+\.\d\d GB/s\n" % hop)
+        self.assertRegex(result.out, r"tiles 128, rescued \d+, fallbacks 0\n")
+        counted = [line for line in result.out.splitlines() if line.startswith("| `tdc_pair_")]
+        self.assertEqual(len(counted), 10)
+        page = harness.read_text(os.path.join(os.environ["TDC_DOCS"], "ascend.md"))
+        self.assertEqual([line for line in page.splitlines() if line.startswith("| `tdc_pair_")], counted)
+        # what a vector core has without the part that belongs to the interface
+        self.assertTrue(all(int(line.split("|")[-2]) <= 188160 for line in counted))
+
+    def test_without_a_card(self):
+        self.run_code(2, "bench", "device", env=NONE)
+        self.run_code(2, "bench", "device", "--device", "cpu", env=TWIN)
+
+
+if __name__ == "__main__":
+    harness.main()

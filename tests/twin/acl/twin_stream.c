@@ -1,0 +1,179 @@
+/* twin_stream.c - queues of work, run at once, as late as possible or at random. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/twin/acl/acl_twin.h"
+
+/* The fake clock: 25 GB/s on the link, a microsecond a tile. */
+#define PICOSECONDS_PER_BYTE 40u
+#define PICOSECONDS_PER_TILE 1000000u
+
+static void check_source(const struct twin_op *op)
+{
+    if (op->kind == TWIN_H2D && twin_checksum(op->from, op->bytes) != op->checksum)
+        twin_broken("staging memory changed while its copy to the device was pending");
+    if (op->kind == TWIN_KERNEL && twin_checksum(op->arguments, op->bytes) != op->checksum)
+        twin_broken("arguments of a kernel changed before it ran");
+}
+
+static void kill_stream(struct twin_stream *stream, int code)
+{
+    if (stream->dead == 0)
+        stream->dead = code;
+}
+
+/* One piece of work. Entered and left with the lock; kernels run without it on a thread. */
+static void execute(struct twin_stream *stream, const struct twin_op *op, bool unlocked)
+{
+    check_source(op);
+    if (op->fail != 0) {
+        kill_stream(stream, op->fail);
+        return;
+    }
+    switch (op->kind) {
+    case TWIN_H2D:
+    case TWIN_D2H:
+        memcpy(op->to, op->from, op->bytes);
+        stream->picoseconds += op->bytes * PICOSECONDS_PER_BYTE;
+        break;
+    case TWIN_EVENT:
+        op->event->completed++;
+        op->event->picoseconds = stream->picoseconds;
+        break;
+    case TWIN_KERNEL:
+        if (op->number == twin.settings.hang_at) {
+            stream->hung = true;
+            return;
+        }
+        stream->picoseconds += ((const uint64_t *)op->arguments)[3] * PICOSECONDS_PER_TILE;
+        if (unlocked)
+            pthread_mutex_unlock(&twin.lock);
+        twin_run_kernel(op, stream->device);
+        if (unlocked)
+            pthread_mutex_lock(&twin.lock);
+        break;
+    }
+}
+
+/* The first piece of work, unless the stream is stuck. */
+static void run_first(struct twin_stream *stream, bool unlocked)
+{
+    struct twin_op *op = stream->first;
+    stream->running = true;
+    if (stream->dead == 0)
+        execute(stream, op, unlocked);
+    stream->running = false;
+    if (stream->hung)
+        return;
+    stream->first = op->next;
+    if (stream->first == NULL)
+        stream->last = NULL;
+    free(op);
+    pthread_cond_broadcast(&twin.changed);
+}
+
+static void *serve(void *argument)
+{
+    struct twin_stream *stream = argument;
+    pthread_mutex_lock(&twin.lock);
+    while (!stream->ending) {
+        if (stream->first != NULL && !stream->hung)
+            run_first(stream, true);
+        else
+            pthread_cond_wait(&twin.changed, &twin.lock);
+        if (stream->hung)
+            pthread_cond_broadcast(&twin.changed);
+    }
+    pthread_mutex_unlock(&twin.lock);
+    return NULL;
+}
+
+void twin_stream_start(struct twin_stream *stream)
+{
+    if (twin.settings.schedule != TWIN_EAGER)
+        return;
+    if (pthread_create(&stream->thread, NULL, serve, stream) != 0)
+        twin_broken("no thread for a stream");
+    stream->threaded = true;
+}
+
+/* Entered and left with the lock. */
+void twin_stream_end(struct twin_stream *stream)
+{
+    stream->ending = true;
+    pthread_cond_broadcast(&twin.changed);
+    if (stream->threaded) {
+        pthread_mutex_unlock(&twin.lock);
+        pthread_join(stream->thread, NULL);
+        pthread_mutex_lock(&twin.lock);
+    }
+    while (stream->first != NULL) {
+        struct twin_op *op = stream->first;
+        stream->first = op->next;
+        free(op);
+    }
+}
+
+void twin_push(struct twin_stream *stream, const struct twin_op *op)
+{
+    struct twin_op *copy = malloc(sizeof *copy);
+    if (copy == NULL)
+        twin_broken("out of memory for the twin itself");
+    *copy = *op;
+    copy->next = NULL;
+    if (stream->last != NULL)
+        stream->last->next = copy;
+    else
+        stream->first = copy;
+    stream->last = copy;
+    pthread_cond_broadcast(&twin.changed);
+}
+
+void twin_drain(struct twin_stream *stream, const struct twin_event *event)
+{
+    while (!stream->hung && (stream->first != NULL || stream->running) &&
+           (event == NULL || event->completed < event->recorded)) {
+        if (stream->threaded)
+            pthread_cond_wait(&twin.changed, &twin.lock);
+        else
+            run_first(stream, false);
+    }
+}
+
+void twin_run_something(void)
+{
+    for (struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next) {
+        uint64_t *random = &twin.settings.random;
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        if (stream->first != NULL && !stream->hung && (*random >> 33) % 3 == 0)
+            run_first(stream, false);
+    }
+}
+
+static bool overlaps(const struct twin_block *block, const unsigned char *address, size_t bytes)
+{
+    return address < block->bytes + block->size && block->bytes < address + bytes;
+}
+
+bool twin_pending_use(const struct twin_block *block)
+{
+    for (const struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next) {
+        if (stream->dead != 0 || stream->hung)
+            continue;
+        for (const struct twin_op *op = stream->first; op != NULL; op = op->next) {
+            if (op->kind == TWIN_EVENT)
+                continue;
+            if (op->kind != TWIN_KERNEL &&
+                (overlaps(block, op->to, op->bytes) || overlaps(block, op->from, op->bytes)))
+                return true;
+            for (int i = 0; op->kind == TWIN_KERNEL && i < 3; i++) {
+                const void *address = (const void *)(uintptr_t)((const uint64_t *)op->arguments)[i];
+                if (overlaps(block, twin_untagged(address), 1))
+                    return true;
+            }
+        }
+    }
+    return false;
+}

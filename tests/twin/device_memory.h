@@ -1,0 +1,283 @@
+/*
+ * device_memory.h - tensors, buffers, queues and moves of Ascend C.
+ */
+#ifndef TDC_TESTS_TWIN_DEVICE_MEMORY_H
+#define TDC_TESTS_TWIN_DEVICE_MEMORY_H
+
+#include <exception>
+
+#include "tests/twin/device_types.h"
+
+namespace AscendC
+{
+
+template <typename T> class GlobalTensor
+{
+  public:
+    void SetGlobalBuffer(__gm__ T *buffer, uint64_t elements)
+    {
+        start = buffer;
+        size = elements;
+    }
+    GlobalTensor operator[](const uint64_t offset) const
+    {
+        if (offset > size)
+            tdc_twin::here().complain("an element behind the end of a global tensor");
+        GlobalTensor rest;
+        rest.start = start + offset;
+        rest.size = size - offset;
+        return rest;
+    }
+    const __gm__ T *GetPhyAddr() const
+    {
+        return start;
+    }
+    uint64_t GetSize() const
+    {
+        return size;
+    }
+
+  private:
+    __gm__ T *start = nullptr;
+    uint64_t size = 0;
+};
+
+/* A piece of UB. `region` names the buffer it was cut from, which no access may leave. */
+template <typename T> class LocalTensor
+{
+  public:
+    LocalTensor() = default;
+    LocalTensor(int region_, uint32_t at_, uint32_t size_) : region(region_), at(at_), size(size_)
+    {
+    }
+    LocalTensor operator[](const uint32_t offset) const
+    {
+        if (offset > size)
+            tdc_twin::here().complain("an element behind the end of a tensor");
+        return LocalTensor(region, at + offset * static_cast<uint32_t>(sizeof(T)), size - offset);
+    }
+    template <typename U> LocalTensor<U> ReinterpretCast() const
+    {
+        return LocalTensor<U>(region, at, static_cast<uint32_t>(size * sizeof(T) / sizeof(U)));
+    }
+    uint32_t GetSize() const
+    {
+        return size;
+    }
+
+    /* The twin's own: where it lies. */
+    int twin_region() const
+    {
+        return region;
+    }
+    uint32_t twin_at() const
+    {
+        return at;
+    }
+    T *twin_data() const
+    {
+        return reinterpret_cast<T *>(tdc_twin::here().ub(at));
+    }
+
+  private:
+    int region = -1;
+    uint32_t at = 0, size = 0;
+};
+
+template <TPosition position, int32_t depth, auto mask = 0> class TQue
+{
+    static_assert(position == TPosition::VECIN || position == TPosition::VECOUT,
+                  "queues stand between memory and the vector unit");
+
+  public:
+    template <typename T> LocalTensor<T> AllocTensor()
+    {
+        return whole<T>(tdc_twin::here().allocate(queue));
+    }
+    template <typename T> bool EnQue(const LocalTensor<T> &tensor)
+    {
+        tdc_twin::here().enqueue(queue, tensor.twin_region(), tensor.twin_at());
+        return true;
+    }
+    template <typename T> LocalTensor<T> DeQue()
+    {
+        return whole<T>(tdc_twin::here().dequeue(queue));
+    }
+    template <typename T> void FreeTensor(LocalTensor<T> &tensor)
+    {
+        tdc_twin::here().release(queue, tensor.twin_region(), tensor.twin_at());
+    }
+
+  private:
+    friend class TPipe;
+    template <typename T> LocalTensor<T> whole(int region) const
+    {
+        tdc_twin::core &core = tdc_twin::here();
+        return LocalTensor<T>(region, core.region_start(region),
+                              core.region_bytes(region) / static_cast<uint32_t>(sizeof(T)));
+    }
+    int queue = -1;
+};
+
+template <TPosition position> class TBuf
+{
+  public:
+    template <typename T> LocalTensor<T> Get()
+    {
+        tdc_twin::core &core = tdc_twin::here();
+        if (region < 0)
+            core.complain("a buffer without InitBuffer");
+        return LocalTensor<T>(region, core.region_start(region),
+                              core.region_bytes(region) / static_cast<uint32_t>(sizeof(T)));
+    }
+
+  private:
+    friend class TPipe;
+    int region = -1;
+};
+
+class TPipe
+{
+  public:
+    TPipe()
+    {
+        tdc_twin::here().open_pipe();
+    }
+    ~TPipe() noexcept(false)
+    {
+        if (std::uncaught_exceptions() == 0)
+            tdc_twin::here().finish();
+    }
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+
+    template <TPosition position, int32_t depth, auto mask>
+    bool InitBuffer(TQue<position, depth, mask> &que, uint8_t num, uint32_t bytes)
+    {
+        using tdc_twin::flag_of;
+        constexpr bool in = position == TPosition::VECIN;
+        que.queue = tdc_twin::here().add_queue(flag_of(in ? HardEvent::MTE2_V : HardEvent::V_MTE3),
+                                               flag_of(in ? HardEvent::V_MTE2 : HardEvent::MTE3_V),
+                                               depth, num, bytes);
+        return true;
+    }
+    template <TPosition position> bool InitBuffer(TBuf<position> &buf, uint32_t bytes)
+    {
+        buf.region = tdc_twin::here().add_region(bytes);
+        return true;
+    }
+    template <HardEvent event> TEventID AllocEventID()
+    {
+        return static_cast<TEventID>(tdc_twin::here().take_event(tdc_twin::flag_of(event)));
+    }
+    template <HardEvent event> void ReleaseEventID(TEventID id)
+    {
+        tdc_twin::here().give_event(tdc_twin::flag_of(event), static_cast<uint32_t>(id));
+    }
+};
+
+template <HardEvent event> void SetFlag(int32_t id)
+{
+    tdc_twin::here().set_flag(tdc_twin::flag_of(event), static_cast<uint32_t>(id));
+}
+
+template <HardEvent event> void WaitFlag(int32_t id)
+{
+    tdc_twin::here().wait_flag(tdc_twin::flag_of(event), static_cast<uint32_t>(id));
+}
+
+template <pipe_t pipe> void PipeBarrier()
+{
+    static_assert(pipe != PIPE_S, "the scalar unit needs no barrier");
+    constexpr int queue = pipe == PIPE_V      ? tdc_twin::QUEUE_V
+                          : pipe == PIPE_MTE2 ? tdc_twin::QUEUE_MTE2
+                          : pipe == PIPE_MTE3 ? tdc_twin::QUEUE_MTE3
+                                              : tdc_twin::QUEUES;
+    tdc_twin::here().barrier(queue);
+}
+
+inline int64_t GetBlockIdx()
+{
+    return tdc_twin::here().block;
+}
+
+inline int64_t GetBlockNum()
+{
+    return tdc_twin::here().blocks;
+}
+
+} // namespace AscendC
+
+namespace tdc_twin
+{
+
+template <typename T>
+operand operand_of(const char *name, const AscendC::LocalTensor<T> &tensor, uint64_t elements,
+                   bool written, uint32_t alignment = UB_BLOCK)
+{
+    uint64_t bytes = elements * sizeof(T);
+    if (bytes > UB_BYTES)
+        here().complain(std::string(name) + " is larger than UB");
+    return {name,
+            tensor.twin_region(),
+            tensor.twin_at(),
+            static_cast<uint32_t>(bytes),
+            alignment,
+            sizeof(T),
+            written};
+}
+
+/* The twin works on plain addresses; with address spaces it is only compiled, never run. */
+template <typename T> uint8_t *plain_address(const AscendC::GlobalTensor<T> &tensor)
+{
+    return (uint8_t *)(uintptr_t)tensor.GetPhyAddr();
+}
+
+inline void check_move(uint64_t bytes)
+{
+    if (bytes == 0 || bytes % UB_BLOCK != 0 || bytes / UB_BLOCK > 65535)
+        here().complain("a move of " + std::to_string(bytes) + " bytes");
+}
+
+} // namespace tdc_twin
+
+namespace AscendC
+{
+
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count)
+{
+    using namespace tdc_twin;
+    const uint64_t bytes = uint64_t{count} * sizeof(T);
+    check_move(bytes);
+    here().check_global("src", plain_address(src), bytes, false);
+    void *to = dst.twin_data();
+    const void *from = plain_address(src);
+    here().issue({"DataCopy",
+                  QUEUE_MTE2,
+                  0,
+                  {operand_of("dst", dst, count, true)},
+                  [=] { memcpy(to, from, bytes); },
+                  false});
+}
+
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count)
+{
+    using namespace tdc_twin;
+    const uint64_t bytes = uint64_t{count} * sizeof(T);
+    check_move(bytes);
+    here().check_global("dst", plain_address(dst), bytes, true);
+    void *to = plain_address(dst);
+    const void *from = src.twin_data();
+    here().issue({"DataCopy",
+                  QUEUE_MTE3,
+                  0,
+                  {operand_of("src", src, count, false)},
+                  [=] { memcpy(to, from, bytes); },
+                  false});
+}
+
+} // namespace AscendC
+
+#endif

@@ -1,0 +1,248 @@
+/* test_twin_kernels - every device kernel on the twin, and the twin itself by what it must notice.
+ */
+#include <stdlib.h>
+
+#include "kernels/ascend/tile_record.h"
+#include "tests/twin/kernel_check.h"
+#include "tests/twin/tile_data.h"
+
+static struct tdc_kernel_case case_of(size_t type, unsigned rule, unsigned flavour, size_t tiles)
+{
+    return (struct tdc_kernel_case){
+        .n_dtype = tdc_kernel_types[type][0],
+        .b_dtype = tdc_kernel_types[type][1],
+        .rule = (enum tdc_relative_rule)rule,
+        .flavour = flavour,
+        .tiles = tiles,
+        .blocks = 3,
+        .data_seed = 100 * type + 10 * rule + flavour,
+        .settings = {.schedule = TDC_TWIN_CHECKED, .seed = 1 + type + flavour},
+    };
+}
+
+static struct tdc_kernel_outcome require_right(const struct tdc_kernel_case *c, float *records)
+{
+    struct tdc_kernel_outcome outcome;
+    if (!tdc_kernel_check(c, &outcome, records))
+        fail_msg("%s", outcome.why);
+    return outcome;
+}
+
+static void every_kernel_agrees_with_the_cpu(void **state)
+{
+    (void)state;
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+        for (size_t type = 0; type < TDC_KERNEL_TYPES; type++) {
+            for (unsigned flavour = 0; flavour < TILE_FLAVOURS; flavour++) {
+                size_t tiles = flavour == TILE_SPECIAL ? 2 * TILE_SPECIAL_PERIOD : 6;
+                struct tdc_kernel_case c = case_of(type, rule, flavour, tiles);
+                require_right(&c, NULL);
+            }
+        }
+    }
+}
+
+static void blocks_and_tiles_in_any_number(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t tiles;
+        uint32_t blocks;
+    } shapes[] = {{1, 1}, {1, 48}, {2, 3}, {7, 2}, {63, 40}, {64, 1}, {65, 48}, {200, 40}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct tdc_kernel_case c =
+            case_of(i % TDC_KERNEL_TYPES, (unsigned)(i / 2 % 2), TILE_ZEROS, shapes[i].tiles);
+        c.blocks = shapes[i].blocks;
+        require_right(&c, NULL);
+    }
+}
+
+/* On data without surprises the device must do nearly all of the work. */
+static void few_tiles_are_rescued(void **state)
+{
+    (void)state;
+    static const enum tile_flavour usual[] = {TILE_NEAR, TILE_ZEROS, TILE_EQUAL, TILE_INTEGERS,
+                                              TILE_SMALL};
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+        for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+            struct tdc_kernel_case c =
+                case_of((i + rule) % TDC_KERNEL_TYPES, rule, usual[i], TDC_TILES_PER_CHUNK);
+            c.settings.exact_divide = 1;
+            struct tdc_kernel_outcome outcome = require_right(&c, NULL);
+            if (outcome.rescued > 4)
+                fail_msg("%s, rule %u: %zu tiles rescued", tile_flavour_name(usual[i]), rule,
+                         outcome.rescued);
+        }
+    }
+}
+
+#define COMPARED_TILES 8
+
+/* Whatever order flags and barriers allow, the records are the same. */
+static void order_changes_nothing(void **state)
+{
+    (void)state;
+    static const enum tdc_twin_schedule schedules[] = {TDC_TWIN_LATE, TDC_TWIN_LATE,
+                                                       TDC_TWIN_SHUFFLED, TDC_TWIN_THREADS};
+    static float expected[COMPARED_TILES * TDC_TILE_RECORD_FLOATS];
+    static float records[COMPARED_TILES * TDC_TILE_RECORD_FLOATS];
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+        for (size_t type = 0; type < TDC_KERNEL_TYPES; type++) {
+            struct tdc_kernel_case c = case_of(type, rule, TILE_ZEROS, COMPARED_TILES);
+            c.settings.exact_divide = 1;
+            require_right(&c, expected);
+            for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
+                c.settings.schedule = schedules[i];
+                c.settings.seed = i;
+                require_right(&c, records);
+                assert_memory_equal(records, expected, sizeof records);
+            }
+        }
+    }
+}
+
+/* Div's errors may show in records, but not in results; also out of order. */
+static void wrong_division_changes_no_result(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct tdc_kernel_case c = case_of(seed % 2 ? 0 : 3, seed / 3 % 2, TILE_QUOTIENTS, 12);
+        c.settings.seed = seed;
+        c.settings.schedule = seed % 2 ? TDC_TWIN_SHUFFLED : TDC_TWIN_CHECKED;
+        require_right(&c, NULL);
+    }
+}
+
+/* One tile of ordinary data. */
+struct bench {
+    unsigned char n[TDC_TILE_PAIRS * 4], b[TDC_TILE_PAIRS * 4];
+    float records[TDC_TILE_RECORD_FLOATS];
+} __attribute__((aligned(64)));
+
+static void fill_bench(struct bench *bench, tdc_dtype dtype)
+{
+    fill_tile(TILE_ZEROS, 0, dtype, bench->n, dtype, bench->b);
+}
+
+static int run_bench(struct bench *bench, const char *kernel, struct tdc_twin_settings settings,
+                     struct tdc_twin_report *report)
+{
+    memset(bench->records, 0xa5, sizeof bench->records);
+    return tdc_twin_run_kernel_as(&settings, kernel, 1, bench->n, bench->b, bench->records, 1,
+                                  report);
+}
+
+/* A barrier the twin does not miss must be one that no order can tell from none. */
+static void require_barrier_or_no_difference(struct bench *bench, const char *kernel,
+                                             uint64_t barrier, unsigned *redundant)
+{
+    struct tdc_twin_report report;
+    struct tdc_twin_settings settings = {.exact_divide = 1, .dropped_barrier = barrier};
+    float expected[TDC_TILE_RECORD_FLOATS];
+    if (run_bench(bench, kernel, settings, &report) != 0)
+        return;
+    ++*redundant;
+    memcpy(expected, bench->records, sizeof expected);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        settings.schedule = seed < 2 ? TDC_TWIN_LATE : TDC_TWIN_SHUFFLED;
+        settings.seed = seed;
+        assert_int_equal(run_bench(bench, kernel, settings, &report), 0);
+        assert_memory_equal(bench->records, expected, sizeof expected);
+    }
+}
+
+static void missing_barriers_are_noticed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        tdc_dtype dtype;
+    } tried[] = {{"tdc_pair_f32", TDC_F32}, {"tdc_pair_f16_exact", TDC_F16}};
+    static struct bench bench;
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        struct tdc_twin_report report;
+        unsigned redundant = 0;
+        fill_bench(&bench, tried[i].dtype);
+        assert_int_equal(run_bench(&bench, tried[i].kernel, (struct tdc_twin_settings){0}, &report),
+                         0);
+        assert_true(report.barriers > 400);
+        for (uint64_t k = 1; k <= report.barriers; k++)
+            require_barrier_or_no_difference(&bench, tried[i].kernel, k, &redundant);
+        /* 29 to 33 stand at the ends of parts that touch nothing in common */
+        assert_true(redundant < 40);
+    }
+}
+
+/* MTE2 to V of both inputs, and V to MTE3 of the record; those behind the last tile say nothing. */
+static void missing_waits_are_noticed(void **state)
+{
+    (void)state;
+    static struct bench bench;
+    struct tdc_twin_report report;
+    unsigned noticed = 0;
+    fill_bench(&bench, TDC_BF16);
+    for (uint64_t wait = 1; wait <= 3; wait++) {
+        struct tdc_twin_settings settings = {.dropped_wait = wait};
+        noticed += run_bench(&bench, "tdc_pair_bf16", settings, &report) != 0;
+    }
+    assert_int_equal(noticed, 3);
+}
+
+/* The table of the documentation says the same. */
+static void costs_are_as_documented(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        size_t type;
+        uint64_t instructions, lanes_per_pair, barriers;
+    } costs[] = {
+        {"tdc_pair_f32", 0, 643, 177, 505},       {"tdc_pair_f16", 1, 607, 143, 476},
+        {"tdc_pair_bf16", 2, 600, 139, 468},      {"tdc_pair_f32_exact", 0, 672, 201, 533},
+        {"tdc_pair_f16_exact", 1, 636, 168, 500}, {"tdc_pair_bf16_exact", 2, 636, 168, 500},
+    };
+    static struct bench bench;
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        struct tdc_twin_report report;
+        fill_bench(&bench, tdc_kernel_types[costs[i].type][0]);
+        assert_int_equal(
+            tdc_twin_run_kernel(costs[i].kernel, 1, bench.n, bench.b, bench.records, 1, &report),
+            0);
+        assert_int_equal(report.instructions, costs[i].instructions);
+        assert_int_equal(report.lane_operations / TDC_TILE_PAIRS, costs[i].lanes_per_pair);
+        assert_int_equal(report.barriers, costs[i].barriers);
+        assert_int_equal(report.bytes_in,
+                         2 * TDC_TILE_PAIRS * tdc_dtype_size(tdc_kernel_types[costs[i].type][0]));
+        assert_int_equal(report.bytes_out, TDC_TILE_RECORD_BYTES);
+        assert_int_equal(report.ub_high_water, 183552);
+    }
+}
+
+static void names_lead_to_kernels(void **state)
+{
+    (void)state;
+    struct tdc_twin_report report;
+    size_t n_size, b_size, kernels = 0;
+    while (tdc_twin_kernel_name(kernels, &n_size, &b_size) != NULL)
+        kernels++;
+    assert_int_equal(kernels, 2 * TDC_KERNEL_TYPES);
+    assert_int_not_equal(tdc_twin_run_kernel("tdc_pair_i32", 1, NULL, NULL, NULL, 0, &report), 0);
+    assert_string_equal(report.complaint, "there is no kernel tdc_pair_i32");
+    assert_int_equal(tdc_twin_run_kernel("tdc_pair_f32", 3, NULL, NULL, NULL, 0, &report), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_agrees_with_the_cpu),
+        cmocka_unit_test(blocks_and_tiles_in_any_number),
+        cmocka_unit_test(few_tiles_are_rescued),
+        cmocka_unit_test(order_changes_nothing),
+        cmocka_unit_test(wrong_division_changes_no_result),
+        cmocka_unit_test(missing_barriers_are_noticed),
+        cmocka_unit_test(missing_waits_are_noticed),
+        cmocka_unit_test(costs_are_as_documented),
+        cmocka_unit_test(names_lead_to_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
