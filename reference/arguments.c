@@ -14,6 +14,7 @@ static const char *const spellings[][2] = {{"split_size_or_sections", "split_siz
                                            {"src", "source"},
                                            {"value", "source"},
                                            {"repeats", "dims"},
+                                           {"values", "source"},
                                            {"batch1", "first"},
                                            {"batch2", "second"},
                                            {"mat1", "first"},

@@ -224,48 +224,6 @@ static void cross_entropy(evaluation *e)
     give_weighted(e, losses, c.weights);
 }
 
-/* ---- of pairs
- * -------------------------------------------------------------------------------------- */
-
-static array *cosine(evaluation *e, array *a, array *b, unsigned dim, double eps)
-{
-    array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
-    array *aa = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false);
-    array *bb = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false);
-    double inf = (double)INFINITY;
-    array *na = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, aa), eps, inf, 0);
-    array *nb = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, bb), eps, inf, 0);
-    return tdc_div(e, ab, tdc_mul(e, na, nb));
-}
-
-static void cosine_similarity(evaluation *e)
-{
-    array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
-    unsigned rank;
-    int64_t shape[TDC_REFERENCE_RANK];
-    tdc_broadcast_shape(e, a, b, &rank, shape);
-    if (rank == 0)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
-    a = tdc_expand(e, a, rank, shape);
-    b = tdc_expand(e, b, rank, shape);
-    tdc_give(e, cosine(e, a, b, tdc_dim_argument(e, "dim", rank), tdc_real_argument(e, "epsilon")));
-}
-
-static void margin_ranking_loss(evaluation *e)
-{
-    array *d = tdc_sub(e, tdc_array_argument(e, "input1"), tdc_array_argument(e, "input2"));
-    array *y = tdc_mul(e, tdc_scale(e, tdc_array_argument(e, "target"), -1), d);
-    give_reduced(e, tdc_apply(e, TDC_RELU, tdc_shift(e, y, tdc_real_argument(e, "margin"))));
-}
-
-static void hinge_embedding_loss(evaluation *e)
-{
-    array *x = tdc_real_array_argument(e, "input"), *t = tdc_array_argument(e, "target");
-    array *hinge =
-        tdc_apply(e, TDC_RELU, tdc_shift(e, tdc_scale(e, x, -1), tdc_real_argument(e, "margin")));
-    give_reduced(e, tdc_select(e, tdc_relate(e, TDC_EQ, t, tdc_number(e, 1)), x, hinge));
-}
-
 #define FUNCTIONALS TDC_IN_FUNCTIONALS
 #define TORCH       TDC_IN_TORCH_FUNCTIONAL
 #define MINT        (TDC_IN_MINT | TDC_IN_MINT_FUNCTIONAL)
@@ -297,11 +255,5 @@ static const struct tdc_operator rows[] = {
      "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
      "reduction='mean', label_smoothing=0.0",
      cross_entropy, 0, 0},
-    {"cosine_similarity", FUNCTIONALS | TDC_IN_TORCH, "x1, x2, dim=1, epsilon=1e-08",
-     cosine_similarity, 0, 0},
-    {"margin_ranking_loss", FUNCTIONALS, "input1, input2, target, margin=0.0, " OLD,
-     margin_ranking_loss, 0, 0},
-    {"hinge_embedding_loss", FUNCTIONALS, "input, target, margin=1.0, " OLD, hinge_embedding_loss,
-     0, 0},
 };
 const struct tdc_operator_family tdc_loss_family = TDC_FAMILY("losses", rows);

@@ -6,19 +6,20 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#define WIDE_CODE __attribute__((target("avx2,fma")))
+
 /* SLEEF declares these only for files compiled for AVX as a whole. */
-#define X(name, bound) __m256d Sleef_##name##d4_##bound##avx2(__m256d);
+#define X(name, bound) WIDE_CODE __m256d Sleef_##name##d4_##bound##avx2(__m256d);
 TDC_VECTOR_UNARY(X)
 #undef X
-#define X(name, bound) __m256d Sleef_##name##d4_##bound##avx2(__m256d, __m256d);
+#define X(name, bound) WIDE_CODE __m256d Sleef_##name##d4_##bound##avx2(__m256d, __m256d);
 TDC_VECTOR_BINARY(X)
 #undef X
 
 /* The wide loops; the rest of n goes through a padded vector, so that an element's value does not
  * depend on its place. */
 #define X(name, bound)                                                                             \
-    __attribute__((target("avx2,fma"))) static void name##_wide(double *y, const double *x,        \
-                                                                size_t n)                          \
+    WIDE_CODE static void name##_wide(double *y, const double *x, size_t n)                        \
     {                                                                                              \
         size_t i = 0;                                                                              \
         for (; i + 4 <= n; i += 4)                                                                 \
@@ -33,8 +34,7 @@ TDC_VECTOR_BINARY(X)
 TDC_VECTOR_UNARY(X)
 #undef X
 #define X(name, bound)                                                                             \
-    __attribute__((target("avx2,fma"))) static void name##_wide(double *y, const double *a,        \
-                                                                const double *b, size_t n)         \
+    WIDE_CODE static void name##_wide(double *y, const double *a, const double *b, size_t n)       \
     {                                                                                              \
         size_t i = 0;                                                                              \
         for (; i + 4 <= n; i += 4)                                                                 \
