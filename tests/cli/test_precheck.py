@@ -426,7 +426,7 @@ class PytorchStandard(PrecheckCase):
                "npu_scaled_masked_softmax", "npu_fast_gelu", "npu_moe_gating_top_k_softmax", "npu_fusion_attention",
                "npu_mish", "npu_group_norm_silu", "npu_apply_adam_w", "npu_apply_adam"}
 
-    def test_float32_rows(self):
+    def test_rows(self):
         out, _ = self.run_ut(golden("pt_tensor"), "--standard", "pytorch", framework="pytorch")
         result, details = files_of(out)
         header, want = read_rows(golden("pt_tensor", "pt_standard", "npu_details.csv"))
@@ -439,15 +439,19 @@ class PytorchStandard(PrecheckCase):
             name, found = row[0], got.get(row[0])
             if found is None or "SKIP" in (row[-2], found[-2]) or name.split(".")[1] in self.BENCHES:
                 continue
-            # gather's perturbed element differs from the float32 value by less than float64 shows
-            if row[1:3] not in (["torch.float64", "torch.float32"], ["torch.int64"] * 2, ["torch.bool"] * 2):
+            # msprobe computes the bench of short floats in float32: its own rounding shows in the numbers
+            brief = row[1:3] in (["torch.float32", "torch.float16"], ["torch.float32", "torch.bfloat16"])
+            if not brief and row[1:3] not in (["torch.float64", "torch.float32"], ["torch.int64"] * 2,
+                                              ["torch.bool"] * 2):
                 continue
             compared += 1
             for column, cell, expected in zip(header, found, row):
                 same = cell == expected
-                if not same and re.match(r"^-?[\d.]+$", cell) and re.match(r"^-?[\d.]+$", expected):
-                    same = close(float(cell), float(expected), 1e-8, 1e-6)
-                if not same and name != "Tensor.gather.0.backward.output.0":
+                if not same and re.match(r"^-?[\d.]", cell) and re.match(r"^-?[\d.]+(e-\d+)?$", expected):
+                    same = close(float(cell), float(expected), 1e-8, 2e-3 if brief else 1e-6)
+                # gather: an element whose float32 value is right and whose float64 value rounds the other way;
+                # float: msprobe's bench raises the dtype that the conversion is to give
+                if not same and name not in ("Tensor.gather.0.backward.output.0", "Tensor.float.0.backward.output.0"):
                     bad.append("%s: %s: got %r, expected %r" % (name, column, cell, expected))
         print("pt_standard: %d rows compared" % compared, file=sys.stderr)
         self.assertEqual(bad, [])
