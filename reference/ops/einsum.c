@@ -78,7 +78,10 @@ static int64_t size_of(evaluation *e, const struct lettered *o, const char *lett
 {
     int64_t total = 1;
     for (unsigned i = 0; letters[i] != 0; i++) {
-        sizes[i] = o->x->shape[position(o->letters, letters[i])];
+        unsigned at = position(o->letters, letters[i]);
+        if (at >= o->x->rank || at >= RANK)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a subscript is in no operand");
+        sizes[i] = o->x->shape[at];
         if (__builtin_mul_overflow(total, sizes[i], &total))
             tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     }

@@ -237,8 +237,8 @@ static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, 
 {
     int64_t strides[RANK], shape[RANK], kept[RANK];
     unsigned rank = 0;
-    if (d1 == d2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions cannot be identical");
+    if (d1 == d2 || offset < -INT32_MAX || offset > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions or offset do not fit");
     tdc_strides(x, strides);
     for (unsigned d = 0; d < x->rank; d++)
         if (d != d1 && d != d2) {
@@ -268,6 +268,8 @@ static void diag(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     int64_t offset = tdc_int_argument(e, "diagonal");
+    if (offset < -INT32_MAX || offset > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal is out of range");
     if (x->rank == 2) {
         tdc_give(e, diagonal_of(e, x, offset, 0, 1));
         return;
