@@ -162,7 +162,7 @@ static void convolution(evaluation *e)
     int64_t *map = window_map(e, &w, samples, channels, &total);
     int64_t depth = channels / groups * product(w.kernel, w.n);
     int64_t places = samples * product(w.count, w.n);
-    array *columns = tdc_gather(e, x, map, 3, (const int64_t[]){groups, depth, places}, 0);
+    array *columns = tdc_mapped(e, x, map, 3, (const int64_t[]){groups, depth, places}, 0);
     array *matrix = tdc_reshape(e, weight, 3, (const int64_t[]){groups, outputs / groups, depth});
     array *y = tdc_batch_product(e, matrix, columns, false, false);
     give_batched(e, add_bias(e, samples_first(e, y, outputs, samples, &w), w.n), single);
@@ -234,7 +234,7 @@ static void unfold(evaluation *e)
     read_window(e, &w, x->shape + 2, false);
     int64_t *map = window_map(e, &w, x->shape[0], x->shape[1], &total);
     int64_t depth = x->shape[1] * product(w.kernel, 2), places = product(w.count, 2);
-    array *y = tdc_gather(e, x, map, 3, (const int64_t[]){depth, x->shape[0], places}, 0);
+    array *y = tdc_mapped(e, x, map, 3, (const int64_t[]){depth, x->shape[0], places}, 0);
     give_batched(e, tdc_swap(e, y, 0, 1), single);
 }
 
@@ -269,7 +269,7 @@ static array *pooled_rows(evaluation *e, array *x, const struct windows *w, doub
     unsigned order[6];
     *map = window_map(e, w, x->shape[0], x->shape[1], &total);
     memcpy(shape + 3, w->count, w->n * sizeof *shape);
-    array *y = tdc_gather(e, x, *map, 3 + w->n, shape, fill);
+    array *y = tdc_mapped(e, x, *map, 3 + w->n, shape, fill);
     order[0] = 2;
     order[1] = 0;
     for (unsigned i = 0; i < w->n; i++)

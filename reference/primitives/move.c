@@ -280,7 +280,7 @@ static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, g);
 }
 
-array *tdc_gather(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
+array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
                   double fill)
 {
     array *y = tdc_new(e, x->dtype, rank, shape);
