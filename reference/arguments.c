@@ -296,6 +296,8 @@ tdc_dtype tdc_dtype_argument(evaluation *e, const char *name, tdc_dtype otherwis
         return e->recorded_output == TDC_DTYPE_NONE ? otherwise : e->recorded_output;
     if (v->kind != TDC_VALUE_DTYPE)
         wrong(e, name, "a dtype");
+    if (!tdc_dtype_is_known(v->dtype))
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "dtype %s", tdc_dtype_name(v->dtype));
     bool keeps = (e->operator->flags & TDC_IS_CONVERSION) != 0;
     return tdc_dtype_is_floating(v->dtype) && !keeps ? TDC_F64 : v->dtype;
 }

@@ -106,6 +106,12 @@ struct tdc_evaluation {
 _Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* One that tensors of the reference can have. */
+static inline bool tdc_dtype_is_known(tdc_dtype dtype)
+{
+    return (dtype >= TDC_BOOL && dtype <= TDC_U64) || tdc_dtype_is_floating(dtype);
+}
+
 /* Memory of the arena or no return. */
 void *tdc_take(evaluation *e, int64_t count, size_t size);
 array *tdc_new(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape);

@@ -131,6 +131,8 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
             copy.items.values[i] = adopt(e, &v->items.values[i], leaves, left, depth + 1);
     } else if (v->kind == TDC_VALUE_TENSOR) {
         array *a = tdc_take(e, 1, sizeof *a);
+        if (!tdc_dtype_is_known(v->tensor->dtype))
+            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "dtype %s", tdc_dtype_name(v->tensor->dtype));
         *a = *v->tensor;
         a->number = false;
         a->made = NULL;

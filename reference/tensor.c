@@ -17,8 +17,9 @@ struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, t
             return NULL;
         empty |= shape[d] == 0;
     }
-    for (unsigned d = 0; d < rank && !empty; d++)
-        if (__builtin_mul_overflow(count, shape[d], &count))
+    /* an empty tensor's other sizes must not overflow either: products of some are formed */
+    for (unsigned d = 0; d < rank; d++)
+        if (shape[d] != 0 && __builtin_mul_overflow(count, shape[d], &count))
             return NULL;
     if (empty)
         count = 0;

@@ -16,7 +16,8 @@ static int64_t product(const int64_t *v, unsigned n)
 {
     int64_t p = 1;
     for (unsigned i = 0; i < n; i++)
-        p *= v[i];
+        if (__builtin_mul_overflow(p, v[i], &p))
+            return INT64_MAX; /* refused where the map of windows is made */
     return p;
 }
 
@@ -56,7 +57,8 @@ static int64_t *window_map(evaluation *e, const struct windows *w, int64_t sampl
 {
     int64_t kernels = product(w->kernel, w->n), windows = product(w->count, w->n);
     int64_t plane = product(w->size, w->n), per_channel;
-    if (__builtin_mul_overflow(kernels * samples, windows, &per_channel) ||
+    if (__builtin_mul_overflow(kernels, samples, &per_channel) ||
+        __builtin_mul_overflow(per_channel, windows, &per_channel) ||
         __builtin_mul_overflow(per_channel, channels, total))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     int64_t *map = tdc_take(e, *total, sizeof *map);
@@ -95,6 +97,9 @@ static array *batched(evaluation *e, array *x, unsigned n, bool *single)
         x = tdc_unsqueeze(e, x, 0);
     if (x->rank != n + 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have %u or %u dimensions", n + 1, n + 2);
+    for (unsigned d = 0; d < x->rank; d++)
+        if (x->shape[d] > INT32_MAX)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension is too large");
     return x;
 }
 
@@ -157,7 +162,7 @@ static void convolution(evaluation *e)
     int64_t *map = window_map(e, &w, samples, channels, &total);
     int64_t depth = channels / groups * product(w.kernel, w.n);
     int64_t places = samples * product(w.count, w.n);
-    array *columns = tdc_gather(e, x, map, 3, (const int64_t[]){groups, depth, places}, 0);
+    array *columns = tdc_mapped(e, x, map, 3, (const int64_t[]){groups, depth, places}, 0);
     array *matrix = tdc_reshape(e, weight, 3, (const int64_t[]){groups, outputs / groups, depth});
     array *y = tdc_batch_product(e, matrix, columns, false, false);
     give_batched(e, add_bias(e, samples_first(e, y, outputs, samples, &w), w.n), single);
@@ -172,8 +177,8 @@ static void transposed_convolution(evaluation *e)
     array *weight = tdc_real_array_argument(e, "weight");
     int64_t groups = tdc_int_argument(e, "groups"), samples = x->shape[0], total, extra[3];
     int64_t channels = x->shape[1], shape[5];
-    if (weight->rank != w.n + 2 || groups < 1 || weight->shape[0] != channels ||
-        channels % groups != 0)
+    if (weight->rank != w.n + 2 || weight->count == 0 || groups < 1 || groups > channels ||
+        weight->shape[0] != channels || channels % groups != 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "weight does not fit input and groups");
     int64_t outputs = weight->shape[1] * groups;
     memcpy(w.kernel, weight->shape + 2, w.n * sizeof *w.kernel);
@@ -229,7 +234,7 @@ static void unfold(evaluation *e)
     read_window(e, &w, x->shape + 2, false);
     int64_t *map = window_map(e, &w, x->shape[0], x->shape[1], &total);
     int64_t depth = x->shape[1] * product(w.kernel, 2), places = product(w.count, 2);
-    array *y = tdc_gather(e, x, map, 3, (const int64_t[]){depth, x->shape[0], places}, 0);
+    array *y = tdc_mapped(e, x, map, 3, (const int64_t[]){depth, x->shape[0], places}, 0);
     give_batched(e, tdc_swap(e, y, 0, 1), single);
 }
 
@@ -264,7 +269,7 @@ static array *pooled_rows(evaluation *e, array *x, const struct windows *w, doub
     unsigned order[6];
     *map = window_map(e, w, x->shape[0], x->shape[1], &total);
     memcpy(shape + 3, w->count, w->n * sizeof *shape);
-    array *y = tdc_gather(e, x, *map, 3 + w->n, shape, fill);
+    array *y = tdc_mapped(e, x, *map, 3 + w->n, shape, fill);
     order[0] = 2;
     order[1] = 0;
     for (unsigned i = 0; i < w->n; i++)

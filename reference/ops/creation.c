@@ -75,10 +75,12 @@ static void arange(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "step must be nonzero and lead to the end");
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", whole ? TDC_I64 : TDC_F64);
     int64_t n = (int64_t)length;
+    int64_t first_whole = whole && first != NULL ? tdc_int_argument(e, first) : 0;
+    int64_t step_whole = whole ? tdc_int_argument(e, "step") : 0;
     array *y = tdc_new(e, whole ? TDC_I64 : TDC_F64, 1, &n);
     for (int64_t i = 0; i < n; i++) {
         if (whole)
-            y->whole[i] = (int64_t)start + i * (int64_t)step;
+            y->whole[i] = first_whole + i * step_whole;
         else
             y->real[i] = start + (double)i * step;
     }
@@ -134,7 +136,7 @@ static void one_hot(evaluation *e)
     if (tdc_dtype_is_floating(x->dtype) || x->rank + 1 > RANK)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "one_hot needs integers");
     for (int64_t i = 0; i < x->count; i++) {
-        if (x->whole[i] < 0)
+        if (x->whole[i] < 0 || x->whole[i] > INT32_MAX)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "class values must be non-negative");
         most = x->whole[i] > most ? x->whole[i] : most;
     }

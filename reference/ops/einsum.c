@@ -18,6 +18,13 @@ static unsigned position(const char *letters, char c)
     return found == NULL ? RANK : (unsigned)(found - letters);
 }
 
+/* The size of a letter's dimension, -1 when it has none. */
+static int64_t extent(const struct lettered *o, char c)
+{
+    unsigned at = position(o->letters, c);
+    return at < RANK && at < o->x->rank ? o->x->shape[at] : -1;
+}
+
 /* A letter that comes twice takes the diagonal. */
 static void take_diagonals(evaluation *e, struct lettered *o)
 {
@@ -78,7 +85,9 @@ static int64_t size_of(evaluation *e, const struct lettered *o, const char *lett
 {
     int64_t total = 1;
     for (unsigned i = 0; letters[i] != 0; i++) {
-        sizes[i] = o->x->shape[position(o->letters, letters[i])];
+        sizes[i] = extent(o, letters[i]);
+        if (sizes[i] < 0)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a subscript is in no operand");
         if (__builtin_mul_overflow(total, sizes[i], &total))
             tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     }
@@ -101,8 +110,7 @@ static struct lettered contract(evaluation *e, struct lettered *a, struct letter
     for (const char *c = a->letters; *c != 0; c++) {
         bool shared = strchr(b->letters, *c) != NULL;
         append(!shared ? rows : strchr(wanted, *c) != NULL ? batch : inner, (char[]){*c, 0});
-        if (shared &&
-            a->x->shape[position(a->letters, *c)] != b->x->shape[position(b->letters, *c)])
+        if (shared && extent(a, *c) != extent(b, *c))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a subscript has two sizes");
     }
     for (const char *c = b->letters; *c != 0; c++)

@@ -94,7 +94,7 @@ static array *at(evaluation *e, const struct sampler *s, int dy, int dx, bool ne
                 map[(n * channels + k) * places + p] =
                     i < 0 || j < 0 ? -1 : ((n * channels + k) * h + i) * w + j;
         }
-    return tdc_gather(e, s->x, map, 4, shape, 0);
+    return tdc_mapped(e, s->x, map, 4, shape, 0);
 }
 
 /* Weights of the neighbours from first on, from the fraction t of a coordinate. */

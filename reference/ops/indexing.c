@@ -53,7 +53,7 @@ static void gather(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
-    tdc_give(e, tdc_gather(e, x, places(e, x, dim, index), index->rank, index->shape, 0));
+    tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), index->rank, index->shape, 0));
 }
 
 /* src cut to the shape of index */
@@ -97,7 +97,7 @@ static void scatter(evaluation *e)
     array *written = tdc_new_like(e, TDC_BOOL, x);
     for (int64_t i = 0; i < x->count; i++)
         written->whole[i] = writer[i] >= 0;
-    array *put = tdc_gather(e, src, writer, x->rank, x->shape, 0);
+    array *put = tdc_mapped(e, src, writer, x->rank, x->shape, 0);
     tdc_give(e, tdc_select(e, written, put, x));
 }
 
@@ -132,7 +132,7 @@ static void index_select(evaluation *e)
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t shape[RANK];
     int64_t *map = slice_places(e, x, dim, index, shape);
-    tdc_give(e, tdc_gather(e, x, map, x->rank, shape, 0));
+    tdc_give(e, tdc_mapped(e, x, map, x->rank, shape, 0));
 }
 
 enum index_write {
@@ -164,7 +164,7 @@ static void index_write(evaluation *e)
         writer[map[i]] = i;
     for (int64_t i = 0; i < x->count; i++)
         written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_gather(e, src, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_select(e, written, tdc_mapped(e, src, writer, x->rank, x->shape, 0), x));
 }
 
 static void take(evaluation *e)
@@ -173,7 +173,7 @@ static void take(evaluation *e)
     int64_t *map = tdc_take(e, index->count, sizeof *map);
     for (int64_t i = 0; i < index->count; i++)
         map[i] = checked(e, index->whole[i], x->count);
-    tdc_give(e, tdc_gather(e, x, map, index->rank, index->shape, 0));
+    tdc_give(e, tdc_mapped(e, x, map, index->rank, index->shape, 0));
 }
 
 /* ---- by masks
@@ -192,7 +192,7 @@ static void masked_select(evaluation *e)
     for (int64_t i = 0; i < x->count; i++)
         if (mask->whole[i])
             map[found++] = i;
-    tdc_give(e, tdc_gather(e, x, map, 1, &found, 0));
+    tdc_give(e, tdc_mapped(e, x, map, 1, &found, 0));
 }
 
 static void masked_fill(evaluation *e)
@@ -214,7 +214,7 @@ static void masked_scatter(evaluation *e)
     if (next > source->count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "source has too few elements");
     source = tdc_convert(e, source, x->dtype);
-    tdc_give(e, tdc_select(e, mask, tdc_gather(e, source, map, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_select(e, mask, tdc_mapped(e, source, map, x->rank, x->shape, 0), x));
 }
 
 /* tril -1, triu 1 */
@@ -230,15 +230,15 @@ static void triangle(evaluation *e)
         int64_t offset = i % columns - i / columns % lines;
         map[i] = (e->operator->variant<0 ? offset <= diagonal : offset >= diagonal) ? i : -1;
     }
-    tdc_give(e, tdc_gather(e, x, map, x->rank, x->shape, 0));
+    tdc_give(e, tdc_mapped(e, x, map, x->rank, x->shape, 0));
 }
 
 static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, unsigned d2)
 {
     int64_t strides[RANK], shape[RANK], kept[RANK];
     unsigned rank = 0;
-    if (d1 == d2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions cannot be identical");
+    if (d1 == d2 || offset < -INT32_MAX || offset > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions or offset do not fit");
     tdc_strides(x, strides);
     for (unsigned d = 0; d < x->rank; d++)
         if (d != d1 && d != d2) {
@@ -268,6 +268,8 @@ static void diag(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     int64_t offset = tdc_int_argument(e, "diagonal");
+    if (offset < -INT32_MAX || offset > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal is out of range");
     if (x->rank == 2) {
         tdc_give(e, diagonal_of(e, x, offset, 0, 1));
         return;

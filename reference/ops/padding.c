@@ -71,7 +71,7 @@ static void pad(evaluation *e)
         map[i] = from;
     }
     double fill = tdc_given(e, "value") ? tdc_real_argument(e, "value") : 0;
-    tdc_give(e, tdc_gather(e, x, map, x->rank, shape, fill));
+    tdc_give(e, tdc_mapped(e, x, map, x->rank, shape, fill));
 }
 
 static const struct tdc_operator rows[] = {

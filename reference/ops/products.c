@@ -114,7 +114,8 @@ static void kron(evaluation *e)
         pa[2 * d + 1] = 1;
         pb[2 * d] = 1;
         pb[2 * d + 1] = y;
-        whole[d] = x * y;
+        if (__builtin_mul_overflow(x, y, &whole[d]))
+            tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     }
     array *y = tdc_mul(e, tdc_reshape(e, a, 2 * rank, pa), tdc_reshape(e, b, 2 * rank, pb));
     tdc_give(e, tdc_reshape(e, y, rank, whole));

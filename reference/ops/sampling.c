@@ -171,7 +171,7 @@ static void pixel_shuffle(evaluation *e)
     array *x = tdc_array_argument(e, "input");
     int64_t r = tdc_int_argument(e, "factor");
     bool up = e->operator->variant != 0;
-    if (x->rank < 3 || x->rank + 2 > RANK || r < 1 || r > INT32_MAX)
+    if (x->rank < 3 || x->rank + 2 > RANK || r < 1 || r > 65536 || x->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions expected");
     unsigned lead = x->rank - 3;
     int64_t c = x->shape[lead], h = x->shape[lead + 1], w = x->shape[lead + 2];

@@ -54,7 +54,8 @@ static void unflatten(evaluation *e)
     int64_t sizes[RANK], shape[2 * RANK], known = 1;
     size_t count = tdc_ints_argument(e, "sizes", sizes, RANK);
     for (size_t i = 0; i < count; i++)
-        known *= sizes[i] == -1 ? 1 : sizes[i];
+        if (__builtin_mul_overflow(known, sizes[i] == -1 ? 1 : sizes[i], &known))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "invalid sizes");
     for (unsigned d = 0; d < x->rank; d++) {
         if (d != dim)
             shape[rank++] = x->shape[d];

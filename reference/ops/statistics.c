@@ -142,6 +142,8 @@ static void histc(evaluation *e)
             high = fmax(high, x->real[i]);
         }
     }
+    if (!isfinite(low) || !isfinite(high) || low > high)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "range is not finite");
     if (low == high) {
         low -= 1;
         high += 1;

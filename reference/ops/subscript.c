@@ -148,7 +148,7 @@ static void getitem(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     array *places = subscript_places(e, x, read_subscripts(e, "index"));
-    tdc_give(e, tdc_gather(e, x, places->whole, places->rank, places->shape, 0));
+    tdc_give(e, tdc_mapped(e, x, places->whole, places->rank, places->shape, 0));
 }
 
 static void setitem(evaluation *e)
@@ -173,7 +173,7 @@ static void setitem(evaluation *e)
         writer[places->whole[i]] = i;
     for (int64_t i = 0; i < x->count; i++)
         written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_gather(e, source, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_select(e, written, tdc_mapped(e, source, writer, x->rank, x->shape, 0), x));
 }
 
 static const struct tdc_operator rows[] = {

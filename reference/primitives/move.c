@@ -36,9 +36,10 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
     bool overflows = false, empty = false;
     for (unsigned d = 0; d < rank; d++) {
         empty |= shape[d] == 0;
-        overflows |= shape[d] < 0 || __builtin_mul_overflow(count, shape[d], &count);
+        overflows |=
+            shape[d] < 0 || (shape[d] != 0 && __builtin_mul_overflow(count, shape[d], &count));
     }
-    if ((overflows && !empty) || (empty ? 0 : count) != x->count)
+    if (overflows || (empty ? 0 : count) != x->count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shape is invalid for input of size %lld",
                    (long long)x->count);
     array *y = tdc_constant(e, x);
@@ -235,7 +236,7 @@ array *tdc_slice(evaluation *e, array *x, unsigned dim, int64_t start, int64_t l
     memcpy(shape, x->shape, sizeof shape);
     int64_t offset = length > 0 ? start * strides[dim] : 0;
     shape[dim] = length;
-    strides[dim] *= step;
+    strides[dim] *= length > 1 ? step : 1; /* a longer step may overflow */
     return tdc_view(e, x, x->rank, shape, strides, offset);
 }
 
@@ -279,7 +280,7 @@ static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, g);
 }
 
-array *tdc_gather(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
+array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
                   double fill)
 {
     array *y = tdc_new(e, x->dtype, rank, shape);

@@ -167,7 +167,7 @@ array *tdc_flip(evaluation *e, array *x, unsigned dim);
 array *tdc_unsqueeze(evaluation *e, array *x, unsigned dim);
 array *tdc_squeeze(evaluation *e, array *x, unsigned dim);
 /* result[i] = x[map[i]], or fill where map[i] < 0. The map must outlive the evaluation. */
-array *tdc_gather(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
+array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
                   double fill);
 /* result = 0; result[map[i]] += x[i] where map[i] >= 0. */
 array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned rank,

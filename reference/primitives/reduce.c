@@ -217,7 +217,7 @@ array *tdc_pick(evaluation *e, array *rows, array *index)
     int64_t *map = tdc_take(e, index->count, sizeof *map);
     for (int64_t i = 0; i < index->count; i++)
         map[i] = i / width * n + index->whole[i];
-    return tdc_gather(e, rows, map, index->rank, index->shape, 0);
+    return tdc_mapped(e, rows, map, index->rank, index->shape, 0);
 }
 
 static void pull_extreme_shared(evaluation *e, struct tdc_tape_node *node, array *gradient)
