@@ -54,7 +54,7 @@ void tdc_tensor_close(struct tdc_tensor *tensor);
  * into it instead of being mapped: for them a map costs several times the read. Such a tensor is
  * valid until the scratch is used for the next file.
  */
-#define TDC_SMALL_FILE ((size_t)256 << 10)
+#define TDC_SMALL_FILE ((size_t)1 << 20)
 struct tdc_tensor_scratch;
 struct tdc_tensor_scratch *tdc_tensor_scratch_new(void);
 void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch);

@@ -12,7 +12,7 @@
 /* Jobs of at least so many bytes start before all others, largest first. */
 #define LARGE_JOB ((uint64_t)64 << 20)
 /* Jobs of less are taken several at a time. */
-#define SMALL_JOB  ((uint64_t)256 << 10)
+#define SMALL_JOB  ((uint64_t)1 << 20)
 #define MOST_BATCH 32
 
 /* A pair of several spans, open to every thread. */
@@ -287,9 +287,6 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
 {
     qsort(jobs, count, sizeof *jobs, by_size_and_order);
     int threads = engine->threads > 0 ? engine->threads : omp_get_num_procs();
-    /* a thread that waits for the disk computes nothing: each gets a companion */
-    if (count != 0 && jobs[0].bytes >= TDC_SPAN_BYTES && tdc_job_is_cold(&jobs[0], engine->io))
-        threads *= 2;
     struct run run = {.engine = engine, .jobs = jobs, .count = count, .threads = (size_t)threads};
     run.shared = calloc((size_t)threads, sizeof *run.shared);
     if (run.shared == NULL)

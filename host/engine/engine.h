@@ -116,9 +116,6 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
  * mapped data vanished. */
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
 
-/* Whether the NPU file of a job will come from the disk. */
-bool tdc_job_is_cold(const struct tdc_job *job, tdc_io io);
-
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);
 

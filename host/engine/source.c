@@ -34,7 +34,11 @@ tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-bool tdc_tensor_is_cold(const struct tdc_tensor *tensor)
+/*
+ * Whether the file must come from the disk: most of a few sampled pages are not in the page cache.
+ * Where the kernel does not tell (a file of someone else) it looks resident, and the map serves.
+ */
+static bool is_cold(const struct tdc_tensor *tensor)
 {
     enum {
         SAMPLES = 16
@@ -68,7 +72,7 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
     if (tensor->map == NULL || tensor->descriptor < 0)
         return; /* small: already in memory */
     source->offset = (uint64_t)(tensor->data - (const unsigned char *)tensor->map);
-    bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && tdc_tensor_is_cold(tensor));
+    bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && is_cold(tensor));
     if (io == TDC_IO_PREAD || (direct && make_direct(tensor->descriptor)))
         source->mode = TDC_SOURCE_READ;
 }

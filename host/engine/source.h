@@ -42,13 +42,6 @@ struct tdc_span_buffer {
 };
 void tdc_span_buffer_free(struct tdc_span_buffer *buffer);
 
-/*
- * Whether a mapped file must come from the disk: most of a few sampled pages are not in the page
- * cache. Where the kernel does not tell (a file of someone else) it looks resident, and the map
- * serves.
- */
-bool tdc_tensor_is_cold(const struct tdc_tensor *tensor);
-
 /* Decides how the tensor will be read. */
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io);
 

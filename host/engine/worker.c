@@ -47,23 +47,6 @@ static void ask_for(struct tdc_worker *worker, const char *folder, const char *n
     close(file.descriptor);
 }
 
-bool tdc_job_is_cold(const struct tdc_job *job, tdc_io io)
-{
-    struct tdc_text path;
-    struct tdc_tensor tensor;
-    bool cold = io == TDC_IO_DIRECT;
-    if (io != TDC_IO_AUTO)
-        return cold;
-    tdc_text_init(&path, PATH_LIMIT);
-    const char *name = tdc_job_path(&path, job->n_folder, job->n_file, NULL);
-    if (name != NULL && tdc_tensor_open(name, TDC_TENSOR_BY_SUFFIX, &tensor, NULL) == TDC_OK) {
-        cold = tdc_tensor_is_cold(&tensor);
-        tdc_tensor_close(&tensor);
-    }
-    tdc_text_free(&path);
-    return cold;
-}
-
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
