@@ -1,5 +1,6 @@
 #include "reference/primitives/gemm.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,25 +92,38 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Panels of `width` lines each: line l of depth p is x[l * line + p * step]; missing lines are 0.
+ */
+static void pack(const double *x, int64_t line, int64_t step, int64_t lines, int64_t depth,
+                 int64_t width, double *to)
+{
+    for (int64_t l = 0; l < lines; l += width, to += width * depth) {
+        int64_t here = least(width, lines - l);
+        if (here < width)
+            memset(to, 0, (size_t)(width * depth) * sizeof *to);
+        if (line == 1) {
+            for (int64_t p = 0; p < depth; p++)
+                memcpy(to + p * width, x + l + p * step, (size_t)here * sizeof *to);
+            continue;
+        }
+        for (int64_t i = 0; i < here; i++)
+            for (int64_t p = 0; p < depth; p++)
+                to[p * width + i] = x[(l + i) * line + p * step];
+    }
+}
+
 static void pack_a(const struct operands *o, const struct tile *t, int64_t row, int64_t rows,
                    int64_t start, int64_t depth, double *to)
 {
-    for (int64_t r = 0; r < rows; r += t->rows)
-        for (int64_t p = 0; p < depth; p++)
-            for (int64_t i = 0; i < t->rows; i++)
-                *to++ =
-                    r + i < rows ? at(o->a, o->transpose_a, o->m, o->k, row + r + i, start + p) : 0;
+    int64_t line = o->transpose_a ? 1 : o->k, step = o->transpose_a ? o->m : 1;
+    pack(o->a + row * line + start * step, line, step, rows, depth, t->rows, to);
 }
 
 static void pack_b(const struct operands *o, const struct tile *t, int64_t column, int64_t columns,
                    int64_t start, int64_t depth, double *to)
 {
-    for (int64_t c = 0; c < columns; c += t->columns)
-        for (int64_t p = 0; p < depth; p++)
-            for (int64_t j = 0; j < t->columns; j++)
-                *to++ = c + j < columns
-                            ? at(o->b, o->transpose_b, o->k, o->n, start + p, column + c + j)
-                            : 0;
+    int64_t line = o->transpose_b ? o->k : 1, step = o->transpose_b ? 1 : o->n;
+    pack(o->b + column * line + start * step, line, step, columns, depth, t->columns, to);
 }
 
 /* Rows [row, row+rows) of c, columns [column, column+columns), one depth block. */
@@ -170,8 +184,9 @@ void tdc_gemm(int64_t m, int64_t n, int64_t k, const double *a, bool transpose_a
     const struct tile *t = choose_tile();
     int64_t bands = work < (double)PARALLEL_FROM ? 1 : (m + PANEL_ROWS - 1) / PANEL_ROWS;
     int64_t band = bands == 1 ? m : PANEL_ROWS;
-    if (bands > 8) { /* fewer, larger bands: b is packed once per band */
-        bands = 8;
+    int64_t threads = omp_get_max_threads();
+    if (bands > threads) { /* b is packed once per band */
+        bands = threads;
         band = (m / bands + t->rows) / t->rows * t->rows;
     }
 #pragma omp parallel for schedule(dynamic) if (bands > 1)
