@@ -58,6 +58,11 @@ static array *mask_places(evaluation *e, array **places, unsigned dim, const arr
 {
     int64_t shape[RANK], found = 0;
     unsigned rank = 0;
+    if (mask->rank == 0) { /* a single truth is a new dimension of one element or none */
+        *places = tdc_unsqueeze(e, *places, dim);
+        found = mask->whole[0] != 0;
+        return tdc_zeros(e, TDC_I64, 1, &found);
+    }
     for (unsigned d = 0; d < (*places)->rank; d++) {
         bool inside = d >= dim && d < dim + mask->rank;
         if (inside && mask->shape[d - dim] != (*places)->shape[d])
@@ -80,6 +85,8 @@ static array *picked(evaluation *e, array *places, unsigned dim, const array *in
 {
     int64_t shape[2 * RANK] = {0}, n = places->shape[dim], inner = 1;
     unsigned rank = 0;
+    if (dim >= places->rank)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "too many indices");
     for (unsigned d = 0; d < places->rank; d++) {
         inner *= d > dim ? places->shape[d] : 1;
         if (d != dim)

@@ -241,6 +241,47 @@ static void gradients_are_checked(void **state)
     assert_memory_equal(reals(b, 0), zeros, sizeof zeros);
 }
 
+static void subscripts_read_and_write(void **state)
+{
+    struct bench *b = *state;
+    struct tdc_reference_value bounds[3] = {whole(1), {.kind = TDC_VALUE_NULL}, whole(2)};
+    struct tdc_reference_value slice = {.kind = TDC_VALUE_SLICE};
+    slice.items.values = bounds;
+    slice.items.count = 3;
+    struct tdc_reference_value x = vector(b, TDC_F32, 5, (double[]){1, 2, 3, 4, 5});
+    struct tdc_reference_value mask = vector(b, TDC_BOOL, 5, (double[]){1, 0, 0, 0, 1});
+    assert_int_equal(forward(b, "Tensor.__getitem__", (struct tdc_reference_value[]){x, slice}, 2),
+                     TDC_OK);
+    assert_int_equal(b->results.values[0].tensor->count, 2);
+    assert_true(reals(b, 0)[0] == 2 && reals(b, 0)[1] == 4);
+    struct tdc_reference_value write[] = {x, mask, whole(9)};
+    assert_int_equal(forward(b, "Tensor.__setitem__", write, 3), TDC_OK);
+    const double wanted[] = {9, 2, 3, 4, 9};
+    assert_memory_equal(reals(b, 0), wanted, sizeof wanted);
+    /* the gradient of what was overwritten is zero */
+    struct tdc_reference_value g = vector(b, TDC_F32, 5, (double[]){1, 1, 1, 1, 1});
+    assert_int_equal(backward(b, "Tensor.__setitem__", write, 3, g.tensor), TDC_OK);
+    const double kept[] = {0, 1, 1, 1, 0};
+    assert_memory_equal(reals(b, 0), kept, sizeof kept);
+}
+
+static void einsum_takes_diagonals_and_sums(void **state)
+{
+    struct bench *b = *state;
+    struct tdc_reference_value m = vector(b, TDC_F64, 4, (double[]){1, 2, 3, 4});
+    m.tensor->rank = 2;
+    m.tensor->shape[0] = m.tensor->shape[1] = 2;
+    struct tdc_reference_value trace = {.kind = TDC_VALUE_TEXT, .text = "ii->"};
+    struct tdc_reference_value square = {.kind = TDC_VALUE_TEXT, .text = "ij,jk->ki"};
+    assert_int_equal(forward(b, "Torch.einsum", (struct tdc_reference_value[]){trace, m}, 2),
+                     TDC_OK);
+    assert_true(b->results.values[0].tensor->rank == 0 && reals(b, 0)[0] == 5);
+    assert_int_equal(forward(b, "Torch.einsum", (struct tdc_reference_value[]){square, m, m}, 3),
+                     TDC_OK);
+    const double wanted[] = {7, 15, 10, 22};
+    assert_memory_equal(reals(b, 0), wanted, sizeof wanted);
+}
+
 /* Panels, edges and both transpositions against the definition. */
 static void products_of_odd_sizes(void **state)
 {
@@ -282,6 +323,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_calls_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(sizes_that_do_not_fit_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(gradients_are_checked, start, stop),
+        cmocka_unit_test_setup_teardown(subscripts_read_and_write, start, stop),
+        cmocka_unit_test_setup_teardown(einsum_takes_diagonals_and_sums, start, stop),
         cmocka_unit_test_setup_teardown(products_of_odd_sizes, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
