@@ -12,8 +12,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } subcommands[] = {
     {"compare", tdc_bench_compare}, {"kernels", tdc_bench_kernels}, {"io", tdc_bench_io},
-    {"match", tdc_bench_match},     {"make", tdc_bench_make},
-    {"device", tdc_bench_device},
+    {"match", tdc_bench_match},     {"make", tdc_bench_make},       {"device", tdc_bench_device},
 };
 
 int tdc_command_bench(int argc, char **argv)

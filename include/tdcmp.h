@@ -221,8 +221,8 @@ const char *tdc_match_method(const tdc_match *match);
 /* Why the two face each other, or why there is no partner, in one short text; valid until the next
  * call for the same match. */
 const char *tdc_match_reason(tdc_match *match, size_t pair);
-/* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs were
- * missing; TDC_ERR_NOTHING when there was no layer mapping. */
+/* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs
+ * were missing; TDC_ERR_NOTHING when there was no layer mapping. */
 tdc_status tdc_match_write_mapping(const tdc_match *match, const char *path,
                                    struct tdc_error *error);
 /* Layer mapping entries that would pair records without a partner, by equal shape and position:
@@ -501,11 +501,10 @@ void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char 
  * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder. Rows
  * without a partner are told as warnings; a repeated row is TDC_ERR_REFUSED.
  */
-tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_details,
-                                 const char *folder,
-                                 void (*message)(void *context, tdc_message_level level,
-                                                 const char *text),
-                                 void *context, struct tdc_error *error);
+tdc_status
+tdc_precision_compare(const char *npu_details, const char *gpu_details, const char *folder,
+                      void (*message)(void *context, tdc_message_level level, const char *text),
+                      void *context, struct tdc_error *error);
 
 /* ---- progress on the terminal ---------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* A row name longer than this is not from a collector. */
 #define NAME_LIMIT ((size_t)1 << 16)
 /* Longest text of one value: lists given as arguments can be large. */

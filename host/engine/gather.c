@@ -75,7 +75,8 @@ static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *s
     return true;
 }
 
-bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer)
+bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
+                         void *buffer)
 {
     size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
     size_t dense = tdc_dtype_size(tdc_source_dtype(tensor));

@@ -133,8 +133,8 @@ struct gathering {
 static void gather(void *argument)
 {
     struct gathering *gathering = argument;
-    gathering->numbers =
-        tdc_gather_elements(gathering->tensor, gathering->first, gathering->count, gathering->buffer);
+    gathering->numbers = tdc_gather_elements(gathering->tensor, gathering->first, gathering->count,
+                                             gathering->buffer);
 }
 
 static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64_t first,

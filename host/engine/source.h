@@ -62,6 +62,7 @@ enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t f
  * Copies elements [first, first + count) in C order to a dense native buffer; texts become f64.
  * False if a text is no number. Touches mapped memory: call it inside tdc_guarded_read.
  */
-bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer);
+bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
+                         void *buffer);
 
 #endif
