@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+/* clang-format off */
 #define TDC_VECTOR_UNARY(X)                                                                        \
     X(exp, u10)                                                                                    \
     X(expm1, u10)                                                                                  \
@@ -17,6 +18,7 @@
             X(acosh, u10) X(atanh, u10) X(erf, u10) X(erfc, u15) X(sinpi, u05) X(cospi, u05)       \
                 X(lgamma, u10)
 #define TDC_VECTOR_BINARY(X) X(pow, u10) X(atan2, u10) X(hypot, u05)
+/* clang-format on */
 
 #define X(name, bound) void tdc_v##name(double *y, const double *x, size_t n);
 TDC_VECTOR_UNARY(X)
