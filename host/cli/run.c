@@ -200,10 +200,9 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
 
 /* Writes one more file about an item and notes its name. */
 static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_run_item *item,
-                              const char *stem, const char *extension, struct tdc_error *error)
+                              const char *stem, const char *time_stamp, const char *extension,
+                              struct tdc_error *error)
 {
-    char time_stamp[32];
-    stamp(time_stamp);
     char *path = result_path(request, item->task, stem, time_stamp, extension);
     tdc_status status = TDC_ERR_MEMORY;
     if (path != NULL && strcmp(extension, "txt") == 0)
@@ -224,13 +223,14 @@ static const char *advice_stem(const struct tdc_run_request *request, const stru
 }
 
 static tdc_status write_extras(const struct tdc_run_request *request, struct tdc_run_item *item,
-                               struct tdc_error *error)
+                               const char *time_stamp, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     if (request->advice)
-        status = write_extra(request, item, advice_stem(request, item->task), "txt", error);
+        status =
+            write_extra(request, item, advice_stem(request, item->task), time_stamp, "txt", error);
     if (status == TDC_OK)
-        status = write_extra(request, item, "data_mapping", "yaml", error);
+        status = write_extra(request, item, "data_mapping", time_stamp, "yaml", error);
     return status == TDC_ERR_NOTHING ? TDC_OK : status; /* no layer mapping, no such file */
 }
 
@@ -260,9 +260,10 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
     tdc_status status = tdc_make_folders(request->output, error);
     if (status == TDC_OK)
         status = compare_all(request, run, time_stamp, error);
+    stamp(time_stamp); /* one moment for all, so that the set of files never hangs on the clock */
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->items[i].table != NULL)
-            status = write_extras(request, &run->items[i], error);
+            status = write_extras(request, &run->items[i], time_stamp, error);
     run->seconds = now() - start;
     return status;
 }
