@@ -116,6 +116,42 @@ static void divide(struct tdc_open_pair *pair)
     pair->spans = (pair->chunks + pair->span_chunks - 1) / pair->span_chunks;
 }
 
+/*
+ * A small file lies in the scratch of the worker that opened it, which serves the next pair as soon
+ * as this one is shared. A pair of several spans must not depend on it: the other side is large, or
+ * a few stored elements stand for many.
+ */
+static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, const char *file,
+                                struct tdc_tensor *tensor, struct tdc_error *error)
+{
+    if (tensor->map != NULL)
+        return TDC_OK;
+    struct tdc_tensor mapped;
+    const char *path = tdc_job_path(&worker->path, folder, file, error);
+    if (path == NULL)
+        return error->status;
+    tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
+    if (status != TDC_OK)
+        return status;
+    if (mapped.dtype != tensor->dtype || !same_shape(&mapped, tensor)) {
+        tdc_tensor_close(&mapped);
+        return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while it was read", file);
+    }
+    mapped.as_f64 = tensor->as_f64;
+    tdc_tensor_close(tensor);
+    *tensor = mapped;
+    return TDC_OK;
+}
+
+static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
+                           struct tdc_open_pair *pair, struct tdc_outcome *outcome)
+{
+    if (pair->spans <= 1)
+        return true;
+    return leave_scratch(worker, job->n_folder, job->n_file, &pair->n, &outcome->error) == TDC_OK &&
+           leave_scratch(worker, job->b_folder, job->b_file, &pair->b, &outcome->error) == TDC_OK;
+}
+
 bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
                    enum tdc_relative_rule rule, tdc_io io, struct tdc_open_pair *pair,
                    struct tdc_outcome *outcome)
@@ -145,9 +181,14 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_pair_close(pair);
         return false;
     }
+    divide(pair);
+    if (!make_shareable(worker, job, pair, outcome)) {
+        outcome->code = TDC_OUTCOME_UNREADABLE;
+        tdc_pair_close(pair);
+        return false;
+    }
     tdc_source_open(&pair->n_source, &pair->n, io);
     tdc_source_open(&pair->b_source, &pair->b, io);
-    divide(pair);
     return true;
 }
 

@@ -279,6 +279,32 @@ static void results_depend_on_the_data_alone(void **state)
     tensor_folder_remove(&folder);
 }
 
+/* The worker that opened a small file opens the next one while others read the pair. */
+static void shared_pairs_own_their_bytes(void **state)
+{
+    (void)state;
+    struct tensor_folder folder;
+    tensor_folder_make(&folder);
+    static int64_t zeros[ELEMENTS];
+    npy_write(&folder, "n.npy", "<i8", false, "700, 900", zeros, sizeof zeros);
+    npy_write(&folder, "b.npy", "|u1", false, "700, 900", zeros, ELEMENTS);
+    struct tdc_outcome outcome;
+    struct tdc_open_pair pair;
+    struct tdc_job job = {.n_folder = folder.folder.path,
+                          .n_file = "n.npy",
+                          .b_folder = folder.folder.path,
+                          .b_file = "b.npy",
+                          .row = &outcome};
+    struct tdc_worker worker;
+    assert_int_equal(tdc_worker_init(&worker, backend, NULL), TDC_OK);
+    assert_true(tdc_pair_open(&worker, &job, TDC_RELATIVE_F64, TDC_IO_AUTO, &pair, &outcome));
+    assert_true(pair.spans > 1);
+    assert_true(pair.n.map != NULL && pair.b.map != NULL);
+    tdc_pair_close(&pair);
+    tdc_worker_free(&worker);
+    tensor_folder_remove(&folder);
+}
+
 /* ---- files that change ----------------------------------------------------------------------- */
 
 static void write_plain_pair(const struct tensor_folder *folder)
@@ -495,6 +521,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_depend_on_the_data_alone),
+        cmocka_unit_test(shared_pairs_own_their_bytes),
         cmocka_unit_test(a_file_that_shrinks_ends_its_chunk),
         cmocka_unit_test(a_file_that_shrinks_is_one_row),
         cmocka_unit_test(outcomes_without_arithmetic),
