@@ -90,23 +90,32 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-void tdc_source_announce(const struct tdc_source *source, uint64_t first, uint64_t count)
+/* Advice about the pages of mapped elements. */
+static void advise(const struct tdc_source *source, uint64_t first, uint64_t count, int advice)
 {
     const struct tdc_tensor *tensor = source->tensor;
-    if (source->mode != TDC_SOURCE_MAPPED || tensor->map == NULL || first >= tensor->count)
+    if (source->mode != TDC_SOURCE_MAPPED || tensor->map == NULL)
         return;
-    if (count > tensor->count - first)
-        count = tensor->count - first;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t size = tdc_dtype_size(tensor->dtype);
     uintptr_t start = (uintptr_t)(tensor->data + first * size) / page * page;
     uintptr_t end = (uintptr_t)(tensor->data + (first + count) * size);
+    madvise((void *)start, end - start, advice);
+}
+
+static void announce(const struct tdc_source *source, uint64_t first, uint64_t count)
+{
 #ifdef MADV_POPULATE_READ
     /* one call maps the whole span where faults would map it in pieces of 64 KB */
-    madvise((void *)start, end - start, MADV_POPULATE_READ);
+    advise(source, first, count, MADV_POPULATE_READ);
 #else
-    madvise((void *)start, end - start, MADV_WILLNEED);
+    advise(source, first, count, MADV_WILLNEED);
 #endif
+}
+
+void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count)
+{
+    advise(source, first, count, MADV_DONTNEED);
 }
 
 static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,
@@ -166,7 +175,7 @@ enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t f
 {
     switch (source->mode) {
     case TDC_SOURCE_MAPPED:
-        tdc_source_announce(source, first, count);
+        announce(source, first, count);
         *elements = source->tensor->data + first * tdc_dtype_size(source->tensor->dtype);
         return TDC_CHUNK_DONE;
     case TDC_SOURCE_READ:
