@@ -32,6 +32,7 @@ struct tdc_tape_node {
     array *output;
     const void *detail; /* what pull needs besides */
     array *gradient;    /* collected so far, NULL is zero */
+    bool owned;         /* gradient belongs to this node alone and may be added to */
     bool leaf;
 };
 
@@ -129,6 +130,9 @@ static inline bool tdc_tracked(const array *a)
 }
 /* Adds to what `input` has collected. The gradient array may be shared, it is never written. */
 void tdc_collect(evaluation *e, const array *input, array *gradient);
+/* What the tracked `input` has collected, to add to in place: a view's share costs no more than the
+ * view. */
+array *tdc_gradient_of(evaluation *e, const array *input);
 void tdc_track_leaf(evaluation *e, array *leaf);
 void tdc_pull_all(evaluation *e);
 

@@ -3,15 +3,13 @@
 
 #include "reference/primitives/primitives.h"
 
-#define PARALLEL_FROM 32768
-
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
 static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         for (int64_t i = r * n; i < (r + 1) * n; i++)
             g->real[i] = y->real[r] == 0 ? 0 : gradient->real[r] * (x->real[i] / y->real[r]);
@@ -47,7 +45,7 @@ static array *norm_2(evaluation *e, array *rows)
 {
     int64_t n = rows->shape[rows->rank - 1];
     array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         y->real[r] = row_norm(rows->real + r * n, n);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);

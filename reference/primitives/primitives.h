@@ -7,6 +7,8 @@
 
 #include "reference/evaluation.h"
 
+#define TDC_PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
+
 /* ---- elementwise, one operand (unary.c; the table is in unary_functions.c) ---------------- */
 
 enum tdc_unary {
@@ -148,12 +150,13 @@ array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b);
 /* x != 0, as bool; NaN is true. */
 array *tdc_truth(evaluation *e, array *x);
 
-/* ---- moving elements (move.c); any dtype --------------------------------------------------- */
+/* ---- moving elements (move.c, gather.c); any dtype
+ * --------------------------------------------------- */
 
 bool tdc_same_shape(const array *a, const array *b);
 array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape);
 /* Element (i, j, ...) of the result is x[offset + i * strides[0] + j * strides[1] + ...]; the
- * caller vouches for the range. Strides may be negative or zero. */
+ * caller vouches for the range, and that no element is shown twice. Strides may be negative. */
 array *tdc_view(evaluation *e, array *x, unsigned rank, const int64_t *shape,
                 const int64_t *strides, int64_t offset);
 void tdc_strides(const array *x, int64_t strides[TDC_REFERENCE_RANK]);
