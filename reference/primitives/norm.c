@@ -16,19 +16,6 @@ static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, g);
 }
 
-/* Pairwise, in the order of tdc_pairwise_sum. */
-static double sum_of_squares(const double *x, int64_t n, double unit)
-{
-    if (n <= 128) {
-        double squares[128];
-        for (int64_t i = 0; i < n; i++)
-            squares[i] = (x[i] / unit) * (x[i] / unit);
-        return tdc_pairwise_sum(squares, n, 1);
-    }
-    int64_t half = n / 2 & ~(int64_t)7; /* depth is log2(n / 128), at most 56 */
-    return sum_of_squares(x, half, unit) + sum_of_squares(x + half, n - half, unit);
-}
-
 /* Scaled by the largest magnitude when the squares would overflow or vanish. */
 static double row_norm(const double *x, int64_t n)
 {
@@ -36,9 +23,12 @@ static double row_norm(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++)
         top = fabs(x[i]) > top ? fabs(x[i]) : top;
     double unit = top > 1e150 || (top > 0 && top < 1e-150) ? top : 1;
-    if (!isfinite(unit))
-        unit = 1;
-    return unit * sqrt(sum_of_squares(x, n, unit));
+    if (unit == 1 || !isfinite(unit))
+        return sqrt(tdc_pairwise_dot(x, x, n));
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (x[i] / unit) * (x[i] / unit);
+    return unit * sqrt(sum);
 }
 
 static array *norm_2(evaluation *e, array *rows)

@@ -25,6 +25,18 @@ double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride)
            tdc_pairwise_sum(x + half * stride, n - half, stride);
 }
 
+double tdc_pairwise_dot(const double *x, const double *y, int64_t n)
+{
+    if (n <= 128) {
+        double products[128];
+        for (int64_t i = 0; i < n; i++)
+            products[i] = x[i] * y[i];
+        return tdc_pairwise_sum(products, n, 1);
+    }
+    int64_t half = n / 2 & ~(int64_t)7;
+    return tdc_pairwise_dot(x, y, half) + tdc_pairwise_dot(x + half, y + half, n - half);
+}
+
 /* The same sum with all threads: the parts are what the recursion comes to at a fixed depth, joined
  * as it would join them. */
 #define SUM_DEPTH 5

@@ -105,8 +105,7 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
     return y;
 }
 
-/* y = exp(x - max); gives their sum. *top is the maximum, NaN when there is one. */
-static double exponentials(double *y, const double *x, int64_t n, double *top)
+double tdc_exponentials(double *y, const double *x, int64_t n, double *top)
 {
     double m = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++)
@@ -127,9 +126,7 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
     for (int64_t r = 0; r < rows; r++) {
         const double *p = y->real + r * n, *q = gradient->real + r * n;
         double *out = g->real + r * n;
-        for (int64_t i = 0; i < n; i++)
-            out[i] = p[i] * q[i];
-        double sum = tdc_pairwise_sum(out, n, 1);
+        double sum = tdc_pairwise_dot(p, q, n);
         for (int64_t i = 0; i < n; i++)
             out[i] = p[i] * (q[i] - sum);
     }
@@ -143,7 +140,7 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, rows->real + r * n, n, &top);
+        double sum = tdc_exponentials(out, rows->real + r * n, n, &top);
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
     }
@@ -175,7 +172,7 @@ array *tdc_log_softmax_rows(evaluation *e, array *rows)
     for (int64_t r = 0; r < count; r++) {
         const double *x = rows->real + r * n;
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, x, n, &top);
+        double sum = tdc_exponentials(out, x, n, &top);
         tdc_vlog(&sum, &sum, 1);
         for (int64_t i = 0; i < n; i++)
             out[i] = x[i] - top - sum;
