@@ -188,6 +188,9 @@ array *tdc_reduced_shape(evaluation *e, array *y, const array *x, const bool *re
                          bool keepdim);
 /* Sums of the last dimension: shape without it. Pairwise; integers exactly. */
 array *tdc_sum_rows(evaluation *e, array *x);
+/* Sums of one stretch of neighbouring dimensions that are not the last (column_sums.c). */
+bool tdc_is_column_sum(const array *x, const bool *reduced);
+array *tdc_column_sums(evaluation *e, array *x, const bool *reduced);
 array *tdc_product_rows(evaluation *e, array *x);
 array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim);
 array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim);

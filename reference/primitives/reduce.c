@@ -200,7 +200,9 @@ array *tdc_product_rows(evaluation *e, array *x)
 
 array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim)
 {
-    return tdc_reduced_shape(e, tdc_sum_rows(e, tdc_rows(e, x, reduced)), x, reduced, keepdim);
+    array *y = tdc_is_column_sum(x, reduced) ? tdc_column_sums(e, x, reduced)
+                                             : tdc_sum_rows(e, tdc_rows(e, x, reduced));
+    return tdc_reduced_shape(e, y, x, reduced, keepdim);
 }
 
 array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
