@@ -267,7 +267,7 @@ static const double *as_dtype(struct tdc_arena *arena, const double *values, uin
 {
     double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
     for (uint64_t i = 0; copy != NULL && i < count; i++)
-        copy[i] = tdc_reference_round(values[i], dtype);
+        copy[i] = tdc_reference_cast(values[i], dtype);
     return copy;
 }
 
