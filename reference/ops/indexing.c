@@ -56,6 +56,30 @@ static void gather(evaluation *e)
     tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), index->rank, index->shape, 0));
 }
 
+/* gather with the other dimensions broadcast; without dim on the flattened tensor */
+static void take_along(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    if (!tdc_given(e, "dim")) {
+        x = tdc_reshape(e, x, 1, &x->count);
+        index = tdc_reshape(e, index, 1, &index->count);
+    }
+    unsigned dim = tdc_given(e, "dim") ? tdc_dim_argument(e, "dim", x->rank) : 0;
+    if (x->rank == 0 || index->rank != x->rank)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "index must have the rank of the input");
+    int64_t shape[RANK], own[RANK];
+    array outer_x = *x, outer_index = *index;
+    unsigned rank;
+    outer_x.shape[dim] = outer_index.shape[dim] = 1;
+    tdc_broadcast_shape(e, &outer_x, &outer_index, &rank, shape);
+    memcpy(own, shape, sizeof own);
+    shape[dim] = x->shape[dim];
+    own[dim] = index->shape[dim];
+    x = tdc_expand(e, x, rank, shape);
+    index = tdc_expand(e, index, rank, own);
+    tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), rank, own, 0));
+}
+
 /* src cut to the shape of index */
 static array *source_for(evaluation *e, const array *index, tdc_dtype dtype)
 {
@@ -285,7 +309,8 @@ static void diag(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"gather take_along_dim", METHODS, "input, dim, index, *, sparse_grad=False", gather, 0, 0},
+    {"gather", METHODS, "input, dim, index, *, sparse_grad=False", gather, 0, 0},
+    {"take_along_dim", METHODS, "input, index, dim=None", take_along, 0, 0},
     {"scatter", METHODS, "input, dim, index, src=None, *, value=None, reduce=None", scatter, 0, 0},
     {"scatter_add", METHODS, "input, dim, index, src, *, value=None", scatter, 1, 0},
     {"index_select", METHODS, "input, dim, index", index_select, 0, 0},

@@ -32,8 +32,11 @@ static void topk(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "selected index k out of range");
     array *order = tdc_order_rows(e, rows, tdc_bool_argument(e, "largest"));
     order = tdc_slice(e, order, order->rank - 1, 0, k, 1);
-    tdc_give(e, tdc_dim_back(e, tdc_pick(e, rows, order), dim));
-    tdc_give(e, tdc_dim_back(e, order, dim));
+    array *y = tdc_dim_back(e, tdc_pick(e, rows, order), dim);
+    order = tdc_dim_back(e, order, dim);
+    bool flat = x->rank == 0 && k == 1;
+    tdc_give(e, flat ? tdc_squeeze(e, y, 0) : y);
+    tdc_give(e, flat ? tdc_squeeze(e, order, 0) : order);
 }
 
 static bool same_element(const array *x, int64_t a, int64_t b)
@@ -141,8 +144,8 @@ static void nonzero(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"sort msort", METHODS, "input, dim=-1, descending=False, stable=False", sort, VALUES | INDICES,
-     0},
+    {"sort", METHODS, "input, dim=-1, descending=False, stable=False", sort, VALUES | INDICES, 0},
+    {"msort", METHODS, "input, *, dim=0, descending=False", sort, VALUES, 0},
     {"argsort", METHODS, "input, dim=-1, descending=False, stable=False", sort, INDICES,
      TDC_NO_GRADIENT},
     {"npu_sort_v2", TDC_IN_NPU, "input, dim=-1, descending=False", sort, VALUES, 0},

@@ -62,18 +62,18 @@ BINARY(multiplied, a[i] * b[i], b[i], a[i])
 BINARY(divided, a[i] / b[i], 1 / b[i], -(a[i] / b[i]) / b[i])
 BINARY(maximum, larger(a[i], b[i]),
        a[i] == b[i]  ? 0.5
-       : a[i] > b[i] ? 1.0
-                     : 0.0,
+       : a[i] < b[i] ? 0.0
+                     : 1.0,
        a[i] == b[i]  ? 0.5
-       : b[i] > a[i] ? 1.0
-                     : 0.0)
+       : b[i] < a[i] ? 0.0
+                     : 1.0)
 BINARY(minimum, smaller(a[i], b[i]),
        a[i] == b[i]  ? 0.5
-       : a[i] < b[i] ? 1.0
-                     : 0.0,
+       : a[i] > b[i] ? 0.0
+                     : 1.0,
        a[i] == b[i]  ? 0.5
-       : b[i] < a[i] ? 1.0
-                     : 0.0)
+       : b[i] > a[i] ? 0.0
+                     : 1.0)
 BINARY(remainders, remainder_of(a[i], b[i]), 1.0, -floor_quotient(a[i], b[i]))
 BINARY(truncated_remainders, fmod(a[i], b[i]), 1.0, -trunc(a[i] / b[i]))
 BINARY(floor_divided, floor_quotient(a[i], b[i]), 0.0, 0.0)
@@ -90,7 +90,7 @@ static void angle(double *out, const double *a, const double *b, size_t n, int w
     }
     for (size_t i = 0; i < n; i++) {
         double r = a[i] * a[i] + b[i] * b[i];
-        out[i] = which == 1 ? b[i] / r : -a[i] / r;
+        out[i] = r == 0 ? 0 : which == 1 ? b[i] / r : -a[i] / r;
     }
 }
 

@@ -198,6 +198,8 @@ array *tdc_extreme_index(evaluation *e, array *rows, bool largest);
 array *tdc_pick(evaluation *e, array *rows, array *index);
 /* Extremes of rows with the gradient shared among equals. */
 array *tdc_extreme_shared(evaluation *e, array *rows, bool largest);
+/* p-norms of the last dimension, p also infinite or 0 (norm.c). */
+array *tdc_norm_rows(evaluation *e, array *rows, double p);
 double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride);
 
 array *tdc_cumulative_sum(evaluation *e, array *rows);
@@ -213,7 +215,8 @@ int tdc_compare_reals(double a, double b);
 
 /* ---- products (product.c) ------------------------------------------------------------------- */
 
-/* [batch, m, k] x [batch, k, n]; a transposed operand has its last two dimensions swapped. */
+/* [batch, m, k] x [batch, k, n]; a transposed operand has its last two dimensions swapped. Two
+ * integer operands give integers, exact and wrapping. */
 array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b);
 /* The frameworks' matmul on any ranks. */
 array *tdc_matmul(evaluation *e, array *a, array *b);

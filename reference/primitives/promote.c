@@ -191,7 +191,8 @@ array *tdc_combine_any(evaluation *e, enum tdc_binary function, array *a, array 
 {
     tdc_dtype dtype = tdc_promoted(a, b);
     if (!tdc_dtype_is_floating(dtype) && function != TDC_DIV && function != TDC_ATAN2 &&
-        function != TDC_LOGADDEXP && function != TDC_XLOGY && function != TDC_HYPOT)
+        function != TDC_LOGADDEXP && function != TDC_XLOGY && function != TDC_HYPOT &&
+        function != TDC_COPYSIGN)
         return tdc_combine_whole(e, function, a, b, dtype);
     if (function >= TDC_BINARY_COUNT)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "not defined for floating tensors");
