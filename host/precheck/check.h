@@ -80,6 +80,10 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason);
 /* The reference's outputs, computed at the first call. */
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason);
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check);
+/* Reads check->gradients, the inputs of the backward. */
+bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
+/* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */
+bool tdc_is_composite(const char *name);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);

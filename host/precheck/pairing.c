@@ -262,8 +262,7 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
 
 /* ---- backward of PyTorch --------------------------------------------------------------------- */
 
-/* APIs of several autograd nodes: the recorder sees the last node alone. */
-static bool is_composite(const char *name)
+bool tdc_is_composite(const char *name)
 {
     static const char *const names[] = {
         "matmul",     "einsum",        "outer",   "linear", "softsign",
@@ -281,7 +280,7 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
     bool statistics = check->checker->calls->statistics;
     struct tdc_values bench, tested;
     struct gradient_work work = {0};
-    if (!statistics && is_composite(check->name))
+    if (!statistics && tdc_is_composite(check->name))
         return tdc_give_reason(reason, foreign);
     if ((!statistics && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
         !prepare(check, &work, reason))
