@@ -298,6 +298,8 @@ void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
     struct tdc_reason *reason = &check->inputs_reason;
     check->inputs_ready =
         find_operator(check, reason) && read_records(check, reason) && read_inputs(check, reason);
+    if (check->inputs_ready)
+        tdc_compat_arguments(check);
     if (tdc_is_run_ut(checker)) {
         tdc_check_like_run_ut(check);
         return;

@@ -99,6 +99,8 @@ bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_ref
 /* Why msprobe gives up where the mathematics is fine (compat profile); NULL: it does not. */
 const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_direction direction);
 bool tdc_is_in_place(const char *name);
+/* Arguments that mean something else to msprobe (compat profile). */
+void tdc_compat_arguments(struct tdc_call_check *check);
 
 /* dropout.c: recorded as the identity, or judged by its share of zeros. True when it is dropout;
  * then *done says whether slots or rows were made, and the reason is set when not. */
