@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/primitives/primitives.h"
+#include "reference/primitives/twister.h"
 
 static void plain(evaluation *e)
 {
@@ -108,17 +109,18 @@ static bool drops(evaluation *e)
 }
 
 /*
- * The mask torch draws on a CPU after manual_seed(0): Bernoulli numbers of the multiplicative
- * generator MCG31m1, started with the first word of torch's own generator.
+ * The mask that torch draws for a float64 tensor after manual_seed(0), one thread and no MKL: 53
+ * bits per element of two words of its generator, kept when below the share to keep.
  */
 static array *drawn_mask(evaluation *e, const array *like, double keep)
 {
-    const uint64_t modulus = 0x7fffffff, factor = 1132489760;
-    uint64_t state = 2357136044 % modulus;
+    struct tdc_twister twister;
+    tdc_twister_seed(&twister, 0);
     array *mask = tdc_new_like(e, TDC_F64, like);
     for (int64_t i = 0; i < mask->count; i++) {
-        mask->real[i] = (double)state / (double)modulus < keep ? 1 / keep : 0;
-        state = state * factor % modulus;
+        uint64_t high = tdc_twister_word(&twister), low = tdc_twister_word(&twister);
+        double drawn = (double)((high << 32 | low) & 0x1fffffffffffff) * 0x1p-53;
+        mask->real[i] = drawn < keep ? 1 / keep : 0;
     }
     return mask;
 }
