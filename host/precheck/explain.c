@@ -165,7 +165,7 @@ static void show_elements(struct tdc_text *text, struct tdc_arena *arena,
         add_number(text, b[at]);
         if (floating) {
             tdc_text_addf(text, ", as %s ", tdc_value_type(&slot->tested));
-            add_number(text, tdc_reference_round(b[at], tested->dtype));
+            add_number(text, tdc_reference_cast(b[at], tested->dtype));
             tdc_text_addf(text, ", %.3g ULP", tdc_units_apart(b[at], t[at], tested->dtype));
         }
         tdc_text_addc(text, '\n');

@@ -62,14 +62,15 @@ static array *one_minus(evaluation *e, array *x)
     return tdc_shift(e, tdc_scale(e, x, -1), 1);
 }
 
-/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. */
+/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. torch's
+ * bound is a float32. */
 static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *t = node->inputs[1];
     array *dx = tdc_new_like(e, TDC_F64, x), *dt = tdc_new_like(e, TDC_F64, t);
     for (int64_t i = 0; i < x->count; i++) {
         double p = x->real[i], q = t->real[i], g = gradient->real[i];
-        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12);
+        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12f);
         dt->real[i] = g * (log1p(-p) - log(p));
     }
     tdc_collect(e, x, dx);
