@@ -1,4 +1,4 @@
-#include "reference/evaluation.h"
+#include "reference/arithmetic.h"
 
 #include <string.h>
 
@@ -21,6 +21,8 @@ void tdc_track_leaf(evaluation *e, array *leaf)
 void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, size_t input_count,
               array *const *inputs)
 {
+    if (tdc_is_narrow(e) && tdc_dtype_is_floating(output->dtype))
+        tdc_round_array(output, input_count == 1 && inputs[0]->number ? TDC_F32 : e->arithmetic);
     if (!e->recording || !tdc_dtype_is_floating(output->dtype))
         return;
     bool tracked = false;
@@ -41,6 +43,8 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
     struct tdc_tape_node *node = input->made;
     if (node == NULL)
         return;
+    if (tdc_is_narrow(e))
+        gradient = tdc_rounded(e, gradient);
     if (node->gradient == NULL) {
         node->gradient = gradient;
         return;
@@ -48,7 +52,7 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
     array *sum = tdc_new_like(e, TDC_F64, input);
     const double *a = node->gradient->real, *b = gradient->real;
     for (int64_t i = 0; i < sum->count; i++)
-        sum->real[i] = a[i] + b[i];
+        sum->real[i] = tdc_step(e, a[i] + b[i]);
     node->gradient = sum;
 }
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
 static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -12,12 +12,13 @@ static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradie
     int64_t n = x->shape[x->rank - 1];
     for (int64_t r = 0; r < y->count; r++)
         for (int64_t i = r * n; i < (r + 1) * n; i++)
-            g->real[i] = y->real[r] == 0 ? 0 : gradient->real[r] * (x->real[i] / y->real[r]);
+            g->real[i] =
+                y->real[r] == 0 ? 0 : gradient->real[r] * tdc_step(e, x->real[i] / y->real[r]);
     tdc_collect(e, x, g);
 }
 
 /* Scaled by the largest magnitude when the squares would overflow or vanish. */
-static double row_norm(const double *x, int64_t n, double *squares)
+static double row_norm(const evaluation *e, const double *x, int64_t n, double *squares)
 {
     double top = 0;
     for (int64_t i = 0; i < n; i++)
@@ -26,8 +27,8 @@ static double row_norm(const double *x, int64_t n, double *squares)
     if (!isfinite(unit))
         unit = 1;
     for (int64_t i = 0; i < n; i++)
-        squares[i] = (x[i] / unit) * (x[i] / unit);
-    return unit * sqrt(tdc_pairwise_sum(squares, n, 1));
+        squares[i] = tdc_partial(e, (x[i] / unit) * (x[i] / unit));
+    return unit * sqrt(tdc_row_sum(e, squares, n));
 }
 
 static array *norm_2(evaluation *e, array *rows)
@@ -36,7 +37,7 @@ static array *norm_2(evaluation *e, array *rows)
     array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
     double *squares = tdc_take(e, n, sizeof *squares);
     for (int64_t r = 0; r < y->count; r++)
-        y->real[r] = row_norm(rows->real + r * n, n, squares);
+        y->real[r] = row_norm(e, rows->real + r * n, n, squares);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);
     return y;
 }

@@ -1,6 +1,6 @@
-#include "reference/primitives/primitives.h"
-
 #include <string.h>
+
+#include "reference/arithmetic.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -276,7 +276,7 @@ static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradie
     const int64_t *map = node->detail;
     for (int64_t i = 0; i < gradient->count; i++)
         if (map[i] >= 0)
-            g->real[map[i]] += gradient->real[i];
+            g->real[map[i]] = tdc_step(e, g->real[map[i]] + gradient->real[i]);
     tdc_collect(e, x, g);
 }
 
@@ -316,7 +316,7 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
         if (map[i] < 0)
             continue;
         if (floating)
-            y->real[map[i]] += x->real[i];
+            y->real[map[i]] = tdc_step(e, y->real[map[i]] + x->real[i]);
         else
             y->whole[map[i]] =
                 tdc_wrap((int64_t)((uint64_t)y->whole[map[i]] + (uint64_t)x->whole[i]), x->dtype);

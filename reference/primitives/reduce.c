@@ -1,7 +1,7 @@
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "reference/arithmetic.h"
 
 #define RANK          TDC_REFERENCE_RANK
 #define PARALLEL_FROM 32768
@@ -63,19 +63,23 @@ array *tdc_reduced_shape(evaluation *e, array *y, const array *x, const bool *re
     return tdc_reshape(e, y, rank, shape);
 }
 
-/* gradient has one element per row: copies it along the row. */
+/* gradient has one element per row: its share goes to each element of the row. */
 static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-    for (int64_t r = 0; r < gradient->count; r++)
+    double divisor = *(const double *)node->detail;
+    for (int64_t r = 0; r < gradient->count; r++) {
+        double share = gradient->real[r] / divisor;
         for (int64_t i = 0; i < n; i++)
-            g->real[r * n + i] = gradient->real[r];
+            g->real[r * n + i] = share;
+    }
     tdc_collect(e, x, g);
 }
 
-array *tdc_sum_rows(evaluation *e, array *x)
+/* Sums, floating ones divided: a mean is one operation, its sum stays in the accumulator. */
+static array *divided_sums(evaluation *e, array *x, double divisor)
 {
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
@@ -83,7 +87,7 @@ array *tdc_sum_rows(evaluation *e, array *x)
 #pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM && y->count > 1)
     for (int64_t r = 0; r < y->count; r++) {
         if (floating) {
-            y->real[r] = tdc_pairwise_sum(x->real + r * n, n, 1);
+            y->real[r] = tdc_row_sum(e, x->real + r * n, n) / divisor;
         } else {
             uint64_t sum = 0;
             for (int64_t i = 0; i < n; i++)
@@ -91,8 +95,15 @@ array *tdc_sum_rows(evaluation *e, array *x)
             y->whole[r] = (int64_t)sum;
         }
     }
-    tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
+    double *detail = tdc_take(e, 1, sizeof *detail);
+    *detail = divisor;
+    tdc_note(e, y, pull_sum_rows, detail, 1, &x);
     return y;
+}
+
+array *tdc_sum_rows(evaluation *e, array *x)
+{
+    return divided_sums(e, x, 1);
 }
 
 /* Products of all others from both ends: no division, so zeros are exact. */
@@ -106,11 +117,11 @@ static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *
         double *out = g->real + r * n, before = gradient->real[r], after = 1;
         for (int64_t i = 0; i < n; i++) {
             out[i] = before;
-            before *= row[i];
+            before = tdc_partial(e, before * row[i]);
         }
         for (int64_t i = n; i-- > 0;) {
             out[i] *= after;
-            after *= row[i];
+            after = tdc_partial(e, after * row[i]);
         }
     }
     tdc_collect(e, x, g);
@@ -126,7 +137,7 @@ array *tdc_product_rows(evaluation *e, array *x)
         uint64_t whole = 1;
         for (int64_t i = 0; i < n; i++) {
             if (floating)
-                product *= x->real[r * n + i];
+                product = tdc_partial(e, product * x->real[r * n + i]);
             else
                 whole *= (uint64_t)x->whole[r * n + i];
         }
@@ -149,8 +160,8 @@ array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
     int64_t n = 1;
     for (unsigned d = 0; d < x->rank; d++)
         n *= reduced[d] ? x->shape[d] : 1;
-    array *sum = tdc_sum(e, tdc_to_real(e, x), reduced, keepdim);
-    return tdc_div(e, sum, tdc_number(e, (double)n));
+    array *rows = tdc_rows(e, tdc_to_real(e, x), reduced);
+    return tdc_reduced_shape(e, divided_sums(e, rows, (double)n), x, reduced, keepdim);
 }
 
 array *tdc_sum_all(evaluation *e, array *x)
