@@ -411,6 +411,13 @@ typedef enum {
     TDC_STANDARD_PYTORCH /* a standard per API: binary, absolute threshold, ULP, ... */
 } tdc_standard;
 
+/* Where the tested side comes from. */
+typedef enum {
+    TDC_MODE_AUTO,     /* recorded for task tensor, executed for task statistics */
+    TDC_MODE_RECORDED, /* the outputs in the dump; refused for task statistics */
+    TDC_MODE_EXECUTE   /* the call run again in its dtype's own arithmetic */
+} tdc_precheck_mode;
+
 /* Verdict of a slot, of a direction of a call, or of a call. */
 typedef enum {
     TDC_CHECK_NONE, /* nothing to compare */
@@ -425,6 +432,7 @@ struct tdc_precheck_options {
     tdc_profile profile;
     tdc_bench_round bench_round;
     tdc_standard standard;
+    tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
     int threads;            /* 0: as many as the machine has */
@@ -432,7 +440,7 @@ struct tdc_precheck_options {
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
     bool json;              /* details as JSON too */
-    bool save_error_data;   /* keep tensors of failing calls (task statistics) */
+    bool save_error_data;   /* keep tensors of failing calls that were executed */
     bool check_files;       /* msprobe's conditions on files: owner, no links, characters */
     bool any_framework;     /* PyTorch dumps too */
     void (*message)(void *context, tdc_message_level level, const char *text);
@@ -441,7 +449,7 @@ struct tdc_precheck_options {
     const volatile int *cancel; /* as in struct tdc_options */
 };
 
-/* Thresholds as above, no rounding choice but auto; extended adds JSON and any_framework, compat
+/* Thresholds as above, rounding and mode auto; extended adds JSON and any_framework, compat
  * check_files. */
 void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile);
 

@@ -18,6 +18,7 @@ enum {
     ARG_PROFILE,
     ARG_STANDARD,
     ARG_BENCH_ROUND,
+    ARG_MODE,
     ARG_MAX_ABS_ERR,
     ARG_COS,
     ARG_THREADS,
@@ -45,6 +46,8 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                          "round the reference to the tested dtype: auto (default: float16 and "
                          "bfloat16), none, tested",
                          false, NULL, NULL, 0},
+    [ARG_MODE] = {"--mode", "--mode", TDC_VALUE, "MODE",
+                  "tested side: auto (default), recorded, execute", false, NULL, NULL, 0},
     [ARG_MAX_ABS_ERR] = {"--max-abs-err", "--max-abs-err", TDC_VALUE, "T",
                          "pass below this MaxAbsErr, default 0.0001", false, NULL, NULL, 0},
     [ARG_COS] = {"--cos", "--cos", TDC_VALUE, "T", "pass above this Cosine, default 0.99", false,
@@ -100,19 +103,20 @@ static bool apply(const struct tdc_argument *arguments, struct tdc_precheck_opti
 {
     const struct tdc_argument *profile = &arguments[ARG_PROFILE];
     const struct tdc_argument *rounding = &arguments[ARG_BENCH_ROUND];
+    const struct tdc_argument *mode = &arguments[ARG_MODE];
     const struct tdc_argument *max_abs = &arguments[ARG_MAX_ABS_ERR];
     const struct tdc_argument *cosine = &arguments[ARG_COS];
     const struct tdc_argument *threads = &arguments[ARG_THREADS];
     const struct tdc_argument *standard = &arguments[ARG_STANDARD];
     if ((standard->given && !tdc_parse_standard(standard->value, &options->standard)) ||
         (profile->given && !tdc_parse_profile(profile->value, &options->profile)) ||
+        (mode->given && !tdc_parse_mode(mode->value, &options->mode)) ||
         (rounding->given && !tdc_parse_rounding(rounding->value, &options->bench_round)) ||
         (max_abs->given && !tdc_parse_real(max_abs->value, &options->max_abs_err)) ||
         (cosine->given && !tdc_parse_real(cosine->value, &options->cosine)) ||
         (threads->given && !tdc_parse_number(threads->value, 1, &options->threads))) {
-        tdc_complain("wrong value for --standard, --profile, --bench-round, --max-abs-err, --cos "
-                     "or --threads "
-                     "(-h lists them)");
+        tdc_complain("wrong value for --standard, --profile, --bench-round, --mode, "
+                     "--max-abs-err, --cos or --threads (-h lists them)");
         return false;
     }
     return true;

@@ -10,8 +10,9 @@
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory)
 {
-    *checker =
-        (struct tdc_checker){.calls = calls, .options = options, .executor = &tdc_executor_native};
+    bool executes = calls->statistics || options->mode == TDC_MODE_EXECUTE;
+    *checker = (struct tdc_checker){
+        .calls = calls, .options = options, .executor = executes ? &tdc_executor_native : NULL};
     tdc_arena_init(&checker->arena, memory);
     checker->scratch = tdc_tensor_scratch_new();
     return checker->scratch != NULL;
@@ -173,11 +174,15 @@ static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
     if (forward->kind != TDC_JSON_OBJECT)
         return tdc_give_reason(reason, TDC_JSON_PARSE_FAILED "input is not a dict");
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    const struct tdc_json *positional = tdc_json_get(forward, "input_args");
+    if (strcmp(check->name, "cross_entropy") == 0 && positional != NULL &&
+        positional->kind == TDC_JSON_LIST && positional->children > 1)
+        rebuild.classes = positional->child->next;
     char what[160];
     snprintf(what, sizeof what, "input_args field of %.80s forward api in api_info.json",
              check->call->name);
-    return tdc_rebuild_list(&rebuild, tdc_json_get(forward, "input_args"), what,
-                            &check->arguments.list, &check->arguments.count) &&
+    return tdc_rebuild_list(&rebuild, positional, what, &check->arguments.list,
+                            &check->arguments.count) &&
            tdc_rebuild_keywords(&rebuild, tdc_json_get(forward, "input_kwargs"), &check->keywords,
                                 &check->keyword_count);
 }

@@ -15,7 +15,7 @@
 struct tdc_checker {
     const struct tdc_calls *calls;
     const struct tdc_precheck_options *options;
-    const struct tdc_executor *executor; /* of the tested side, task statistics only */
+    const struct tdc_executor *executor; /* of the tested side; NULL: it was recorded */
     struct tdc_arena arena;
     struct tdc_tensor_scratch *scratch;
 };

@@ -39,6 +39,9 @@ tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_op
     tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
     if (status == TDC_OK)
         status = tdc_calls_load(dump_json, &rules, &made->calls, error);
+    if (status == TDC_OK && made->calls.statistics && options->mode == TDC_MODE_RECORDED)
+        status = tdc_fail(error, TDC_ERR_REFUSED,
+                          "%s: task statistics has no recorded outputs (mode recorded)", dump_json);
     if (status != TDC_OK) {
         tdc_precheck_free(made);
         return status;
@@ -108,7 +111,8 @@ static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *err
 static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     const struct tdc_precheck_options *options = precheck->options;
-    if (options->save_error_data && precheck->calls.statistics &&
+    bool executes = precheck->calls.statistics || options->mode == TDC_MODE_EXECUTE;
+    if (options->save_error_data && executes &&
         asprintf(&precheck->error_folder, "%s/error_data", options->output) < 0) {
         precheck->error_folder = NULL;
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");

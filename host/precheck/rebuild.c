@@ -93,6 +93,14 @@ static bool whole_list(struct tdc_rebuild *rebuild, const struct tdc_json *json,
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+static bool drawn(struct tdc_rebuild *rebuild, const struct tdc_json *element, tdc_dtype dtype,
+                  struct tdc_reference_tensor **tensor)
+{
+    return rebuild->calls->recorder == TDC_RECORDER_PYTORCH
+               ? tdc_draw_torch_tensor(rebuild, element, dtype, tensor)
+               : tdc_draw_tensor(rebuild, element, dtype, tensor);
+}
+
 static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *element,
                          struct tdc_reference_value *value)
 {
@@ -109,7 +117,7 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
     const struct tdc_json *file = tdc_json_get(element, "data_name");
     bool stored = file != NULL && file->kind == TDC_JSON_STRING;
     bool done = rebuild->calls->statistics
-                    ? tdc_draw_tensor(rebuild, element, dtype, &tensor)
+                    ? drawn(rebuild, element, dtype, &tensor)
                     : tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, &tensor);
     if (!done && !stored && !rebuild->calls->statistics) {
         /* PyTorch's recorder keeps no file of an empty tensor */
