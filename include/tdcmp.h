@@ -439,10 +439,18 @@ struct tdc_precheck_options {
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
-    bool json;              /* details as JSON too */
-    bool save_error_data;   /* keep tensors of failing calls that were executed */
-    bool check_files;       /* msprobe's conditions on files: owner, no links, characters */
-    bool any_framework;     /* PyTorch dumps too */
+    /* Names of APIs ("add"): calls of those in the black list, or outside a white list that is not
+     * empty, are skipped. */
+    const char *const *white_list, *const *black_list;
+    size_t white_count, black_count;
+    bool distinct; /* leave out calls that repeat an earlier one's arguments, but for Max
+                      and Min */
+    const char
+        *error_data;      /* folder in which to make ut_error_dataSTAMP; NULL: OUTPUT/error_data */
+    bool json;            /* details as JSON too */
+    bool save_error_data; /* keep tensors of failing calls that were executed */
+    bool check_files;     /* msprobe's conditions on files: owner, no links, characters */
+    bool any_framework;   /* PyTorch dumps too */
     void (*message)(void *context, tdc_message_level level, const char *text);
     void (*progress)(void *context, uint64_t calls); /* calls done or skipped since the last time */
     void *context;

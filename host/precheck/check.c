@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/precheck/dtype_names.h"
+#include "host/precheck/filter.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
 
@@ -145,6 +146,11 @@ static bool find_operator(struct tdc_call_check *check, struct tdc_reason *reaso
         check->unsupported = true;
         return tdc_give_reason(reason, "[msprobe] Api Accuracy Checker get wrong value: ");
     }
+    if (named && tdc_filter_leaves_out(check->checker->options, check->name)) {
+        check->left_out = true;
+        return tdc_give_reason(reason, "API %s in black list or not in white list. SKIP.",
+                               check->name);
+    }
     check->operator= named ? tdc_reference_find(check->api) : NULL;
     check->unsupported = check->operator== NULL;
     if (check->unsupported)
@@ -277,6 +283,8 @@ static void run_direction(struct tdc_call_check *check, enum tdc_direction direc
     found->status = TDC_CHECK_SKIP;
     found->count = 0;
     char text[800];
+    if (check->left_out)
+        return;
     if (check->inputs_ready)
         snprintf(text, sizeof text,
                  "Exception occurs when running and comparing %.120s %s api. Detailed exception "

@@ -46,6 +46,7 @@ struct tdc_call_check {
     const char *name; /* "add", inside api */
     const struct tdc_operator *operator;
     bool unsupported; /* the reference has no such API */
+    bool left_out;    /* on the user's wish */
 
     /* the inputs, if inputs_ready; else why not */
     bool inputs_ready;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "host/precheck/filter.h"
 #include "host/precheck/input_file.h"
 #include "host/precheck/row_text.h"
 #include "host/precheck/window.h"
@@ -42,6 +43,10 @@ tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_op
     if (status == TDC_OK && made->calls.statistics && options->mode == TDC_MODE_RECORDED)
         status = tdc_fail(error, TDC_ERR_REFUSED,
                           "%s: task statistics has no recorded outputs (mode recorded)", dump_json);
+    if (status == TDC_OK)
+        status = tdc_filter_names_check(&made->calls, options, error);
+    if (status == TDC_OK && options->distinct)
+        status = tdc_filter_repeated(&made->calls, error);
     if (status != TDC_OK) {
         tdc_precheck_free(made);
         return status;
@@ -108,16 +113,60 @@ static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *err
                                   precheck->options, error);
 }
 
-static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
+/* The stamp of "..._20260102030405.csv". */
+static const char *stamp_of(const char *result_path, int *length)
+{
+    const char *line = strrchr(result_path, '_');
+    const char *stamp = line != NULL ? line + 1 : "";
+    *length = (int)strcspn(stamp, ".");
+    return stamp;
+}
+
+static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     const struct tdc_precheck_options *options = precheck->options;
-    bool executes = precheck->calls.statistics || options->mode == TDC_MODE_EXECUTE;
-    if (options->save_error_data && executes &&
-        asprintf(&precheck->error_folder, "%s/error_data", options->output) < 0) {
-        precheck->error_folder = NULL;
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    }
+    if (!options->save_error_data ||
+        !(precheck->calls.statistics || options->mode == TDC_MODE_EXECUTE))
+        return TDC_OK;
+    int length, made;
+    const char *stamp = stamp_of(precheck->journal.result_path, &length);
+    if (options->error_data != NULL)
+        made = asprintf(&precheck->error_folder, "%s/ut_error_data%.*s", options->error_data,
+                        length, stamp);
+    else
+        made = asprintf(&precheck->error_folder, "%s/error_data", options->output);
+    if (made >= 0)
+        return TDC_OK;
+    precheck->error_folder = NULL;
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+}
+
+static void announce(const struct tdc_precheck *precheck, const char *what, const char *path)
+{
+    char text[4352];
+    snprintf(text, sizeof text, "UT task %s will be saved in %.4200s", what, path);
+    if (precheck->options->message != NULL)
+        precheck->options->message(precheck->options->context, TDC_MESSAGE_INFO, text);
+}
+
+/* What msprobe says of PyTorch dumps, and not of others. */
+static void announce_files(const struct tdc_precheck *precheck)
+{
+    if (precheck->calls.recorder != TDC_RECORDER_PYTORCH)
+        return;
+    announce(precheck, "result", precheck->journal.result_path);
+    announce(precheck, "details", precheck->journal.details_path);
+    if (precheck->error_folder != NULL)
+        announce(precheck, "error_data", precheck->error_folder);
+}
+
+static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
+{
     tdc_status status = open_journal(precheck, error);
+    if (status == TDC_OK)
+        status = name_error_folder(precheck, error);
+    if (status == TDC_OK)
+        announce_files(precheck);
     return status == TDC_OK ? open_json(precheck, error) : status;
 }
 
