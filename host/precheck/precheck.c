@@ -14,6 +14,7 @@
 #include "io/error.h"
 
 #define EXPLANATION_LIMIT ((size_t)16 << 20)
+#define CALL_MEMORY       ((size_t)16 << 30) /* of a call that is checked alone */
 
 void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile)
 {
@@ -77,6 +78,47 @@ size_t tdc_precheck_calls(const tdc_precheck *precheck)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static const struct tdc_call *call_named(const struct tdc_calls *calls, const char *name)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (strcmp(calls->calls[i].name, name) == 0)
+            return &calls->calls[i];
+    return NULL;
+}
+
+static size_t count_rows(const char *text)
+{
+    size_t rows = 0;
+    for (bool quoted = false; *text != '\0'; text++) {
+        quoted ^= *text == '"';
+        rows += *text == '\n' && !quoted;
+    }
+    return rows;
+}
+
+/* By checking the call again. */
+static size_t rows_of_call(void *context, const char *name)
+{
+    struct tdc_precheck *precheck = context;
+    const struct tdc_call *call = call_named(&precheck->calls, name);
+    struct tdc_checker checker;
+    size_t rows = TDC_ROWS_UNKNOWN;
+    if (call == NULL)
+        return rows;
+    if (tdc_checker_start(&checker, &precheck->calls, precheck->options, CALL_MEMORY)) {
+        struct tdc_call_check check;
+        struct tdc_found found;
+        tdc_found_init(&found);
+        tdc_check_call(&checker, call, &check);
+        tdc_found_take(&found, &check);
+        rows = count_rows(tdc_text_get(&found.details));
+        tdc_call_check_end(&check);
+        tdc_found_free(&found);
+    }
+    tdc_checker_end(&checker);
+    return rows;
+}
+
 static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     const struct tdc_precheck_options *options = precheck->options;
@@ -93,7 +135,8 @@ static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *
     const char *details = pytorch ? tdc_standard_header : tdc_details_header;
     precheck->journal_open = true;
     return resumed != NULL
-               ? tdc_journal_resume(&precheck->journal, resumed, result, details, error)
+               ? tdc_journal_resume(&precheck->journal, resumed, result, details, rows_of_call,
+                                    precheck, error)
                : tdc_journal_start(&precheck->journal, options->output, result, details, error);
 }
 
