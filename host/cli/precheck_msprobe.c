@@ -108,6 +108,7 @@ struct words {
     const char *program;
     bool multi, pytorch;
     struct tdc_argument list[ARGUMENTS];
+    size_t count;
     const struct tdc_argument *arguments[ARGUMENTS];
 };
 
@@ -116,37 +117,35 @@ static int parse(struct words *words, int argc, char **argv, bool *helped)
     static const struct tdc_argument absent;
     unsigned command = words->pytorch ? (words->multi ? PYTORCH_MULTI : PYTORCH)
                                       : (words->multi ? MINDSPORE_MULTI : MINDSPORE);
-    size_t count = 0;
     for (size_t i = 0; i < ARGUMENTS; i++) {
         words->arguments[i] = &absent;
         if ((known_arguments[i].commands & command) == 0)
             continue;
-        words->arguments[i] = &words->list[count];
-        words->list[count++] = known_arguments[i].argument;
+        words->arguments[i] = &words->list[words->count];
+        words->list[words->count++] = known_arguments[i].argument;
     }
     return tdc_argparse(words->program,
                         words->multi ? "-api_info dump.json -o output -d 0 1 2 3"
                                      : "-api_info dump.json -o output",
-                        argc, argv, words->list, count, helped);
+                        argc, argv, words->list, words->count, helped);
 }
 
 #define HIGHEST_DEVICE 4095
 
-static int usage_error(const char *program, const char *text)
+static int usage_error(struct words *words, const char *text)
 {
-    fprintf(stderr, "%s: error: %s\n", program, text);
-    return 2;
+    return tdc_argparse_error(words->program, words->list, words->count, text);
 }
 
-static int not_a_number(const char *program, const char *argument, const char *value)
+static int not_a_number(struct words *words, const char *argument, const char *value)
 {
     char text[128];
     snprintf(text, sizeof text, "argument %s: invalid int value: '%.40s'", argument, value);
-    return usage_error(program, text);
+    return usage_error(words, text);
 }
 
 /* Device numbers: whole, in range, all different. Returns 0, or 2 after a message. */
-static int check_devices(const struct words *words)
+static int check_devices(struct words *words)
 {
     const struct tdc_argument *argument = words->arguments[ARG_DEVICE];
     long wrong = 0;
@@ -155,7 +154,7 @@ static int check_devices(const struct words *words)
         char *end;
         long number = strtol(argument->values[i], &end, 10);
         if (end == argument->values[i] || *end != '\0')
-            return not_a_number(words->program, "-d/--device", argument->values[i]);
+            return not_a_number(words, "-d/--device", argument->values[i]);
         for (int k = 0; k < i; k++)
             twice |= strtol(argument->values[k], NULL, 10) == number;
         if (!outside && (number < 0 || (number > HIGHEST_DEVICE && !words->pytorch))) {
@@ -167,17 +166,17 @@ static int check_devices(const struct words *words)
     snprintf(text, sizeof text, "the argument 'device_id' must be in range [0, 4095], but got %ld",
              wrong);
     if (words->pytorch && twice)
-        return usage_error(words->program, "device id must be unique");
+        return usage_error(words, "device id must be unique");
     if (outside)
-        return usage_error(words->program,
+        return usage_error(words,
                            words->pytorch ? "device id must be greater than or equal to 0" : text);
-    return twice ? usage_error(words->program, "device id must be unique") : 0;
+    return twice ? usage_error(words, "device id must be unique") : 0;
 }
 
 #define MOST_SPLITS 64
 
 /* -n; as argparse refuses a value that is not among its choices. */
-static int check_splits(const struct words *words, int *splits)
+static int check_splits(struct words *words, int *splits)
 {
     const struct tdc_argument *argument = words->arguments[ARG_SPLITS];
     *splits = 8;
@@ -186,7 +185,7 @@ static int check_splits(const struct words *words, int *splits)
     char *end;
     long number = strtol(argument->value, &end, 10);
     if (end == argument->value || *end != '\0')
-        return not_a_number(words->program, "-n/--num_splits", argument->value);
+        return not_a_number(words, "-n/--num_splits", argument->value);
     *splits = (int)number;
     if (number >= 1 && number <= MOST_SPLITS)
         return 0;
@@ -196,7 +195,7 @@ static int check_splits(const struct words *words, int *splits)
     for (int i = 2; i <= MOST_SPLITS; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %d", i);
     snprintf(text + used, sizeof text - (size_t)used, ")");
-    return usage_error(words->program, text);
+    return usage_error(words, text);
 }
 
 static bool harmless_folder(const char *path)
@@ -340,7 +339,7 @@ int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch)
     if (code != 0 || helped)
         return code;
     if (!words.arguments[ARG_API_INFO]->given && !pytorch)
-        return usage_error(program,
+        return usage_error(&words,
                            "the following arguments are required: -api_info/--api_info_file");
     code = check_devices(&words);
     if (code == 0)
