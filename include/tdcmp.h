@@ -484,7 +484,8 @@ struct tdc_precheck_summary {
     uint64_t skipped[2];           /* forward, backward directions */
     uint64_t unsupported;          /* calls of APIs without a reference */
     uint64_t slots, failed_slots;
-    uint64_t resumed; /* calls that an earlier run had done */
+    uint64_t resumed;     /* calls that an earlier run had done */
+    const char *executor; /* that ran the calls; NULL: the tested side was recorded */
     double seconds;
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
@@ -493,9 +494,10 @@ void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summ
 struct tdc_precheck_api {
     const char *name;
     uint64_t calls, failing, skipped;
-    double worst_ulp, worst_abs; /* over floating slots; negative when nothing was measured */
-    const char *worst_call;      /* NULL when nothing was measured */
-    const char *skip_reason;     /* of the first call skipped, NULL when there is none */
+    double worst_ulp;        /* over floating slots; negative when nothing was measured */
+    double worst_abs;        /* over all slots, the same */
+    const char *worst_call;  /* NULL when nothing was measured */
+    const char *skip_reason; /* of the first call skipped, NULL when there is none */
 };
 size_t tdc_precheck_apis(const tdc_precheck *precheck);
 void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api);

@@ -8,12 +8,17 @@
 
 #define LOG_LIMIT ((size_t)1 << 16)
 
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options)
+{
+    return calls->statistics || options->mode == TDC_MODE_EXECUTE ? &tdc_executor_native : NULL;
+}
+
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory)
 {
-    bool executes = calls->statistics || options->mode == TDC_MODE_EXECUTE;
     *checker = (struct tdc_checker){
-        .calls = calls, .options = options, .executor = executes ? &tdc_executor_native : NULL};
+        .calls = calls, .options = options, .executor = tdc_executor_for(calls, options)};
     tdc_arena_init(&checker->arena, memory);
     checker->scratch = tdc_tensor_scratch_new();
     return checker->scratch != NULL;

@@ -20,6 +20,10 @@ struct tdc_checker {
     struct tdc_tensor_scratch *scratch;
 };
 
+/* Who runs the calls; NULL when their outputs were recorded and are to be judged. */
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options);
+
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory);
 void tdc_checker_end(struct tdc_checker *checker);

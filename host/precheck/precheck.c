@@ -76,6 +76,13 @@ size_t tdc_precheck_calls(const tdc_precheck *precheck)
     return precheck->calls.count;
 }
 
+/* NULL: the tested side was recorded. */
+static const char *executor_name(const struct tdc_precheck *precheck)
+{
+    const struct tdc_executor *executor = tdc_executor_for(&precheck->calls, precheck->options);
+    return executor != NULL ? executor->name : NULL;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const struct tdc_call *call_named(const struct tdc_calls *calls, const char *name)
@@ -153,7 +160,7 @@ static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *err
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }
     return tdc_json_details_start(&precheck->json, precheck->json_path, precheck->calls.path,
-                                  precheck->options, error);
+                                  executor_name(precheck), precheck->options, error);
 }
 
 /* The stamp of "..._20260102030405.csv". */
@@ -168,8 +175,7 @@ static const char *stamp_of(const char *result_path, int *length)
 static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     const struct tdc_precheck_options *options = precheck->options;
-    if (!options->save_error_data ||
-        !(precheck->calls.statistics || options->mode == TDC_MODE_EXECUTE))
+    if (!options->save_error_data || executor_name(precheck) == NULL)
         return TDC_OK;
     int length, made;
     const char *stamp = stamp_of(precheck->journal.result_path, &length);
@@ -326,13 +332,13 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
                                   precheck->error_folder, error);
     if (status == TDC_OK)
         status = run_windows(precheck, &window, found, error);
+    tdc_api_summary_sort(&precheck->apis);
     if (status == TDC_OK && precheck->json.open) {
-        status = tdc_json_details_end(&precheck->json, error);
+        status = tdc_json_details_end(&precheck->json, &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
     tdc_window_end(&window);
     free(found);
-    tdc_api_summary_sort(&precheck->apis);
     precheck->summary.seconds = now() - start;
     return status;
 }
@@ -340,6 +346,7 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary)
 {
     *summary = precheck->summary;
+    summary->executor = executor_name(precheck);
 }
 
 size_t tdc_precheck_apis(const tdc_precheck *precheck)
