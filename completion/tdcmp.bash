@@ -21,7 +21,7 @@ _tdcmp()
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
         --threads --device --no-fallback --help"
-    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --ranks --steps --indent
+    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
         --help"
