@@ -18,7 +18,9 @@
 #ifndef TDC_REFERENCE_ARITHMETIC_H
 #define TDC_REFERENCE_ARITHMETIC_H
 
+#include "reference/primitives/attention.h"
 #include "reference/primitives/primitives.h"
+#include "reference/primitives/windows.h"
 
 static inline bool tdc_is_narrow(const evaluation *e)
 {
@@ -43,11 +45,14 @@ void tdc_round_array(const array *a, tdc_dtype dtype);
 array *tdc_rounded(evaluation *e, array *a);
 /* slope * gradient with the slope rounded first; 0 where the slope is 0, whatever the gradient. */
 array *tdc_slope_times(evaluation *e, array *slope, const array *gradient);
-/* Pairwise in float64; in a narrow arithmetic eight running float32 sums. */
-double tdc_row_sum(const evaluation *e, const double *x, int64_t n);
-/* As tdc_gemm with float32 products and sums, k from first to last. */
-void tdc_narrow_product(evaluation *e, const int64_t mnk[3], const double *a, bool transpose_a,
-                        const double *b, bool transpose_b, double *c);
+/* Sums of the last dimension over the divisor, with eight running float32 sums for each: a mean is
+ * one operation, its sum stays in the accumulator. */
+array *tdc_narrow_sums(evaluation *e, array *x, double divisor);
+/* The sum of the squares, in the same way. */
+double tdc_narrow_squares(const double *x, int64_t n);
+/* y = op(a) op(b), batches of matrices, with float32 products and sums, first to last. */
+void tdc_narrow_product(evaluation *e, const array *a, bool transpose_a, const array *b,
+                        bool transpose_b, array *y);
 
 /* ---- functions of several operations, step by step (steps.c) --------------------------------- */
 
@@ -57,5 +62,14 @@ array *tdc_unary_steps(evaluation *e, enum tdc_unary function, array *x, const d
 array *tdc_slope_steps(evaluation *e, enum tdc_unary function, array *x, array *y,
                        const double p[3]);
 array *tdc_binary_steps(evaluation *e, enum tdc_binary function, array *a, array *b);
+
+/* ---- fused primitives out of smaller ones (fused_steps.c) -------------------------------------
+ */
+
+array *tdc_convolve_steps(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
+                          int64_t groups);
+array *tdc_convolve_back_steps(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
+                               int64_t groups);
+array *tdc_attend_steps(evaluation *e, const struct tdc_attention *a, array **top, array **total);
 
 #endif

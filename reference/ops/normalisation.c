@@ -116,13 +116,13 @@ static void batch_norm(evaluation *e)
 static void instance_norm(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input"), *mean, *rstd;
-    if (!tdc_bool_argument(e, "use_input_stats"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "running statistics of instance_norm");
     if (x->rank < 3 || x->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions expected");
     int64_t outer = x->shape[0] * x->shape[1];
     array *rows = tdc_reshape(e, x, 2, (const int64_t[]){outer, x->count / outer});
-    array *y = standardise(e, rows, tdc_real_argument(e, "epsilon"), &mean, &rstd);
+    double eps = tdc_real_argument(e, "epsilon");
+    array *y = tdc_bool_argument(e, "use_input_stats") ? standardise(e, rows, eps, &mean, &rstd)
+                                                       : batch_normalised(e, x, false, eps);
     tdc_give(e, affine(e, tdc_reshape(e, y, x->rank, x->shape),
                        per_channel(e, tdc_optional_real_array(e, "weight"), x),
                        per_channel(e, tdc_optional_real_array(e, "bias"), x)));
@@ -136,17 +136,7 @@ static void normalize(evaluation *e)
     double p = tdc_real_argument(e, "p"), eps = tdc_real_argument(e, "epsilon");
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
-    array *total;
-    if (p == 2)
-        total = tdc_apply(e, TDC_SQRT, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, x), dim, true));
-    else if (p == 1)
-        total = tdc_sum_dim(e, tdc_apply(e, TDC_ABS, x), dim, true);
-    else
-        total = tdc_apply_with(
-            e, TDC_POWER,
-            tdc_sum_dim(e, tdc_apply_with(e, TDC_POWER, tdc_apply(e, TDC_ABS, x), p, 0, 0), dim,
-                        true),
-            1 / p, 0, 0);
+    array *total = tdc_unsqueeze(e, tdc_norm_rows(e, tdc_dim_last(e, x, dim), p), dim);
     array *floored = tdc_apply_with(e, TDC_CLAMP, total, eps, (double)__builtin_inf(), 0);
     tdc_give(e, tdc_div(e, x, floored));
 }

@@ -25,14 +25,21 @@ static void give_reduced(evaluation *e, array *x)
 /* ---- of pairs
  * -------------------------------------------------------------------------------------- */
 
+/* max(x, least); the floor is set without a gradient, as the framework does */
+static array *floored(evaluation *e, array *x, double least)
+{
+    array *old = tdc_constant(e, x);
+    array *high = tdc_apply_with(e, TDC_CLAMP, old, least, (double)INFINITY, 0);
+    return tdc_add(e, x, tdc_sub(e, high, old));
+}
+
 static array *cosine(evaluation *e, array *a, array *b, unsigned dim, double eps)
 {
     array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
     array *aa = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false);
     array *bb = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false);
-    double inf = (double)INFINITY;
-    array *na = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, aa), eps, inf, 0);
-    array *nb = tdc_apply_with(e, TDC_CLAMP, tdc_apply(e, TDC_SQRT, bb), eps, inf, 0);
+    array *na = floored(e, tdc_apply(e, TDC_SQRT, aa), eps);
+    array *nb = floored(e, tdc_apply(e, TDC_SQRT, bb), eps);
     return tdc_div(e, ab, tdc_mul(e, na, nb));
 }
 
@@ -104,11 +111,17 @@ static void triplet_margin_loss(evaluation *e)
     give_reduced(e, tdc_apply(e, TDC_RELU, y));
 }
 
+/* t log t - t + log(2 pi t) / 2 */
+static array *stirling(evaluation *e, array *t)
+{
+    array *half = tdc_apply(e, TDC_LOG, tdc_scale(e, t, 6.283185307179586476925));
+    array *y = tdc_sub(e, tdc_mul(e, t, tdc_apply(e, TDC_LOG, t)), t);
+    return tdc_add(e, y, tdc_scale(e, half, 0.5));
+}
+
 static void poisson_nll_loss(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
-    if (tdc_bool_argument(e, "full"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "Stirling's term");
     array *y;
     if (tdc_bool_argument(e, "log_input"))
         y = tdc_sub(e, tdc_apply(e, TDC_EXP, x), tdc_mul(e, t, x));
@@ -116,6 +129,10 @@ static void poisson_nll_loss(evaluation *e)
         y = tdc_sub(
             e, x,
             tdc_mul(e, t, tdc_apply(e, TDC_LOG, tdc_shift(e, x, tdc_real_argument(e, "epsilon")))));
+    if (tdc_bool_argument(e, "full")) /* Stirling's formula for log(t!), where t > 1 */
+        y = tdc_add(e, y,
+                    tdc_select(e, tdc_relate(e, TDC_GT, t, tdc_number(e, 1)), stirling(e, t),
+                               tdc_number(e, 0)));
     give_reduced(e, y);
 }
 
@@ -125,10 +142,7 @@ static void gaussian_nll_loss(evaluation *e)
     array *var = tdc_real_array_argument(e, "var");
     if (var->rank + 1 == x->rank)
         var = tdc_unsqueeze(e, var, var->rank);
-    /* the floor is set without a gradient, as the framework does */
-    array *floored = tdc_apply_with(e, TDC_CLAMP, tdc_constant(e, var),
-                                    tdc_real_argument(e, "epsilon"), (double)INFINITY, 0);
-    var = tdc_add(e, var, tdc_sub(e, floored, tdc_constant(e, var)));
+    var = floored(e, var, tdc_real_argument(e, "epsilon"));
     array *square = tdc_apply(e, TDC_SQUARE, tdc_sub(e, x, t));
     array *y = tdc_add(e, tdc_apply(e, TDC_LOG, var), tdc_div(e, square, var));
     y = tdc_scale(e, y, 0.5);

@@ -4,8 +4,7 @@
 
 static void matmul(evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
-    tdc_give(e, tdc_matmul(e, a, b));
+    tdc_give(e, tdc_matmul(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
 static void bmm(evaluation *e)
@@ -95,9 +94,13 @@ static void inner(evaluation *e)
         tdc_give(e, tdc_mul(e, a, b));
         return;
     }
-    if (b->rank > 2)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "inner with more than two dimensions");
-    tdc_give(e, tdc_linear(e, a, b, NULL));
+    int64_t shape[2 * TDC_REFERENCE_RANK], depth = b->shape[b->rank - 1];
+    unsigned rank = a->rank - 1;
+    memcpy(shape, a->shape, rank * sizeof *shape);
+    memcpy(shape + rank, b->shape, (b->rank - 1) * sizeof *shape);
+    array *lines =
+        tdc_reshape(e, b, 2, (const int64_t[]){depth == 0 ? 0 : b->count / depth, depth});
+    tdc_give(e, tdc_reshape(e, tdc_linear(e, a, lines, NULL), rank + b->rank - 1, shape));
 }
 
 static void kron(evaluation *e)

@@ -28,7 +28,7 @@ static void sum(evaluation *e)
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : w.x;
+    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
     tdc_give(e, tdc_convert(e, tdc_sum(e, x, w.reduced, w.keepdim), dtype));
 }
 
@@ -63,8 +63,9 @@ static void prod(evaluation *e)
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : w.x;
-    tdc_give(e, shaped(e, &w, tdc_product_rows(e, tdc_rows(e, x, w.reduced))));
+    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
+    array *y = tdc_product_rows(e, tdc_rows(e, x, w.reduced));
+    tdc_give(e, tdc_convert(e, shaped(e, &w, y), dtype));
 }
 
 static void give_with_index(evaluation *e, const struct wish *w, array *rows, array *index)
@@ -172,7 +173,7 @@ static void truths(evaluation *e)
     bool all = e->operator->variant != 0;
     array *rows = tdc_rows(e, tdc_truth(e, w.x), w.reduced);
     int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, TDC_BOOL, rows->rank - 1, rows->shape);
+    array *y = tdc_new(e, w.x->dtype == TDC_U8 ? TDC_U8 : TDC_BOOL, rows->rank - 1, rows->shape);
     for (int64_t r = 0; r < y->count; r++) {
         int64_t found = 0;
         for (int64_t i = 0; i < n; i++)
@@ -199,19 +200,31 @@ static void trace(evaluation *e)
     tdc_give(e, tdc_sum_all(e, tdc_view(e, x, 1, &n, (const int64_t[]){x->shape[1] + 1}, 0)));
 }
 
+static void pull_logsumexp(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *x = node->inputs[0], *y = node->output;
+    int64_t shape[TDC_REFERENCE_RANK];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = 1;
+    array *total = tdc_reshape(e, tdc_constant(e, y), x->rank, shape);
+    array *share = tdc_apply(e, TDC_EXP, tdc_sub(e, tdc_constant(e, x), total));
+    tdc_collect(e, x, tdc_mul(e, share, tdc_reshape(e, gradient, x->rank, shape)));
+}
+
 static void logsumexp(evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced);
-    array *top = tdc_constant(e, tdc_extreme_shared(e, rows, true));
+    array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced), *x = tdc_constant(e, rows);
+    int64_t n = rows->shape[rows->rank - 1];
+    array *top = n == 0 ? tdc_zeros(e, TDC_F64, rows->rank - 1, rows->shape)
+                        : tdc_extreme_shared(e, x, true);
     for (int64_t i = 0; i < top->count; i++)
-        if (isinf(top->real[i])) {
-            top = tdc_full_like(e, top, 0);
-            break;
-        }
-    array *shifted = tdc_sub(e, rows, tdc_unsqueeze(e, top, top->rank));
+        top->real[i] = isinf(top->real[i]) ? 0 : top->real[i];
+    array *shifted = tdc_sub(e, x, tdc_unsqueeze(e, top, top->rank));
     array *total = tdc_sum_rows(e, tdc_apply(e, TDC_EXP, shifted));
-    tdc_give(e, shaped(e, &w, tdc_add(e, tdc_apply(e, TDC_LOG, total), top)));
+    array *y = tdc_add(e, tdc_apply(e, TDC_LOG, total), top);
+    tdc_note(e, y, pull_logsumexp, NULL, 1, &rows);
+    tdc_give(e, shaped(e, &w, y));
 }
 
 #define METHODS TDC_IN_METHODS

@@ -8,25 +8,36 @@ struct product_detail {
     bool transpose_a, transpose_b;
 };
 
-static void multiply(evaluation *e, const array *a, const array *b, array *y, bool ta, bool tb)
+static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
-    for (int64_t batch = 0; batch < y->shape[0]; batch++) {
-        const double *left = a->real + batch * m * k, *right = b->real + batch * k * n;
-        double *out = y->real + batch * m * n;
-        if (tdc_is_narrow(e))
-            tdc_narrow_product(e, (const int64_t[]){m, n, k}, left, ta, right, tb, out);
-        else
-            tdc_gemm(m, n, k, left, ta, right, tb, out);
+    tdc_gemm_batch(y->shape[0], m, n, k, a->real, ta, b->real, tb, y->real);
+}
+
+/* Exact and wrapping; rare, so not blocked. */
+static void multiply_whole(const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
+#pragma omp parallel for schedule(static) if (y->count * k >= 65536)
+    for (int64_t i = 0; i < y->count; i++) {
+        const int64_t *p = a->whole + i / (m * n) * m * k, *q = b->whole + i / (m * n) * k * n;
+        int64_t row = i / n % m, column = i % n;
+        uint64_t sum = 0;
+        for (int64_t d = 0; d < k; d++)
+            sum += (uint64_t)p[ta ? d * m + row : row * k + d] *
+                   (uint64_t)q[tb ? column * k + d : d * n + column];
+        y->whole[i] = tdc_wrap((int64_t)sum, y->dtype);
     }
 }
 
 static array *product(evaluation *e, const array *a, const array *b, bool ta, bool tb)
 {
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
-    array *y = tdc_new(e, TDC_F64, 3, shape);
-    if (y->count > 0)
-        multiply(e, a, b, y, ta, tb);
+    array *y = tdc_new(e, a->dtype, 3, shape);
+    if (y->count > 0 && tdc_is_narrow(e) && tdc_dtype_is_floating(a->dtype))
+        tdc_narrow_product(e, a, ta, b, tb, y);
+    else if (y->count > 0)
+        (tdc_dtype_is_floating(a->dtype) ? multiply : multiply_whole)(a, b, y, ta, tb);
     return y;
 }
 
@@ -44,10 +55,17 @@ static void pull_product(evaluation *e, struct tdc_tape_node *node, array *gradi
                                    : product(e, a, gradient, !d->transpose_a, false));
 }
 
+static tdc_dtype promote_whole(const array *a, const array *b)
+{
+    tdc_dtype dtype = tdc_promoted(a, b);
+    return tdc_dtype_is_floating(dtype) ? TDC_F64 : dtype;
+}
+
 array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b)
 {
-    a = tdc_to_real(e, a);
-    b = tdc_to_real(e, b);
+    tdc_dtype dtype = promote_whole(a, b);
+    a = tdc_convert(e, a, dtype);
+    b = tdc_convert(e, b, dtype);
     if (a->rank != 3 || b->rank != 3 || a->shape[0] != b->shape[0] ||
         a->shape[transpose_a ? 1 : 2] != b->shape[transpose_b ? 2 : 1])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a matrix product do not fit");

@@ -37,7 +37,7 @@ double tdc_digamma(double x)
     if (x < 0) {
         if (x == floor(x))
             return (double)NAN;
-        double t = x - floor(x);
+        double t = x - rint(x); /* exact, and keeps a tiny x */
         return tdc_digamma(1 - x) -
                3.141592653589793238463 * Sleef_cospi_u05(t) / Sleef_sinpi_u05(t);
     }

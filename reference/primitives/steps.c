@@ -2,6 +2,8 @@
  * Functions of several operations and the slopes that take several, one operation at a time: each
  * call of a primitive rounds. Nothing here is noted, the caller does that for the whole.
  */
+#include <math.h>
+
 #include "reference/arithmetic.h"
 
 typedef array *steps(evaluation *e, array *x, array *y, const double p[3]);
@@ -150,7 +152,7 @@ STEPS(logsigmoid)
 {
     UNUSED;
     array *soft = soft_maximum(e, negative(e, tdc_apply(e, TDC_ABS, x)));
-    return tdc_sub(e, where_above(e, x, 0, tdc_scale(e, x, 0), x), soft);
+    return tdc_sub(e, where_above(e, x, 0, tdc_number(e, 0), x), soft);
 }
 
 STEPS(softsign)
@@ -349,13 +351,15 @@ STEPS(softsign_slope)
 STEPS(tanhshrink_slope)
 {
     UNUSED;
-    return square(e, tdc_sub(e, x, y));
+    return square(e, tdc_apply(e, TDC_TANH, x));
 }
 
 STEPS(logit_slope)
 {
     UNUSED;
-    return inverse(e, tdc_mul(e, x, one_minus(e, x)));
+    array *slope = inverse(e, tdc_mul(e, x, one_minus(e, x))), *none = tdc_number(e, (double)NAN);
+    array *below = tdc_relate(e, TDC_LT, x, tdc_number(e, 0));
+    return where_above(e, x, 1, none, tdc_select(e, below, none, slope));
 }
 
 static const struct {
