@@ -64,6 +64,8 @@ static inline bool tdc_dtype_is_floating(tdc_dtype dtype)
 
 /* value rounded to dtype (nearest, ties to even; overflow gives infinity); any floating dtype. */
 double tdc_reference_round(double value, tdc_dtype dtype);
+/* value as torch converts it: to the 16-bit dtypes by way of float32, which rounds twice. */
+double tdc_reference_cast(double value, tdc_dtype dtype);
 
 enum tdc_reference_kind {
     TDC_VALUE_NULL,

@@ -69,6 +69,11 @@ double tdc_reference_round(double v, tdc_dtype dtype)
     return fabs(rounded) > largest ? copysign((double)INFINITY, v) : rounded;
 }
 
+double tdc_reference_cast(double v, tdc_dtype dtype)
+{
+    return tdc_reference_round(dtype == TDC_F64 ? v : (double)(float)v, dtype);
+}
+
 _Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, ...)
 {
     e->status = status;

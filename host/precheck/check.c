@@ -5,6 +5,7 @@
 
 #include "host/precheck/dtype_names.h"
 #include "host/precheck/filter.h"
+#include "host/precheck/run_ut_rows.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
 
@@ -198,7 +199,7 @@ static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
                                 &check->keyword_count);
 }
 
-static bool read_gradients(struct tdc_call_check *check, struct tdc_reason *reason)
+bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
     rebuild.leaves = false;
@@ -267,7 +268,7 @@ static bool check_direction(struct tdc_call_check *check, enum tdc_direction dir
     const char *refusal = tdc_compat_refusal(check, direction);
     if (refusal != NULL)
         return tdc_give_reason(reason, "%s", refusal);
-    if (direction == TDC_BACKWARD && !read_gradients(check, reason))
+    if (direction == TDC_BACKWARD && !tdc_check_gradients(check, reason))
         return false;
     bool done = false;
     if (tdc_check_dropout(check, direction, &done, reason)) {
@@ -315,6 +316,12 @@ void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
     struct tdc_reason *reason = &check->inputs_reason;
     check->inputs_ready =
         find_operator(check, reason) && read_records(check, reason) && read_inputs(check, reason);
+    if (check->inputs_ready)
+        tdc_compat_arguments(check);
+    if (tdc_is_run_ut(checker)) {
+        tdc_check_like_run_ut(check);
+        return;
+    }
     for (int i = 0; i < TDC_DIRECTIONS; i++)
         if (call->records[i].size != 0)
             run_direction(check, (enum tdc_direction)i);

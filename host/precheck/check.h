@@ -85,6 +85,10 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason);
 /* The reference's outputs, computed at the first call. */
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason);
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check);
+/* Reads check->gradients, the inputs of the backward. */
+bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
+/* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */
+bool tdc_is_composite(const char *name);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);
@@ -100,6 +104,8 @@ bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_ref
 /* Why msprobe gives up where the mathematics is fine (compat profile); NULL: it does not. */
 const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_direction direction);
 bool tdc_is_in_place(const char *name);
+/* Arguments that mean something else to msprobe (compat profile). */
+void tdc_compat_arguments(struct tdc_call_check *check);
 
 /* dropout.c: recorded as the identity, or judged by its share of zeros. True when it is dropout;
  * then *done says whether slots or rows were made, and the reason is set when not. */

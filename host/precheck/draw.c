@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "host/precheck/rebuild.h"
-#include "host/precheck/twister.h"
+#include "reference/primitives/twister.h"
 
 #define SEED 42u
 
@@ -84,7 +84,10 @@ static void fill(struct tdc_reference_tensor *tensor, double low, double range)
         if (tensor->dtype == TDC_BOOL)
             tensor->whole[i] = r > 0.5;
         else if (tdc_dtype_is_floating(tensor->dtype))
-            tensor->real[i] = tdc_reference_round(low + range * r, tensor->dtype);
+            /* numpy has no bfloat16: torch converts that one */
+            tensor->real[i] = tensor->dtype == TDC_BF16
+                                  ? tdc_reference_cast(low + range * r, tensor->dtype)
+                                  : tdc_reference_round(low + range * r, tensor->dtype);
         else
             tensor->whole[i] = to_whole(low + range * r, tensor->dtype);
     }

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "host/precheck/rebuild.h"
-#include "host/precheck/twister.h"
+#include "reference/primitives/twister.h"
 
 #define SEED 1234u
 

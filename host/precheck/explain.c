@@ -117,7 +117,7 @@ struct comparison {
 
 static double bench_at(const struct comparison *pair, int64_t at)
 {
-    return pair->rounded ? tdc_reference_round(pair->bench[at], pair->dtype) : pair->bench[at];
+    return pair->rounded ? tdc_reference_cast(pair->bench[at], pair->dtype) : pair->bench[at];
 }
 
 static double error_at(const struct comparison *pair, int64_t at, bool in_units)
@@ -181,7 +181,7 @@ static void show_element(struct tdc_text *text, const struct tdc_slot *slot,
     add_number(text, pair->bench[at]);
     if (tdc_dtype_is_floating(pair->dtype)) {
         tdc_text_addf(text, ", as %s ", tdc_value_type(&slot->tested));
-        add_number(text, tdc_reference_round(pair->bench[at], pair->dtype));
+        add_number(text, tdc_reference_cast(pair->bench[at], pair->dtype));
         tdc_text_addf(text, ", %.3g ULP",
                       tdc_units_apart(pair->bench[at], pair->tested[at], pair->dtype));
     }

@@ -64,7 +64,8 @@ static array *one_minus(evaluation *e, array *x)
     return tdc_shift(e, tdc_scale(e, x, -1), 1);
 }
 
-/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. */
+/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. torch's
+ * bound is a float32. */
 static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *t = node->inputs[1];
@@ -72,7 +73,7 @@ static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array 
     for (int64_t i = 0; i < x->count; i++) {
         double p = x->real[i], q = t->real[i], g = gradient->real[i];
         double scale = tdc_step(e, p * tdc_step(e, 1 - p));
-        dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12);
+        dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12f);
         dt->real[i] = g * tdc_step(e, tdc_step(e, log1p(-p)) - tdc_step(e, log(p)));
     }
     tdc_collect(e, x, dx);

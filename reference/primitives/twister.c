@@ -1,4 +1,4 @@
-#include "host/precheck/twister.h"
+#include "reference/primitives/twister.h"
 
 #define SHIFT_WORDS 397
 

@@ -1,6 +1,6 @@
 /* twister.h - MT19937, the generator of numpy and of PyTorch's CPU tensors. */
-#ifndef TDC_PRECHECK_TWISTER_H
-#define TDC_PRECHECK_TWISTER_H
+#ifndef TDC_REFERENCE_TWISTER_H
+#define TDC_REFERENCE_TWISTER_H
 
 #include <stdint.h>
 
