@@ -133,7 +133,8 @@ static tdc_dtype raise_inputs(struct tdc_call_check *check)
 static bool as_bench(struct tdc_call_check *check, struct tdc_reference_value *value,
                      tdc_dtype bench, struct tdc_reason *reason)
 {
-    if (!tdc_value_is_floating(value) || value->tensor->dtype != TDC_F64 || bench == TDC_F64)
+    if (!tdc_value_is_floating(value) || value->tensor->dtype != TDC_F64 || bench == TDC_F64 ||
+        tdc_reference_is_conversion(check->operator))
         return true;
     const struct tdc_reference_tensor *wide = value->tensor;
     struct tdc_reference_tensor *copy =
