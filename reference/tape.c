@@ -45,11 +45,26 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
         node->gradient = gradient;
         return;
     }
-    array *sum = tdc_new_like(e, TDC_F64, input);
-    const double *a = node->gradient->real, *b = gradient->real;
+    array *sum = tdc_gradient_of(e, input);
+#pragma omp parallel for schedule(static) if (sum->count >= 32768)
     for (int64_t i = 0; i < sum->count; i++)
-        sum->real[i] = a[i] + b[i];
-    node->gradient = sum;
+        sum->real[i] += gradient->real[i];
+}
+
+array *tdc_gradient_of(evaluation *e, const array *input)
+{
+    struct tdc_tape_node *node = input->made;
+    if (node->owned)
+        return node->gradient;
+    array *own = tdc_new_like(e, TDC_F64, input);
+    size_t bytes = (size_t)own->count * sizeof *own->real;
+    if (node->gradient == NULL)
+        memset(own->real, 0, bytes);
+    else
+        memcpy(own->real, node->gradient->real, bytes);
+    node->gradient = own;
+    node->owned = true;
+    return own;
 }
 
 void tdc_pull_all(evaluation *e)

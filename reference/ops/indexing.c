@@ -16,19 +16,26 @@ static array *index_argument(evaluation *e)
     return index;
 }
 
-static int64_t checked(evaluation *e, int64_t index, int64_t n)
+/* Refuses an index that is out of range; negative ones count from the end. */
+static void check_range(evaluation *e, const array *index, int64_t n)
 {
-    if (index < 0)
-        index += n;
-    if (index < 0 || index >= n)
+    int64_t wrong = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong) if (index->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < index->count; i++)
+        wrong += index->whole[i] < -n || index->whole[i] >= n;
+    if (wrong != 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
-    return index;
+}
+
+static int64_t from_end(int64_t index, int64_t n)
+{
+    return index < 0 ? index + n : index;
 }
 
 /* For every element of index the place in x that differs from its own only along dim. */
 static int64_t *places(evaluation *e, const array *x, unsigned dim, const array *index)
 {
-    int64_t strides[RANK], own[RANK];
+    int64_t strides[RANK];
     if (index->rank != x->rank && index->count > 0 && !(x->rank == 0 && index->rank == 1) &&
         !(x->rank == 1 && index->rank == 0))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index must have the rank of the input");
@@ -36,15 +43,24 @@ static int64_t *places(evaluation *e, const array *x, unsigned dim, const array 
         if (d != dim && index->shape[d] > x->shape[d])
             tdc_refuse(e, TDC_ERR_ARGUMENT, "index is larger than the input");
     tdc_strides(x, strides);
-    tdc_strides(index, own);
+    int64_t n = x->rank == 0 ? 1 : x->shape[dim], step = x->rank == 0 ? 0 : strides[dim];
+    unsigned last = index->rank > 0 && x->rank > 0 ? index->rank - 1 : 0;
+    int64_t length = index->rank > 0 ? index->shape[index->rank - 1] : 1;
+    int64_t along = x->rank > 0 && last != dim ? strides[last] : 0;
     int64_t *map = tdc_take(e, index->count, sizeof *map);
-    for (int64_t i = 0; i < index->count; i++) {
-        int64_t at = 0;
-        for (unsigned d = 0; d < x->rank; d++) {
-            int64_t p = d < index->rank ? i / own[d] % index->shape[d] : 0;
-            at += strides[d] * (d == dim ? checked(e, index->whole[i], x->shape[d]) : p);
+    check_range(e, index, n);
+    /* runs of the last dimension: all others' part of the place is found once for each */
+    int64_t runs = length == 0 ? 0 : index->count / length;
+#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
+    for (int64_t run = 0; run < runs; run++) {
+        int64_t rest = run, base = 0;
+        for (unsigned d = last; d-- > 0;) {
+            base += d == dim ? 0 : rest % index->shape[d] * strides[d];
+            rest /= index->shape[d];
         }
-        map[i] = at;
+        for (int64_t i = 0; i < length; i++)
+            map[run * length + i] =
+                base + i * along + from_end(index->whole[run * length + i], n) * step;
     }
     return map;
 }
@@ -140,13 +156,15 @@ static int64_t *slice_places(evaluation *e, const array *x, unsigned dim, const 
     int64_t total;
     if (__builtin_mul_overflow(outer * inner, index->count, &total))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    int64_t *map = tdc_take(e, total, sizeof *map), *to = map;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < index->count; i++) {
-            int64_t base = (o * n + checked(e, index->whole[i], n)) * inner;
-            for (int64_t k = 0; k < inner; k++)
-                *to++ = base + k;
-        }
+    int64_t *map = tdc_take(e, total, sizeof *map);
+    check_range(e, index, n);
+#pragma omp parallel for schedule(static) if (total >= TDC_PARALLEL_FROM)
+    for (int64_t run = 0; run < outer * index->count; run++) {
+        int64_t own = from_end(index->whole[run % index->count], n);
+        int64_t base = (run / index->count * n + own) * inner;
+        for (int64_t k = 0; k < inner; k++)
+            map[run * inner + k] = base + k;
+    }
     return map;
 }
 
@@ -195,8 +213,9 @@ static void take(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     int64_t *map = tdc_take(e, index->count, sizeof *map);
+    check_range(e, index, x->count);
     for (int64_t i = 0; i < index->count; i++)
-        map[i] = checked(e, index->whole[i], x->count);
+        map[i] = from_end(index->whole[i], x->count);
     tdc_give(e, tdc_mapped(e, x, map, index->rank, index->shape, 0));
 }
 

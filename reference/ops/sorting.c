@@ -39,42 +39,6 @@ static void topk(evaluation *e)
     tdc_give(e, flat ? tdc_squeeze(e, order, 0) : order);
 }
 
-static bool same_element(const array *x, int64_t a, int64_t b)
-{
-    if (tdc_dtype_is_floating(x->dtype))
-        return x->real[a] == x->real[b];
-    return x->whole[a] == x->whole[b];
-}
-
-static void unique(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    if (tdc_given(e, "dim"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "unique along a dimension");
-    array *flat = tdc_reshape(e, x, 1, &x->count);
-    array *order = tdc_order_rows(e, flat, false);
-    array *inverse = tdc_new_like(e, TDC_I64, x);
-    int64_t *firsts = tdc_take(e, x->count + 1, sizeof *firsts);
-    int64_t found = 0;
-    for (int64_t i = 0; i < x->count; i++) {
-        if (i == 0 || !same_element(x, order->whole[i], order->whole[i - 1]))
-            firsts[found++] = i;
-        inverse->whole[order->whole[i]] = found - 1;
-    }
-    firsts[found] = x->count;
-    array *values = tdc_new(e, x->dtype, 1, &found);
-    array *counts = tdc_new(e, TDC_I64, 1, &found);
-    for (int64_t i = 0; i < found; i++) {
-        values->whole[i] = x->whole[order->whole[firsts[i]]];
-        counts->whole[i] = firsts[i + 1] - firsts[i];
-    }
-    tdc_give(e, values);
-    if (tdc_bool_argument(e, "return_inverse"))
-        tdc_give(e, inverse);
-    if (tdc_bool_argument(e, "return_counts"))
-        tdc_give(e, counts);
-}
-
 /* First place whose element is not below v, or above v. */
 static int64_t place_of(const array *sequence, int64_t base, int64_t n, const int64_t *sorter,
                         double v, bool right)
@@ -150,8 +114,6 @@ static const struct tdc_operator rows[] = {
      TDC_NO_GRADIENT},
     {"npu_sort_v2", TDC_IN_NPU, "input, dim=-1, descending=False", sort, VALUES, 0},
     {"topk", METHODS, "input, k, dim=-1, largest=True, sorted=True", topk, 0, 0},
-    {"unique", METHODS, "input, sorted=True, return_inverse=False, return_counts=False, dim=None",
-     unique, 0, TDC_NO_GRADIENT},
     {"searchsorted", METHODS,
      "sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None",
      searchsorted, 0, TDC_NO_GRADIENT},

@@ -5,8 +5,6 @@
 
 #include "reference/primitives/vector_math.h"
 
-#define PARALLEL_FROM 32768
-
 /* y, or a slope, of one block. which: 0 the value, 1 dy/da, 2 dy/db. */
 typedef void binary_block(double *out, const double *a, const double *b, size_t n, int which);
 
@@ -176,7 +174,7 @@ static void run_blocks(binary_block *block, double *out, const array *a, const a
                        const double *times)
 {
     int64_t count = a->count;
-#pragma omp parallel for schedule(static) if (count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < count; start += TDC_BLOCK) {
         size_t n = (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
         double *o = out + start;
@@ -245,6 +243,7 @@ static void pull_select(evaluation *e, struct tdc_tape_node *node, array *gradie
         if (!tdc_tracked(input))
             continue;
         array *g = tdc_new_like(e, TDC_F64, input);
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
         for (int64_t i = 0; i < g->count; i++)
             g->real[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->real[i] : 0;
         tdc_collect(e, input, g);
@@ -266,6 +265,7 @@ array *tdc_select(evaluation *e, array *condition, array *a, array *b)
     b = tdc_expand(e, b, rank, shape);
     condition = tdc_expand(e, condition, rank, shape);
     array *y = tdc_new(e, dtype, rank, shape);
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i];
     tdc_note(e, y, pull_select, NULL, 3, (array *[]){condition, a, b});

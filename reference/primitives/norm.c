@@ -3,32 +3,17 @@
 
 #include "reference/primitives/primitives.h"
 
-#define PARALLEL_FROM 32768
-
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
 static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         for (int64_t i = r * n; i < (r + 1) * n; i++)
             g->real[i] = y->real[r] == 0 ? 0 : gradient->real[r] * (x->real[i] / y->real[r]);
     tdc_collect(e, x, g);
-}
-
-/* Pairwise, in the order of tdc_pairwise_sum. */
-static double sum_of_squares(const double *x, int64_t n, double unit)
-{
-    if (n <= 128) {
-        double squares[128];
-        for (int64_t i = 0; i < n; i++)
-            squares[i] = (x[i] / unit) * (x[i] / unit);
-        return tdc_pairwise_sum(squares, n, 1);
-    }
-    int64_t half = n / 2 & ~(int64_t)7; /* depth is log2(n / 128), at most 56 */
-    return sum_of_squares(x, half, unit) + sum_of_squares(x + half, n - half, unit);
 }
 
 /* Scaled by the largest magnitude when the squares would overflow or vanish. */
@@ -38,16 +23,19 @@ static double row_norm(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++)
         top = fabs(x[i]) > top ? fabs(x[i]) : top;
     double unit = top > 1e150 || (top > 0 && top < 1e-150) ? top : 1;
-    if (!isfinite(unit))
-        unit = 1;
-    return unit * sqrt(sum_of_squares(x, n, unit));
+    if (unit == 1 || !isfinite(unit))
+        return sqrt(tdc_pairwise_dot(x, x, n));
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (x[i] / unit) * (x[i] / unit);
+    return unit * sqrt(sum);
 }
 
 static array *norm_2(evaluation *e, array *rows)
 {
     int64_t n = rows->shape[rows->rank - 1];
     array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         y->real[r] = row_norm(rows->real + r * n, n);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);

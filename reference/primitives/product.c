@@ -12,9 +12,7 @@ struct product_detail {
 static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
-    for (int64_t batch = 0; batch < y->shape[0]; batch++)
-        tdc_gemm(m, n, k, a->real + batch * m * k, ta, b->real + batch * k * n, tb,
-                 y->real + batch * m * n);
+    tdc_gemm_batch(y->shape[0], m, n, k, a->real, ta, b->real, tb, y->real);
 }
 
 /* Exact and wrapping; rare, so not blocked. */

@@ -6,8 +6,6 @@
 
 #include "reference/primitives/vector_math.h"
 
-#define PARALLEL_FROM 16384
-
 static int64_t row_length(const array *rows)
 {
     return rows->shape[rows->rank - 1];
@@ -18,15 +16,31 @@ static int64_t row_count(const array *rows)
     return rows->count == 0 ? 0 : rows->count / row_length(rows);
 }
 
+/* Compensated: a plain running sum drifts by n ULP. */
+struct running {
+    double sum, lost;
+};
+
+static double run_on(struct running *r, double x)
+{
+    double next = r->sum + x;
+    if (isfinite(next))
+        r->lost += fabs(r->sum) >= fabs(x) ? (r->sum - next) + x : (x - next) + r->sum;
+    r->sum = next;
+    return r->sum + r->lost;
+}
+
 static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
-    for (int64_t r = 0; r < row_count(x); r++) {
-        double sum = 0;
+    int64_t rows = row_count(x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < rows; r++) {
+        struct running sum = {0, 0};
         for (int64_t i = n; i-- > 0;)
-            g->real[r * n + i] = sum += gradient->real[r * n + i];
+            g->real[r * n + i] = run_on(&sum, gradient->real[r * n + i]);
     }
     tdc_collect(e, x, g);
 }
@@ -35,20 +49,16 @@ array *tdc_cumulative_sum(evaluation *e, array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
     array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
-    int64_t n = row_length(rows);
-    for (int64_t r = 0; r < row_count(rows); r++) {
-        double sum = 0, lost = 0; /* compensated: a plain running sum drifts by n ULP */
+    int64_t n = row_length(rows), count = row_count(rows);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < count; r++) {
+        struct running sum = {0, 0};
         uint64_t whole = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
-            if (!floating) {
+            if (floating)
+                y->real[i] = run_on(&sum, rows->real[i]);
+            else
                 y->whole[i] = (int64_t)(whole += (uint64_t)rows->whole[i]);
-                continue;
-            }
-            double x = rows->real[i], next = sum + x;
-            if (isfinite(next))
-                lost += fabs(sum) >= fabs(x) ? (sum - next) + x : (x - next) + sum;
-            sum = next;
-            y->real[i] = sum + lost;
         }
     }
     tdc_note(e, y, pull_cumulative_sum, NULL, 1, &rows);
@@ -62,7 +72,9 @@ static void pull_cumulative_product(evaluation *e, struct tdc_tape_node *node, a
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
-    for (int64_t r = 0; r < row_count(x); r++) {
+    int64_t rows = row_count(x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < rows; r++) {
         double tail = 0;
         for (int64_t i = n; i-- > 0;) {
             int64_t at = r * n + i;
@@ -77,8 +89,9 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
     array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
-    int64_t n = row_length(rows);
-    for (int64_t r = 0; r < row_count(rows); r++) {
+    int64_t n = row_length(rows), count = row_count(rows);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < count; r++) {
         double product = 1;
         uint64_t whole = 1;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
@@ -92,8 +105,7 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
     return y;
 }
 
-/* y = exp(x - max); gives their sum. *top is the maximum, NaN when there is one. */
-static double exponentials(double *y, const double *x, int64_t n, double *top)
+double tdc_exponentials(double *y, const double *x, int64_t n, double *top)
 {
     double m = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++)
@@ -110,13 +122,11 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
         const double *p = y->real + r * n, *q = gradient->real + r * n;
         double *out = g->real + r * n;
-        for (int64_t i = 0; i < n; i++)
-            out[i] = p[i] * q[i];
-        double sum = tdc_pairwise_sum(out, n, 1);
+        double sum = tdc_pairwise_dot(p, q, n);
         for (int64_t i = 0; i < n; i++)
             out[i] = p[i] * (q[i] - sum);
     }
@@ -127,10 +137,10 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 {
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, rows->real + r * n, n, &top);
+        double sum = tdc_exponentials(out, rows->real + r * n, n, &top);
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
     }
@@ -143,7 +153,7 @@ static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *g
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
         const double *q = gradient->real + r * n;
         double *out = g->real + r * n, sum = tdc_pairwise_sum(q, n, 1);
@@ -158,11 +168,11 @@ array *tdc_log_softmax_rows(evaluation *e, array *rows)
 {
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         const double *x = rows->real + r * n;
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, x, n, &top);
+        double sum = tdc_exponentials(out, x, n, &top);
         tdc_vlog(&sum, &sum, 1);
         for (int64_t i = 0; i < n; i++)
             out[i] = x[i] - top - sum;

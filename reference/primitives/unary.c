@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
-
 struct unary_detail {
     enum tdc_unary function;
     double p[3];
@@ -20,7 +18,7 @@ static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradien
     const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
         size_t n = block_size(x->count, start);
         double *d = g->real + start;
@@ -42,7 +40,7 @@ array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p
     struct unary_detail *detail = tdc_take(e, 1, sizeof *detail);
     *detail = (struct unary_detail){function, {p0, p1, p2}};
     array *y = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
         tdc_unary_functions[function].apply(y->real + start, x->real + start,
                                             block_size(x->count, start), detail->p);
@@ -80,6 +78,7 @@ array *tdc_to_real(evaluation *e, array *x)
         return x;
     array *y = tdc_new_like(e, TDC_F64, x);
     y->number = x->number;
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++)
         y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
     return y;
