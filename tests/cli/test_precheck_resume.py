@@ -48,7 +48,7 @@ class Resume(PrecheckCase):
         pieces = self.stream()
         total = sum(len(data) for _, data in pieces)
         self.assertEqual(total, len(self.result) + len(self.details))
-        for cut in list(range(0, total, 50)) + [total - 1, total]:
+        for cut in list(range(0, total, 397)) + [total - 1, total]:
             left = {"result": b"", "details": b""}
             rest = cut
             for name, data in pieces:
@@ -58,12 +58,12 @@ class Resume(PrecheckCase):
             self.assertEqual((result, details), (self.result, self.details), "cut at %d" % cut)
 
     def test_result_torn_alone(self):
-        for cut in range(0, len(self.result), 50):
+        for cut in range(0, len(self.result), 211):
             result, details, _ = self.resume(self.result[:cut], self.details)
             self.assertEqual((result, details), (self.result, self.details), "cut at %d" % cut)
 
     def test_details_torn_alone(self):
-        for cut in range(0, len(self.details), 50):
+        for cut in range(0, len(self.details), 397):
             if self.details[:cut].endswith(b"\r\n"):
                 continue
             result, details, _ = self.resume(self.result, self.details[:cut])
