@@ -93,7 +93,8 @@ struct tdc_evaluation {
     char *reason;
     size_t reason_size;
     tdc_dtype recorded_output;
-    bool recorded_plain; /* the recorded output has dimensions */
+    bool recorded_plain;  /* the recorded output has dimensions */
+    tdc_dtype arithmetic; /* TDC_F64: the reference; else see arithmetic.h */
     bool recording;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/primitives/primitives.h"
+#include "reference/primitives/twister.h"
 
 static void plain(evaluation *e)
 {
@@ -102,13 +103,47 @@ static void glu(evaluation *e)
     tdc_give(e, tdc_mul(e, tdc_slice(e, x, dim, 0, half, 1), gate));
 }
 
-/* Zeros are drawn, so only the identity can be computed. */
+static bool drops(evaluation *e)
+{
+    return tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0;
+}
+
+/*
+ * The mask that torch draws for a float64 tensor after manual_seed(0), one thread and no MKL: 53
+ * bits per element of two words of its generator, kept when below the share to keep.
+ */
+static array *drawn_mask(evaluation *e, const array *like, double keep)
+{
+    struct tdc_twister twister;
+    tdc_twister_seed(&twister, 0);
+    array *mask = tdc_new_like(e, TDC_F64, like);
+    for (int64_t i = 0; i < mask->count; i++) {
+        uint64_t high = tdc_twister_word(&twister), low = tdc_twister_word(&twister);
+        double drawn = (double)((high << 32 | low) & 0x1fffffffffffff) * 0x1p-53;
+        mask->real[i] = drawn < keep ? 1 / keep : 0;
+    }
+    return mask;
+}
+
 static void dropout(evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    if (tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0)
+    if (!drops(e)) {
+        tdc_give(e, tdc_array_argument(e, "input"));
+        return;
+    }
+    array *x = tdc_real_array_argument(e, "input");
+    double keep = 1 - tdc_real_argument(e, "p");
+    if (!(keep >= 0 && keep <= 1))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "dropout probability has to be between 0 and 1");
+    tdc_give(e, tdc_mul(e, x, drawn_mask(e, x, keep)));
+}
+
+/* The variants draw whole channels, or add noise: only the identity can be computed. */
+static void other_dropout(evaluation *e)
+{
+    if (drops(e))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    tdc_give(e, x);
+    tdc_give(e, tdc_array_argument(e, "input"));
 }
 
 #define FUNCTIONALS TDC_IN_FUNCTIONALS
@@ -146,6 +181,6 @@ static const struct tdc_operator rows[] = {
      "input, p, training", dropout, 0, 0},
     {"dropout", FUNCTIONALS, "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
     {"dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", FUNCTIONALS,
-     "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
+     "input, p=0.5, training=True, inplace=False", other_dropout, 0, 0},
 };
 const struct tdc_operator_family tdc_activation_family = TDC_FAMILY("activations", rows);

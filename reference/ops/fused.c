@@ -33,13 +33,14 @@ static void add_rms_norm(evaluation *e)
     tdc_give(e, x);
 }
 
+/* As torch.chunk(2): of an odd size the first half is the longer one. */
 static void halves(evaluation *e, array *x, unsigned dim, array *half[2])
 {
-    if (x->rank == 0 || x->shape[dim] % 2 != 0)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension must be even");
-    int64_t n = x->shape[dim] / 2;
-    half[0] = tdc_slice(e, x, dim, 0, n, 1);
-    half[1] = tdc_slice(e, x, dim, n, n, 1);
+    if (x->rank == 0 || x->shape[dim] < 2)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension needs at least two elements");
+    int64_t first = (x->shape[dim] + 1) / 2;
+    half[0] = tdc_slice(e, x, dim, 0, first, 1);
+    half[1] = tdc_slice(e, x, dim, first, x->shape[dim] - first, 1);
 }
 
 static void rotary_mul(evaluation *e)
@@ -58,7 +59,10 @@ static void rotary_mul(evaluation *e)
 static void swiglu(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input"), *half[2];
-    halves(e, x, tdc_dim_argument(e, "dim", x->rank), half);
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    if (x->rank != 0 && x->shape[dim] % 2 != 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension must be even");
+    halves(e, x, dim, half);
     tdc_give(e, tdc_mul(e, tdc_apply(e, TDC_SILU, half[0]), half[1]));
 }
 

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/ops/loss_reduction.h"
-#include "reference/primitives/primitives.h"
 
 static array *difference(evaluation *e)
 {
@@ -45,15 +45,17 @@ static array *one_minus(evaluation *e, array *x)
     return tdc_shift(e, tdc_scale(e, x, -1), 1);
 }
 
-/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. */
+/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. torch's
+ * bound is a float32. */
 static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *t = node->inputs[1];
     array *dx = tdc_new_like(e, TDC_F64, x), *dt = tdc_new_like(e, TDC_F64, t);
     for (int64_t i = 0; i < x->count; i++) {
         double p = x->real[i], q = t->real[i], g = gradient->real[i];
-        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12);
-        dt->real[i] = g * (log1p(-p) - log(p));
+        double scale = tdc_step(e, p * tdc_step(e, 1 - p));
+        dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12f);
+        dt->real[i] = g * tdc_step(e, tdc_step(e, log1p(-p)) - tdc_step(e, log(p)));
     }
     tdc_collect(e, x, dx);
     tdc_collect(e, t, dt);
@@ -69,7 +71,9 @@ static void binary_cross_entropy(evaluation *e)
         double p = x->real[i], q = t->real[i];
         if (!(p >= 0 && p <= 1))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "all elements of input should be between 0 and 1");
-        y->real[i] = -(q * fmax(log(p), -100) + (1 - q) * fmax(log1p(-p), -100));
+        double yes = tdc_step(e, q * tdc_step(e, fmax(log(p), -100)));
+        double no = tdc_step(e, tdc_step(e, 1 - q) * tdc_step(e, fmax(log1p(-p), -100)));
+        y->real[i] = -(yes + no);
     }
     tdc_note(e, y, pull_cross_entropy, NULL, 2, (array *[]){x, t});
     tdc_give_loss(e, weighted(e, y, "weight"));

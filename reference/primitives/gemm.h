@@ -16,8 +16,8 @@ struct tdc_matrix {
 /*
  * c = a b, or c += a b when `add`; a is [m, k], b [k, n], c's rows are `line` apart. Each element
  * is summed over k in blocks of 256, in an order that depends on nothing but k, with fused
- * multiply-add where the CPU has it. Uses all threads for large products, none inside a parallel
- * region.
+ * multiply-adds: the same bits on every machine. Uses all threads for large products, none inside a
+ * parallel region.
  */
 void tdc_gemm(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_matrix b, double *c,
               int64_t line, bool add);
@@ -27,7 +27,7 @@ void tdc_gemm(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_m
 void tdc_gemm_batch(int64_t count, int64_t m, int64_t n, int64_t k, const double *a,
                     bool transposed_a, const double *b, bool transposed_b, double *c);
 
-/* What the products are made with: "avx512", "avx2" or "plain". */
+/* What the products are made with: "avx512", "avx2", "neon" or "plain". */
 const char *tdc_gemm_variant(void);
 
 #endif

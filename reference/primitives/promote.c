@@ -77,7 +77,7 @@ static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradi
     array *g = tdc_new_like(e, x->dtype, x);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = tdc_reference_round(gradient->real[i], x->dtype);
+        g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype);
     tdc_collect(e, x, g);
 }
 
@@ -91,7 +91,7 @@ array *tdc_convert(evaluation *e, array *x, tdc_dtype dtype)
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++) {
         if (to)
-            y->real[i] = tdc_reference_round(tdc_element(x, i), dtype);
+            y->real[i] = tdc_reference_cast(tdc_element(x, i), dtype);
         else if (dtype == TDC_BOOL)
             y->whole[i] = from ? x->real[i] != 0 : x->whole[i] != 0;
         else
