@@ -80,9 +80,9 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_normalisation_family, tdc_attention_family, tdc_convolution_family, tdc_sampling_family,
     tdc_loss_family, tdc_conversion_family, tdc_fused_family, tdc_statistics_family,
     tdc_grid_family, tdc_padding_family, tdc_embedding_family, tdc_einsum_family, tdc_pieces_family,
-    tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family,
-    tdc_unique_family, tdc_quantile_family, tdc_sequence_loss_family, tdc_recurrent_family,
-    tdc_scatter_family, tdc_optimiser_family;
+    tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family, tdc_unique_family,
+    tdc_quantile_family, tdc_sequence_loss_family, tdc_recurrent_family, tdc_scatter_family,
+    tdc_optimiser_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;
@@ -92,7 +92,8 @@ struct tdc_evaluation {
     char *reason;
     size_t reason_size;
     tdc_dtype recorded_output;
-    bool recorded_plain; /* the recorded output has dimensions */
+    bool recorded_plain;  /* the recorded output has dimensions */
+    tdc_dtype arithmetic; /* TDC_F64: the reference; else see arithmetic.h */
     bool recording;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */

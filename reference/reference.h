@@ -141,6 +141,10 @@ struct tdc_reference_call {
      * reduce, mint's takes the mean. */
     bool recorded_rank_known;
     unsigned recorded_rank;
+    /* TDC_F32, TDC_F16, TDC_BF16: computed as a device of that dtype would, each operation's result
+     * rounded to it (arithmetic.h); results are exact in it and still carry TDC_F64. Any other
+     * value, and conversions: the float64 reference. */
+    tdc_dtype arithmetic;
 };
 
 struct tdc_reference_results {

@@ -1,4 +1,4 @@
-#include "reference/evaluation.h"
+#include "reference/arithmetic.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -131,7 +131,7 @@ array *tdc_full_like(evaluation *e, const array *like, double constant)
 array *tdc_number(evaluation *e, double constant)
 {
     array *a = tdc_new(e, TDC_F64, 0, NULL);
-    a->real[0] = constant;
+    a->real[0] = tdc_partial(e, constant);
     a->number = true;
     return a;
 }

@@ -112,6 +112,10 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
 uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span);
 uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
 
+/* Gives up the mapped pages of spans that have been reduced. One that is still being read would
+ * only be mapped again. */
+void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count);
+
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. False when the
  * mapped data vanished. */
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);

@@ -216,6 +216,16 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
     return result;
 }
 
+void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    uint64_t elements = count * pair->span_chunks * TDC_PAIR_CHUNK, left = pair->n.count - first;
+    if (elements > left)
+        elements = left;
+    tdc_source_release(&pair->n_source, first, elements);
+    tdc_source_release(&pair->b_source, first, elements);
+}
+
 /* ---- finishing ------------------------------------------------------------------------------- */
 
 struct finishing {

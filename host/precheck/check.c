@@ -4,15 +4,22 @@
 #include <string.h>
 
 #include "host/precheck/dtype_names.h"
+#include "host/precheck/filter.h"
 #include "host/precheck/run_ut_rows.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
 
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options)
+{
+    return calls->statistics || options->mode == TDC_MODE_EXECUTE ? &tdc_executor_native : NULL;
+}
+
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory)
 {
-    *checker =
-        (struct tdc_checker){.calls = calls, .options = options, .executor = &tdc_executor_native};
+    *checker = (struct tdc_checker){
+        .calls = calls, .options = options, .executor = tdc_executor_for(calls, options)};
     tdc_arena_init(&checker->arena, memory);
     checker->scratch = tdc_tensor_scratch_new();
     return checker->scratch != NULL;
@@ -145,6 +152,11 @@ static bool find_operator(struct tdc_call_check *check, struct tdc_reason *reaso
         check->unsupported = true;
         return tdc_give_reason(reason, "[msprobe] Api Accuracy Checker get wrong value: ");
     }
+    if (named && tdc_filter_leaves_out(check->checker->options, check->name)) {
+        check->left_out = true;
+        return tdc_give_reason(reason, "API %s in black list or not in white list. SKIP.",
+                               check->name);
+    }
     check->operator= named ? tdc_reference_find(check->api) : NULL;
     check->unsupported = check->operator== NULL;
     if (check->unsupported)
@@ -174,11 +186,15 @@ static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
     if (forward->kind != TDC_JSON_OBJECT)
         return tdc_give_reason(reason, TDC_JSON_PARSE_FAILED "input is not a dict");
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    const struct tdc_json *positional = tdc_json_get(forward, "input_args");
+    if (strcmp(check->name, "cross_entropy") == 0 && positional != NULL &&
+        positional->kind == TDC_JSON_LIST && positional->children > 1)
+        rebuild.classes = positional->child->next;
     char what[160];
     snprintf(what, sizeof what, "input_args field of %.80s forward api in api_info.json",
              check->call->name);
-    return tdc_rebuild_list(&rebuild, tdc_json_get(forward, "input_args"), what,
-                            &check->arguments.list, &check->arguments.count) &&
+    return tdc_rebuild_list(&rebuild, positional, what, &check->arguments.list,
+                            &check->arguments.count) &&
            tdc_rebuild_keywords(&rebuild, tdc_json_get(forward, "input_kwargs"), &check->keywords,
                                 &check->keyword_count);
 }
@@ -273,6 +289,8 @@ static void run_direction(struct tdc_call_check *check, enum tdc_direction direc
     found->status = TDC_CHECK_SKIP;
     found->count = 0;
     char text[800];
+    if (check->left_out)
+        return;
     if (check->inputs_ready)
         snprintf(text, sizeof text,
                  "Exception occurs when running and comparing %.120s %s api. Detailed exception "

@@ -15,10 +15,14 @@
 struct tdc_checker {
     const struct tdc_calls *calls;
     const struct tdc_precheck_options *options;
-    const struct tdc_executor *executor; /* of the tested side, task statistics only */
+    const struct tdc_executor *executor; /* of the tested side; NULL: it was recorded */
     struct tdc_arena arena;
     struct tdc_tensor_scratch *scratch;
 };
+
+/* Who runs the calls; NULL when their outputs were recorded and are to be judged. */
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options);
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory);
@@ -46,6 +50,7 @@ struct tdc_call_check {
     const char *name; /* "add", inside api */
     const struct tdc_operator *operator;
     bool unsupported; /* the reference has no such API */
+    bool left_out;    /* on the user's wish */
 
     /* the inputs, if inputs_ready; else why not */
     bool inputs_ready;

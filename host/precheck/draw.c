@@ -2,7 +2,7 @@
  * draw.c - random inputs where the dump holds statistics alone, exactly as msprobe draws them.
  *
  * Every tensor starts numpy's generator anew with seed 42, so that equal shapes and ranges give
- * equal tensors.
+ * equal tensors. (PyTorch dumps: draw_pytorch.c.)
  */
 #include <float.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static double fraction(struct tdc_twister *twister)
     return (high * 67108864.0 + low) / 9007199254740992.0;
 }
 
-static bool read_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank)
+bool tdc_drawn_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank)
 {
     const struct tdc_json *list = tdc_json_get(element, "shape");
     *rank = 0;
@@ -98,7 +98,7 @@ bool tdc_draw_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element
 {
     int64_t shape[TDC_REFERENCE_RANK];
     unsigned rank;
-    if (!read_shape(element, shape, &rank))
+    if (!tdc_drawn_shape(element, shape, &rank))
         return tdc_give_reason(rebuild->reason,
                                TDC_JSON_PARSE_FAILED "shape field in api_info.json is missing");
     double low = 0, high = 1;

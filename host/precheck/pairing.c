@@ -69,7 +69,7 @@ static bool tested_outputs(struct tdc_call_check *check, struct tdc_values *valu
                            struct tdc_reason *reason)
 {
     struct tdc_checker *checker = check->checker;
-    if (!checker->calls->statistics)
+    if (checker->executor == NULL)
         return tdc_recorded_outputs(check, TDC_FORWARD, values, reason);
     struct tdc_reference_call call = tdc_check_reference_call(check);
     struct tdc_reference_results *results = tdc_arena_zeroed(&checker->arena, 1, sizeof *results);
@@ -258,23 +258,23 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     if (check->checker->calls->recorder == TDC_RECORDER_PYTORCH)
         return tdc_pair_autograd(check, reason);
-    bool statistics = check->checker->calls->statistics;
+    bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
     struct gradient_work work = {.leaves = mark_positional_leaves(check)};
-    if ((!statistics && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
+    if ((recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
         !prepare(check, &work, reason))
         return false;
     if (work.leaves == 0 || work.given == 0)
         return true;
     if (!reference_gradients(check, &work, &bench, reason) ||
-        (statistics && !executed_gradients(check, &work, &tested, reason)))
+        (!recorded && !executed_gradients(check, &work, &tested, reason)))
         return false;
     if (!by_position(check)) {
         drop_nulls(&bench);
         drop_all_but_floating(&bench);
         drop_all_but_floating(&tested);
         warn_of_counts(check, TDC_BACKWARD, tested.count, bench.count);
-    } else if (!statistics) {
+    } else if (recorded) {
         align_with_leaves(check, &tested);
     }
     return pair(check, TDC_BACKWARD, &bench, &tested, reason);
@@ -297,21 +297,21 @@ bool tdc_is_composite(const char *name)
 bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     static const char foreign[] = "recorded gradients do not belong to the api inputs";
-    bool statistics = check->checker->calls->statistics;
+    bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
     struct gradient_work work = {0};
-    if (!statistics && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason))
+    if (recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason))
         return false;
-    if (!statistics && !tdc_linear_gradients(check, &tested) && tdc_is_composite(check->name))
+    if (recorded && !tdc_linear_gradients(check, &tested) && tdc_is_composite(check->name))
         return tdc_give_reason(reason, foreign);
     if (!prepare(check, &work, reason))
         return false;
     if (work.given == 0)
         return true;
     if (!reference_gradients(check, &work, &bench, reason) ||
-        (statistics && !executed_gradients(check, &work, &tested, reason)))
+        (!recorded && !executed_gradients(check, &work, &tested, reason)))
         return false;
-    if (!statistics)
+    if (recorded)
         drop_nulls(&tested);
     if (bench.count != tested.count)
         return tdc_give_reason(reason, foreign);

@@ -93,7 +93,8 @@ static bool whole_list(struct tdc_rebuild *rebuild, const struct tdc_json *json,
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* Gives the sizes of a tensor without elements; false for any other, or none that is well-formed. */
+/* Gives the sizes of a tensor without elements; false for any other, or none that is well-formed.
+ */
 static bool empty_shape(const struct tdc_json *element, int64_t sizes[TDC_REFERENCE_RANK],
                         unsigned *rank)
 {
@@ -117,7 +118,9 @@ static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *e
     int64_t sizes[TDC_REFERENCE_RANK];
     unsigned rank;
     if (rebuild->calls->statistics)
-        return tdc_draw_tensor(rebuild, element, dtype, tensor);
+        return rebuild->calls->recorder == TDC_RECORDER_PYTORCH
+                   ? tdc_draw_torch_tensor(rebuild, element, dtype, tensor)
+                   : tdc_draw_tensor(rebuild, element, dtype, tensor);
     /* PyTorch's recorder keeps no file of an empty tensor */
     if (stored || !empty_shape(element, sizes, &rank))
         return tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, tensor);

@@ -56,7 +56,7 @@ bool tdc_is_run_ut(const struct tdc_checker *checker)
 {
     return checker->options->standard == TDC_STANDARD_PYTORCH &&
            checker->options->profile == TDC_PROFILE_COMPAT &&
-           checker->calls->recorder == TDC_RECORDER_PYTORCH && !checker->calls->statistics;
+           checker->calls->recorder == TDC_RECORDER_PYTORCH && checker->executor == NULL;
 }
 
 /* ---- one precision up ------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 struct embedding_detail {
     const array *index;
@@ -25,7 +25,8 @@ static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gra
             continue;
         double by = d->by_count ? (double)uses[row] : 1;
         for (int64_t k = 0; k < width; k++)
-            g->real[row * width + k] += gradient->real[i * width + k] / by;
+            g->real[row * width + k] =
+                tdc_step(e, g->real[row * width + k] + gradient->real[i * width + k] / by);
     }
     tdc_collect(e, weight, g);
 }

@@ -1,11 +1,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 static array *mean_all(evaluation *e, array *x)
 {
-    return tdc_div(e, tdc_sum_all(e, x), tdc_number(e, (double)x->count));
+    bool all[TDC_REFERENCE_RANK];
+    memset(all, 1, sizeof all);
+    return tdc_mean(e, x, all, false);
 }
 
 static void give_reduced(evaluation *e, array *x)
@@ -70,8 +72,9 @@ static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array 
     array *dx = tdc_new_like(e, TDC_F64, x), *dt = tdc_new_like(e, TDC_F64, t);
     for (int64_t i = 0; i < x->count; i++) {
         double p = x->real[i], q = t->real[i], g = gradient->real[i];
-        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12f);
-        dt->real[i] = g * (log1p(-p) - log(p));
+        double scale = tdc_step(e, p * tdc_step(e, 1 - p));
+        dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12f);
+        dt->real[i] = g * tdc_step(e, tdc_step(e, log1p(-p)) - tdc_step(e, log(p)));
     }
     tdc_collect(e, x, dx);
     tdc_collect(e, t, dt);
@@ -87,7 +90,9 @@ static void binary_cross_entropy(evaluation *e)
         double p = x->real[i], q = t->real[i];
         if (!(p >= 0 && p <= 1))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "all elements of input should be between 0 and 1");
-        y->real[i] = -(q * fmax(log(p), -100) + (1 - q) * fmax(log1p(-p), -100));
+        double yes = tdc_step(e, q * tdc_step(e, fmax(log(p), -100)));
+        double no = tdc_step(e, tdc_step(e, 1 - q) * tdc_step(e, fmax(log1p(-p), -100)));
+        y->real[i] = -(yes + no);
     }
     tdc_note(e, y, pull_cross_entropy, NULL, 2, (array *[]){x, t});
     give_reduced(e, weighted(e, y, "weight"));

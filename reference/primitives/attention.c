@@ -4,8 +4,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/gemm.h"
-#include "reference/primitives/primitives.h"
 
 #define RANK  TDC_REFERENCE_RANK
 #define BLOCK 64 /* rows of scores at a time */
@@ -280,6 +280,8 @@ static struct plan *make_plan(evaluation *e, const struct tdc_attention *a)
 array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, array **total)
 {
     struct plan *p = make_plan(e, a);
+    if (tdc_is_narrow(e) && p->columns > 0)
+        return tdc_attend_steps(e, a, top, total);
     int64_t shape[RANK];
     memcpy(shape, a->q->shape, sizeof shape);
     array *most = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);

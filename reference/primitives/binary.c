@@ -1,8 +1,8 @@
-#include "reference/primitives/primitives.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/vector_math.h"
 
 /* y, or a slope, of one block. which: 0 the value, 1 dy/da, 2 dy/db. */
@@ -193,7 +193,9 @@ static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradie
         if (!tdc_tracked(input))
             continue;
         array *g = tdc_new_like(e, TDC_F64, input);
-        run_blocks(block, g->real, a, b, side, gradient->real);
+        run_blocks(block, g->real, a, b, side, tdc_is_narrow(e) ? NULL : gradient->real);
+        if (tdc_is_narrow(e))
+            g = tdc_slope_times(e, g, gradient);
         tdc_collect(e, input, g);
     }
 }
@@ -207,8 +209,11 @@ array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
-    array *y = tdc_new(e, TDC_F64, rank, shape);
-    run_blocks(blocks[function], y->real, a, b, 0, NULL);
+    array *y = tdc_is_narrow(e) ? tdc_binary_steps(e, function, a, b) : NULL;
+    if (y == NULL) {
+        y = tdc_new(e, TDC_F64, rank, shape);
+        run_blocks(blocks[function], y->real, a, b, 0, NULL);
+    }
     enum tdc_binary *detail = tdc_take(e, 1, sizeof *detail);
     *detail = function;
     tdc_note(e, y, pull_binary, detail, 2, (array *[]){a, b});

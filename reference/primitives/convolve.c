@@ -3,8 +3,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/gemm.h"
-#include "reference/primitives/primitives.h"
 #include "reference/primitives/windows.h"
 
 #define PIECE 131072 /* elements of an unfolded piece, about */
@@ -170,6 +170,8 @@ static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array 
 array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
                     int64_t groups)
 {
+    if (tdc_is_narrow(e))
+        return tdc_convolve_steps(e, x, weight, w, groups);
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_map(e, c);
     correlate(c, x->real, weight->real, y->real);
@@ -180,6 +182,8 @@ array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_win
 array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
                          int64_t groups)
 {
+    if (tdc_is_narrow(e))
+        return tdc_convolve_back_steps(e, x, weight, w, groups);
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_image(e, c);
     spread(c, x->real, weight->real, y->real);

@@ -1,8 +1,8 @@
 /* Elements taken from, or added to, places that a map names; tensors joined. */
-#include "reference/primitives/primitives.h"
-
 #include <omp.h>
 #include <string.h>
+
+#include "reference/arithmetic.h"
 
 #define RANK TDC_REFERENCE_RANK
 /* Places a thread is responsible for are cut into at most so many parts: each part's thread reads
@@ -11,8 +11,8 @@
 
 /* to[map[i]] += from[i] where map[i] >= 0. Several i may name one place: they are added in their
  * order, whatever the number of threads, since a place belongs to one thread. */
-static void add_at(double *to, int64_t places, const double *from, const int64_t *map,
-                   int64_t count)
+static void add_at(const evaluation *e, double *to, int64_t places, const double *from,
+                   const int64_t *map, int64_t count)
 {
     int64_t parts = count < TDC_PARALLEL_FROM || omp_in_parallel() ? 1 : omp_get_max_threads();
     parts = parts > MOST_PARTS ? MOST_PARTS : parts;
@@ -22,14 +22,14 @@ static void add_at(double *to, int64_t places, const double *from, const int64_t
         int64_t low = part * size, high = low + size < places ? low + size : places;
         for (int64_t i = 0; i < count; i++)
             if (map[i] >= low && map[i] < high)
-                to[map[i]] += from[i];
+                to[map[i]] = tdc_step(e, to[map[i]] + from[i]);
     }
 }
 
 static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
-    add_at(tdc_gradient_of(e, x)->real, x->count, gradient->real, node->detail, gradient->count);
+    add_at(e, tdc_gradient_of(e, x)->real, x->count, gradient->real, node->detail, gradient->count);
 }
 
 array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
@@ -65,7 +65,7 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
 {
     array *y = tdc_zeros(e, x->dtype, rank, shape);
     if (tdc_dtype_is_floating(x->dtype)) {
-        add_at(y->real, y->count, x->real, map, x->count);
+        add_at(e, y->real, y->count, x->real, map, x->count);
         tdc_note(e, y, pull_scatter, map, 1, &x);
         return y;
     }

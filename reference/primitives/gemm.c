@@ -1,5 +1,6 @@
 #include "reference/primitives/gemm.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,15 @@ struct tile {
     void (*run)(int64_t depth, const double *pa, const double *pb, double *tile);
 };
 
+/* fma(), though a CPU without the instruction needs a slow function for it: every machine is to get
+ * the same bits. */
 static void tile_plain(int64_t depth, const double *pa, const double *pb, double *tile)
 {
     double sum[4 * 4] = {0};
     for (int64_t p = 0; p < depth; p++, pa += 4, pb += 4)
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < 4; j++)
-                sum[i * 4 + j] += pa[i] * pb[j];
+                sum[i * 4 + j] = fma(pa[i], pb[j], sum[i * 4 + j]);
     memcpy(tile, sum, sizeof sum);
 }
 static const struct tile plain = {"plain", 4, 4, tile_plain};
@@ -32,7 +35,7 @@ static const struct tile plain = {"plain", 4, 4, tile_plain};
 #if defined(__x86_64__)
 #include <immintrin.h>
 /* ROWS x 3 accumulators, three vectors of b and one of a. */
-#define WIDE_TILE(name, target_text, vector, width, ROWS, zero, load, store, broadcast, fma)       \
+#define WIDE_TILE(name, target_text, vector, width, ROWS, zero, load, store, broadcast, madd)      \
     __attribute__((target(target_text))) static void name(int64_t depth, const double *pa,         \
                                                           const double *pb, double *tile)          \
     {                                                                                              \
@@ -45,9 +48,9 @@ static const struct tile plain = {"plain", 4, 4, tile_plain};
             _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++)                                 \
             {                                                                                      \
                 vector a = broadcast(pa[i]);                                                       \
-                sum[i][0] = fma(a, b0, sum[i][0]);                                                 \
-                sum[i][1] = fma(a, b1, sum[i][1]);                                                 \
-                sum[i][2] = fma(a, b2, sum[i][2]);                                                 \
+                sum[i][0] = madd(a, b0, sum[i][0]);                                                \
+                sum[i][1] = madd(a, b1, sum[i][1]);                                                \
+                sum[i][2] = madd(a, b2, sum[i][2]);                                                \
             }                                                                                      \
         }                                                                                          \
         for (int i = 0; i < ROWS; i++)                                                             \

@@ -1,7 +1,7 @@
 /* Norms of rows. */
 #include <math.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
 static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -12,7 +12,8 @@ static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradie
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         for (int64_t i = r * n; i < (r + 1) * n; i++)
-            g->real[i] = y->real[r] == 0 ? 0 : gradient->real[r] * (x->real[i] / y->real[r]);
+            g->real[i] =
+                y->real[r] == 0 ? 0 : gradient->real[r] * tdc_step(e, x->real[i] / y->real[r]);
     tdc_collect(e, x, g);
 }
 
@@ -37,7 +38,8 @@ static array *norm_2(evaluation *e, array *rows)
     array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
-        y->real[r] = row_norm(rows->real + r * n, n);
+        y->real[r] = tdc_is_narrow(e) ? sqrt(tdc_narrow_squares(rows->real + r * n, n))
+                                      : row_norm(rows->real + r * n, n);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);
     return y;
 }

@@ -1,8 +1,7 @@
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/gemm.h"
 
 struct product_detail {
@@ -35,7 +34,9 @@ static array *product(evaluation *e, const array *a, const array *b, bool ta, bo
 {
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
     array *y = tdc_new(e, a->dtype, 3, shape);
-    if (y->count > 0)
+    if (y->count > 0 && tdc_is_narrow(e) && tdc_dtype_is_floating(a->dtype))
+        tdc_narrow_product(e, a, ta, b, tb, y);
+    else if (y->count > 0)
         (tdc_dtype_is_floating(a->dtype) ? multiply : multiply_whole)(a, b, y, ta, tb);
     return y;
 }
@@ -147,7 +148,7 @@ array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
 }
 
 /* One matrix, Gauss-Jordan with partial pivoting; false when it is singular. */
-static bool invert(double *work, double *out, int64_t n)
+static bool invert(const evaluation *e, double *work, double *out, int64_t n)
 {
     for (int64_t i = 0; i < n * n; i++)
         out[i] = i / n == i % n;
@@ -165,16 +166,17 @@ static bool invert(double *work, double *out, int64_t n)
             work[pivot * n + j] = t;
             out[pivot * n + j] = u;
         }
-        double scale = 1 / work[c * n + c];
+        double scale = tdc_partial(e, 1 / work[c * n + c]);
         for (int64_t j = 0; j < n; j++) {
-            work[c * n + j] *= scale;
-            out[c * n + j] *= scale;
+            work[c * n + j] = tdc_partial(e, work[c * n + j] * scale);
+            out[c * n + j] = tdc_partial(e, out[c * n + j] * scale);
         }
         for (int64_t r = 0; r < n; r++) {
             double factor = work[r * n + c];
             for (int64_t j = 0; j < n && r != c && factor != 0; j++) {
-                work[r * n + j] -= factor * work[c * n + j];
-                out[r * n + j] -= factor * out[c * n + j];
+                double *to = work + r * n + j, *also = out + r * n + j;
+                *to = tdc_partial(e, *to - tdc_partial(e, factor * work[c * n + j]));
+                *also = tdc_partial(e, *also - tdc_partial(e, factor * out[c * n + j]));
             }
         }
     }
@@ -199,7 +201,7 @@ array *tdc_inverse(evaluation *e, array *x)
     double *work = tdc_take(e, n * n, sizeof *work);
     for (int64_t i = 0; i < matrices; i++) {
         memcpy(work, flat->real + i * n * n, (size_t)(n * n) * sizeof *work);
-        if (!invert(work, y->real + i * n * n, n))
+        if (!invert(e, work, y->real + i * n * n, n))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix is singular");
     }
     tdc_note(e, y, pull_inverse, NULL, 1, &flat);

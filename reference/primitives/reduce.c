@@ -1,4 +1,4 @@
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,6 +130,8 @@ array *tdc_sum_rows(evaluation *e, array *x)
 {
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
+    if (tdc_is_narrow(e) && floating)
+        return tdc_narrow_sums(e, x, 1);
     array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
     if (floating && n >= TDC_PARALLEL_FROM && y->count < 8) {
         for (int64_t r = 0; r < y->count; r++)
@@ -164,11 +166,11 @@ static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *
         double *out = g->real + r * n, before = gradient->real[r], after = 1;
         for (int64_t i = 0; i < n; i++) {
             out[i] = before;
-            before *= row[i];
+            before = tdc_partial(e, before * row[i]);
         }
         for (int64_t i = n; i-- > 0;) {
             out[i] *= after;
-            after *= row[i];
+            after = tdc_partial(e, after * row[i]);
         }
     }
     tdc_collect(e, x, g);
@@ -185,7 +187,7 @@ array *tdc_product_rows(evaluation *e, array *x)
         uint64_t whole = 1;
         for (int64_t i = 0; i < n; i++) {
             if (floating)
-                product *= x->real[r * n + i];
+                product = tdc_partial(e, product * x->real[r * n + i]);
             else
                 whole *= (uint64_t)x->whole[r * n + i];
         }
@@ -200,8 +202,9 @@ array *tdc_product_rows(evaluation *e, array *x)
 
 array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim)
 {
-    array *y = tdc_is_column_sum(x, reduced) ? tdc_column_sums(e, x, reduced)
-                                             : tdc_sum_rows(e, tdc_rows(e, x, reduced));
+    array *y = tdc_is_column_sum(x, reduced) && !tdc_is_narrow(e)
+                   ? tdc_column_sums(e, x, reduced)
+                   : tdc_sum_rows(e, tdc_rows(e, x, reduced));
     return tdc_reduced_shape(e, y, x, reduced, keepdim);
 }
 
@@ -210,7 +213,11 @@ array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
     int64_t n = 1;
     for (unsigned d = 0; d < x->rank; d++)
         n *= reduced[d] ? x->shape[d] : 1;
-    array *sum = tdc_sum(e, tdc_to_real(e, x), reduced, keepdim);
+    x = tdc_to_real(e, x);
+    if (tdc_is_narrow(e))
+        return tdc_reduced_shape(e, tdc_narrow_sums(e, tdc_rows(e, x, reduced), (double)n), x,
+                                 reduced, keepdim);
+    array *sum = tdc_sum(e, x, reduced, keepdim);
     return tdc_div(e, sum, tdc_number(e, (double)n));
 }
 

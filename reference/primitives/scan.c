@@ -1,9 +1,8 @@
 /* Along rows: running sums and products, softmax. */
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/vector_math.h"
 
 static int64_t row_length(const array *rows)
@@ -21,10 +20,10 @@ struct running {
     double sum, lost;
 };
 
-static double run_on(struct running *r, double x)
+static double run_on(const evaluation *e, struct running *r, double x)
 {
-    double next = r->sum + x;
-    if (isfinite(next))
+    double next = tdc_partial(e, r->sum + x);
+    if (isfinite(next) && !tdc_is_narrow(e))
         r->lost += fabs(r->sum) >= fabs(x) ? (r->sum - next) + x : (x - next) + r->sum;
     r->sum = next;
     return r->sum + r->lost;
@@ -40,7 +39,7 @@ static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array
     for (int64_t r = 0; r < rows; r++) {
         struct running sum = {0, 0};
         for (int64_t i = n; i-- > 0;)
-            g->real[r * n + i] = run_on(&sum, gradient->real[r * n + i]);
+            g->real[r * n + i] = run_on(e, &sum, gradient->real[r * n + i]);
     }
     tdc_collect(e, x, g);
 }
@@ -56,7 +55,7 @@ array *tdc_cumulative_sum(evaluation *e, array *rows)
         uint64_t whole = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             if (floating)
-                y->real[i] = run_on(&sum, rows->real[i]);
+                y->real[i] = run_on(e, &sum, rows->real[i]);
             else
                 y->whole[i] = (int64_t)(whole += (uint64_t)rows->whole[i]);
         }
@@ -78,7 +77,8 @@ static void pull_cumulative_product(evaluation *e, struct tdc_tape_node *node, a
         double tail = 0;
         for (int64_t i = n; i-- > 0;) {
             int64_t at = r * n + i;
-            tail = gradient->real[at] + (i + 1 < n ? x->real[at + 1] * tail : 0);
+            double later = i + 1 < n ? tdc_partial(e, x->real[at + 1] * tail) : 0;
+            tail = tdc_partial(e, gradient->real[at] + later);
             g->real[at] = tail * (i > 0 ? y->real[at - 1] : 1);
         }
     }
@@ -96,7 +96,7 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
         uint64_t whole = 1;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             if (floating)
-                y->real[i] = product *= rows->real[i];
+                y->real[i] = product = tdc_partial(e, product * rows->real[i]);
             else
                 y->whole[i] = (int64_t)(whole *= (uint64_t)rows->whole[i]);
         }
@@ -117,9 +117,25 @@ double tdc_exponentials(double *y, const double *x, int64_t n, double *top)
     return tdc_pairwise_sum(y, n, 1);
 }
 
+/* The same step by step: exp(x - max), and their sums with the last dimension kept. */
+static array *exponential_steps(evaluation *e, array *rows, array **centred, array **sums)
+{
+    rows = tdc_constant(e, rows);
+    array *top = tdc_pick(e, rows, tdc_extreme_index(e, rows, true));
+    *centred = tdc_sub(e, rows, tdc_unsqueeze(e, top, top->rank));
+    array *y = tdc_apply(e, TDC_EXP, *centred);
+    *sums = tdc_sum_dim(e, y, y->rank - 1, true);
+    return y;
+}
+
 static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
+    if (tdc_is_narrow(e)) {
+        array *share = tdc_sum_dim(e, tdc_mul(e, y, gradient), y->rank - 1, true);
+        tdc_collect(e, x, tdc_mul(e, y, tdc_sub(e, gradient, share)));
+        return;
+    }
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
@@ -133,8 +149,19 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
+static bool steps_are_wanted(const evaluation *e, const array *rows)
+{
+    return tdc_is_narrow(e) && rows->count > 0; /* an empty row has no maximum */
+}
+
 array *tdc_softmax_rows(evaluation *e, array *rows)
 {
+    if (steps_are_wanted(e, rows)) {
+        array *centred, *sums, *exponentiated = exponential_steps(e, rows, &centred, &sums);
+        array *quotient = tdc_div(e, exponentiated, sums);
+        tdc_note(e, quotient, pull_softmax, NULL, 1, &rows);
+        return quotient;
+    }
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
@@ -151,6 +178,12 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
+    if (tdc_is_narrow(e)) {
+        array *sum = tdc_sum_dim(e, gradient, gradient->rank - 1, true);
+        array *probability = tdc_apply(e, TDC_EXP, tdc_constant(e, y));
+        tdc_collect(e, x, tdc_sub(e, gradient, tdc_mul(e, probability, sum)));
+        return;
+    }
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
@@ -166,6 +199,13 @@ static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *g
 
 array *tdc_log_softmax_rows(evaluation *e, array *rows)
 {
+    if (steps_are_wanted(e, rows)) {
+        array *centred, *sums;
+        exponential_steps(e, rows, &centred, &sums);
+        array *difference = tdc_sub(e, centred, tdc_apply(e, TDC_LOG, sums));
+        tdc_note(e, difference, pull_log_softmax, NULL, 1, &rows);
+        return difference;
+    }
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
