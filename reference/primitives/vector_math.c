@@ -1,76 +1,18 @@
 #include "reference/primitives/vector_math.h"
 
 #include <sleef.h>
-#include <string.h>
 
 #include "kernels/pair.h"
-
-/* Loops over whole vectors; the rest of n goes through a padded one, so that an element's value
- * does not depend on its place. */
-#define ONE_OPERAND(function, code, width, load, store, call)                                      \
-    code static void function(double *y, const double *x, size_t n)                                \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + width <= n; i += width)                                                         \
-            store(y + i, call(load(x + i)));                                                       \
-        if (i < n) {                                                                               \
-            double rest[width];                                                                    \
-            for (size_t k = 0; k < width; k++)                                                     \
-                rest[k] = k < n - i ? x[i + k] : 1;                                                \
-            store(rest, call(load(rest)));                                                         \
-            memcpy(y + i, rest, (n - i) * sizeof *y);                                              \
-        }                                                                                          \
-    }
-#define TWO_OPERANDS(function, code, width, load, store, call)                                     \
-    code static void function(double *y, const double *a, const double *b, size_t n)               \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + width <= n; i += width)                                                         \
-            store(y + i, call(load(a + i), load(b + i)));                                          \
-        if (i < n) {                                                                               \
-            double first[width], second[width];                                                    \
-            for (size_t k = 0; k < width; k++) {                                                   \
-                first[k] = k < n - i ? a[i + k] : 1;                                               \
-                second[k] = k < n - i ? b[i + k] : 1;                                              \
-            }                                                                                      \
-            store(first, call(load(first), load(second)));                                         \
-            memcpy(y + i, first, (n - i) * sizeof *y);                                             \
-        }                                                                                          \
-    }
+#include "reference/primitives/vector_loops.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define AVX2_CODE   __attribute__((target("avx2,fma")))
-#define AVX512_CODE __attribute__((target("avx512f")))
-
-/* SLEEF declares these only for files compiled for these instructions as a whole. */
-#define X(name, bound)                                                                             \
-    AVX2_CODE __m256d Sleef_finz_##name##d4_##bound##avx2(__m256d);                                \
-    AVX512_CODE __m512d Sleef_finz_##name##d8_##bound##avx512f(__m512d);                           \
-    ONE_OPERAND(name##_avx2, AVX2_CODE, 4, _mm256_loadu_pd, _mm256_storeu_pd,                      \
-                Sleef_finz_##name##d4_##bound##avx2)                                               \
-    ONE_OPERAND(name##_avx512, AVX512_CODE, 8, _mm512_loadu_pd, _mm512_storeu_pd,                  \
-                Sleef_finz_##name##d8_##bound##avx512f)
-TDC_VECTOR_UNARY(X)
-#undef X
-#define X(name, bound)                                                                             \
-    AVX2_CODE __m256d Sleef_finz_##name##d4_##bound##avx2(__m256d, __m256d);                       \
-    AVX512_CODE __m512d Sleef_finz_##name##d8_##bound##avx512f(__m512d, __m512d);                  \
-    TWO_OPERANDS(name##_avx2, AVX2_CODE, 4, _mm256_loadu_pd, _mm256_storeu_pd,                     \
-                 Sleef_finz_##name##d4_##bound##avx2)                                              \
-    TWO_OPERANDS(name##_avx512, AVX512_CODE, 8, _mm512_loadu_pd, _mm512_storeu_pd,                 \
-                 Sleef_finz_##name##d8_##bound##avx512f)
-TDC_VECTOR_BINARY(X)
-#undef X
-
 #define WIDE(name, ...)                                                                            \
     switch (tdc_cpu_variant_chosen()) {                                                            \
     case TDC_CPU_X86_64_V4:                                                                        \
-        name##_avx512(__VA_ARGS__);                                                                \
+        tdc_v##name##_avx512(__VA_ARGS__);                                                         \
         return;                                                                                    \
     case TDC_CPU_X86_64_V3:                                                                        \
-        name##_avx2(__VA_ARGS__);                                                                  \
+        tdc_v##name##_avx2(__VA_ARGS__);                                                           \
         return;                                                                                    \
     default:                                                                                       \
         break;                                                                                     \
@@ -84,11 +26,13 @@ static bool has_fma(void)
 #include <arm_neon.h>
 
 #define X(name, bound)                                                                             \
-    ONE_OPERAND(name##_neon, , 2, vld1q_f64, vst1q_f64, Sleef_finz_##name##d2_##bound##advsimd)
+    TDC_ONE_OPERAND(name##_neon, static, 2, vld1q_f64, vst1q_f64,                                  \
+                    Sleef_finz_##name##d2_##bound##advsimd)
 TDC_VECTOR_UNARY(X)
 #undef X
 #define X(name, bound)                                                                             \
-    TWO_OPERANDS(name##_neon, , 2, vld1q_f64, vst1q_f64, Sleef_finz_##name##d2_##bound##advsimd)
+    TDC_TWO_OPERANDS(name##_neon, static, 2, vld1q_f64, vst1q_f64,                                 \
+                     Sleef_finz_##name##d2_##bound##advsimd)
 TDC_VECTOR_BINARY(X)
 #undef X
 #define WIDE(name, ...)                                                                            \
