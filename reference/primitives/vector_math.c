@@ -22,56 +22,62 @@ TDC_VECTOR_STEADY(X)
 TDC_VECTOR_BINARY(X)
 #undef X
 
-/* Loops over whole vectors; the rest of n goes through a padded one, so that an element's value
- * does not depend on its place. */
-#define ONE_OPERAND(function, code, width, load, store, call)                                      \
-    code static void function(double *y, const double *x, size_t n)                                \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + width <= n; i += width)                                                         \
-            store(y + i, call(load(x + i)));                                                       \
-        if (i < n) {                                                                               \
-            double rest[width];                                                                    \
-            for (size_t k = 0; k < width; k++)                                                     \
-                rest[k] = k < n - i ? x[i + k] : 1;                                                \
-            store(rest, call(load(rest)));                                                         \
-            memcpy(y + i, rest, (n - i) * sizeof *y);                                              \
-        }                                                                                          \
-    }
-#define TWO_OPERANDS(function, code, width, load, store, call)                                     \
-    code static void function(double *y, const double *a, const double *b, size_t n)               \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + width <= n; i += width)                                                         \
-            store(y + i, call(load(a + i), load(b + i)));                                          \
-        if (i < n) {                                                                               \
-            double first[width], second[width];                                                    \
-            for (size_t k = 0; k < width; k++) {                                                   \
-                first[k] = k < n - i ? a[i + k] : 1;                                               \
-                second[k] = k < n - i ? b[i + k] : 1;                                              \
-            }                                                                                      \
-            store(first, call(load(first), load(second)));                                         \
-            memcpy(y + i, first, (n - i) * sizeof *y);                                             \
-        }                                                                                          \
-    }
+/* Loops over whole vectors; the rest of n goes through one filled up with ones, so that an
+ * element's value does not depend on its place. */
 #define X(name, bound)                                                                             \
-    ONE_OPERAND(name##_avx2, AVX2_CODE, 4, _mm256_loadu_pd, _mm256_storeu_pd,                      \
-                Sleef_##name##d4_##bound##avx2)
+    AVX2_CODE static void name##_avx2(double *y, const double *x, size_t n)                        \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + 4 <= n; i += 4)                                                                 \
+            _mm256_storeu_pd(y + i, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(x + i)));       \
+        if (i < n) {                                                                               \
+            double rest[4] = {1, 1, 1, 1};                                                         \
+            memcpy(rest, x + i, (n - i) * sizeof *x);                                              \
+            _mm256_storeu_pd(rest, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(rest)));         \
+            memcpy(y + i, rest, (n - i) * sizeof *x);                                              \
+        }                                                                                          \
+    }
 TDC_VECTOR_UNARY(X)
 #undef X
 #define X(name, bound)                                                                             \
-    ONE_OPERAND(name##_avx512, AVX512_CODE, 8, _mm512_loadu_pd, _mm512_storeu_pd,                  \
-                Sleef_##name##d8_##bound##avx512f)
+    AVX512_CODE static void name##_avx512(double *y, const double *x, size_t n)                    \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += 8) {                                                        \
+            __mmask8 own = (__mmask8)(n - i < 8 ? (1u << (n - i)) - 1 : 0xffu);                    \
+            __m512d v = _mm512_mask_loadu_pd(_mm512_set1_pd(1), own, x + i);                       \
+            _mm512_mask_storeu_pd(y + i, own, Sleef_##name##d8_##bound##avx512f(v));               \
+        }                                                                                          \
+    }
 TDC_VECTOR_STEADY(X)
 #undef X
 #define sin_avx512 sin_avx2
 #define cos_avx512 cos_avx2
 #define tan_avx512 tan_avx2
 #define X(name, bound)                                                                             \
-    TWO_OPERANDS(name##_avx2, AVX2_CODE, 4, _mm256_loadu_pd, _mm256_storeu_pd,                     \
-                 Sleef_##name##d4_##bound##avx2)                                                   \
-    TWO_OPERANDS(name##_avx512, AVX512_CODE, 8, _mm512_loadu_pd, _mm512_storeu_pd,                 \
-                 Sleef_##name##d8_##bound##avx512f)
+    AVX2_CODE static void name##_avx2(double *y, const double *a, const double *b, size_t n)       \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + 4 <= n; i += 4)                                                                 \
+            _mm256_storeu_pd(y + i, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(a + i),         \
+                                                                   _mm256_loadu_pd(b + i)));       \
+        if (i < n) {                                                                               \
+            double first[4] = {1, 1, 1, 1}, second[4] = {1, 1, 1, 1};                              \
+            memcpy(first, a + i, (n - i) * sizeof *a);                                             \
+            memcpy(second, b + i, (n - i) * sizeof *b);                                            \
+            _mm256_storeu_pd(first, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(first),         \
+                                                                   _mm256_loadu_pd(second)));      \
+            memcpy(y + i, first, (n - i) * sizeof *a);                                             \
+        }                                                                                          \
+    }                                                                                              \
+    AVX512_CODE static void name##_avx512(double *y, const double *a, const double *b, size_t n)   \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += 8) {                                                        \
+            __mmask8 own = (__mmask8)(n - i < 8 ? (1u << (n - i)) - 1 : 0xffu);                    \
+            __m512d p = _mm512_mask_loadu_pd(_mm512_set1_pd(1), own, a + i);                       \
+            __m512d q = _mm512_mask_loadu_pd(_mm512_set1_pd(1), own, b + i);                       \
+            _mm512_mask_storeu_pd(y + i, own, Sleef_##name##d8_##bound##avx512f(p, q));            \
+        }                                                                                          \
+    }
 TDC_VECTOR_BINARY(X)
 #undef X
 #define WIDE(name, ...)                                                                            \
