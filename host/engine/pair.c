@@ -67,6 +67,18 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
+/* Floats of the other byte order count as float64 in msprobe's relative errors (spec 5.1). */
+static void widen_swapped(struct tdc_tensor *tensor)
+{
+    tensor->as_f64 = tensor->swapped && tensor->dimensions != 0 &&
+                     (tensor->dtype == TDC_F16 || tensor->dtype == TDC_F32);
+}
+
+static bool same_text_type(const struct tdc_tensor *n, const struct tdc_tensor *b)
+{
+    return n->text_width == b->text_width && n->text_wide == b->text_wide;
+}
+
 static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_tensor *n = &pair->n, *b = &pair->b;
@@ -74,6 +86,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->b_dtype = b->dtype;
     outcome->n_swapped = n->swapped;
     outcome->b_swapped = b->swapped;
+    outcome->text_types_differ = !same_text_type(n, b);
     outcome->n_dimensions = n->dimensions;
     outcome->b_dimensions = b->dimensions;
     outcome->count = n->count;
@@ -120,6 +133,10 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         absurd(&pair->b, job->b_file, &outcome->error)) {
         tdc_pair_close(pair);
         return false;
+    }
+    if (rule == TDC_RELATIVE_NATIVE) {
+        widen_swapped(&pair->n);
+        widen_swapped(&pair->b);
     }
     describe(pair, outcome);
     pair->name = job->n_file;
@@ -168,7 +185,7 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
 
 /* Keeps as many chunks under way as the backend allows, and waits for them in order. */
 static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
-                   const void *b, size_t count, struct tdc_pair_sums *partials)
+                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
 {
     enum {
         MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
@@ -198,11 +215,14 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
     }
     while (waited < submitted)
         ok &= backend->wait(worker->backend_state, &chunks[waited++]);
+    for (size_t i = 0; i < submitted; i++)
+        *how |= chunks[i].how;
     return ok;
 }
 
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
-                                    struct tdc_worker *worker, struct tdc_pair_sums *partials)
+                                    struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                    unsigned *how)
 {
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
@@ -211,8 +231,23 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
     if (result == TDC_CHUNK_DONE)
         result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
-    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials))
+    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
+    return result;
+}
+
+enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,
+                                      struct tdc_pair_sums *partials, unsigned how)
+{
+    if (how != (TDC_CHUNK_BY_DEVICE | TDC_CHUNK_FELL_BACK))
+        return TDC_CHUNK_DONE;
+    const struct tdc_backend *backend = worker->backend;
+    enum tdc_chunk_result result = TDC_CHUNK_DONE;
+    worker->backend = &tdc_backend_cpu;
+    for (uint64_t span = 0; span < pair->spans && result == TDC_CHUNK_DONE; span++)
+        result =
+            tdc_pair_span(pair, span, worker, partials + span * pair->span_chunks, &(unsigned){0});
+    worker->backend = backend;
     return result;
 }
 
