@@ -81,7 +81,8 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_loss_family, tdc_conversion_family, tdc_fused_family, tdc_statistics_family,
     tdc_grid_family, tdc_padding_family, tdc_embedding_family, tdc_einsum_family, tdc_pieces_family,
     tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family, tdc_unique_family,
-    tdc_quantile_family, tdc_sequence_loss_family, tdc_recurrent_family, tdc_scatter_family,
+    tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
+    tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
     tdc_optimiser_family;
 
 struct tdc_evaluation {

@@ -20,6 +20,9 @@ struct sampler {
 
 static int choice(evaluation *e, const char *name, const char *const *names, int count)
 {
+    const value *v = tdc_argument(e, name);
+    if (v->kind == TDC_VALUE_INT && v->whole >= 0 && v->whole < count)
+        return (int)v->whole; /* torch's number for it */
     const char *text = tdc_text_argument(e, name);
     for (int i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0)
@@ -205,7 +208,44 @@ static void grid_sample(evaluation *e)
     tdc_give(e, tdc_mul(e, y, tdc_unsqueeze(e, ones, 1)));
 }
 
+/* Coordinates -1 .. 1 of the pixels of a size, through theta: [N, 2, 3] or [N, 3, 4]. */
+static void affine_grid(evaluation *e)
+{
+    array *theta = tdc_real_array_argument(e, "theta");
+    int64_t size[5], total = 1;
+    size_t rank = tdc_ints_argument(e, "shape", size, 5);
+    bool align = tdc_bool_argument(e, "align_corners");
+    if ((rank != 4 && rank != 5) || theta->rank != 3 || theta->shape[0] != size[0] ||
+        theta->shape[1] != (int64_t)rank - 2 || theta->shape[2] != (int64_t)rank - 1)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "theta does not fit the size");
+    unsigned n = (unsigned)rank - 2;
+    for (unsigned i = 0; i < n; i++)
+        if (size[2 + i] < 1 || __builtin_mul_overflow(total, size[2 + i], &total))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "size is out of range");
+    array *base = tdc_new(e, TDC_F64, 2, (const int64_t[]){total, n + 1});
+    for (int64_t p = 0; p < total; p++) {
+        int64_t rest = p;
+        for (unsigned i = 0; i < n; i++) { /* the last dimension's coordinate comes first */
+            int64_t m = size[1 + n - i], at = rest % m;
+            rest /= m;
+            double span = align ? (double)(m - 1) : (double)m;
+            double v = align ? 2 * (double)at - span : 2 * (double)at + 1 - span;
+            base->real[p * (n + 1) + i] = span == 0 ? 0 : v / span;
+        }
+        base->real[p * (n + 1) + n] = 1;
+    }
+    int64_t shape[5] = {size[0]};
+    memcpy(shape + 1, size + 2, n * sizeof *shape);
+    shape[n + 1] = n;
+    array *y = tdc_matmul(e, base, tdc_swap(e, theta, 1, 2));
+    tdc_give(e, tdc_reshape(e, y, n + 2, shape));
+}
+
 static const struct tdc_operator rows[] = {
+    {"affine_grid", TDC_IN_FUNCTIONALS, "theta, shape, align_corners=None", affine_grid, 0, 0},
+    {"affine_grid_generator", TDC_IN_TORCH, "theta, shape, align_corners", affine_grid, 0, 0},
+    {"grid_sampler grid_sampler_2d grid_sampler_3d", TDC_IN_TORCH,
+     "input, grid, mode, padding_mode, align_corners", grid_sample, 0, 0},
     {"grid_sample", TDC_IN_FUNCTIONALS,
      "input, grid, mode='bilinear', padding_mode='zeros', align_corners=False", grid_sample, 0, 0},
 };

@@ -97,10 +97,9 @@ static void take_along(evaluation *e)
 }
 
 /* src cut to the shape of index */
-static array *source_for(evaluation *e, const array *index, tdc_dtype dtype)
+static array *source_for(evaluation *e, const char *name, const array *index, tdc_dtype dtype)
 {
-    array *src = tdc_array_argument(e, tdc_given(e, "src") ? "src" : "value");
-    src = tdc_convert(e, src, dtype);
+    array *src = tdc_convert(e, tdc_array_argument(e, name), dtype);
     if (src->number)
         return tdc_expand(e, src, index->rank, index->shape);
     if (src->rank != index->rank)
@@ -115,12 +114,18 @@ static void scatter(evaluation *e)
     array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t *map = places(e, x, dim, index);
-    array *src = source_for(e, index, x->dtype);
+    array *src = source_for(e, tdc_given(e, "src") ? "src" : "value", index, x->dtype);
     bool add = e->operator->variant != 0;
     if (!add && tdc_given(e, "reduce")) {
         const char *reduce = tdc_text_argument(e, "reduce");
+        if (strcmp(reduce, "multiply") == 0) {
+            array *y = tdc_scatter_joined(e, TDC_JOIN_PRODUCT, tdc_to_real(e, x),
+                                          tdc_to_real(e, src), map, true);
+            tdc_give(e, tdc_convert(e, y, x->dtype));
+            return;
+        }
         if (strcmp(reduce, "add") != 0)
-            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "scatter with reduce");
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "reduce must be 'add' or 'multiply'");
         add = true;
     }
     if (add) {
@@ -128,17 +133,27 @@ static void scatter(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    /* the last write wins: earlier ones to the same place are left out */
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < index->count; i++)
-        writer[map[i]] = i;
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    array *put = tdc_mapped(e, src, writer, x->rank, x->shape, 0);
-    tdc_give(e, tdc_select(e, written, put, x));
+    tdc_give(e, tdc_overwritten(e, x, src, map));
+}
+
+static enum tdc_join join_argument(evaluation *e)
+{
+    static const char *const names[] = {"sum", "prod", "mean", "amax", "amin"};
+    const char *text = tdc_text_argument(e, "reduce");
+    for (int i = 0; i < 5; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (enum tdc_join)i;
+    tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown reduce");
+}
+
+static void scatter_reduce(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    int64_t *map = places(e, x, tdc_dim_argument(e, "dim", x->rank), index);
+    array *src = tdc_to_real(e, source_for(e, "src", index, x->dtype));
+    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                  tdc_bool_argument(e, "include_self"));
+    tdc_give(e, tdc_convert(e, y, x->dtype));
 }
 
 /* Places of whole slices: out position -> x with dim replaced by index[position]. */
@@ -198,15 +213,37 @@ static void index_write(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < src->count; i++)
-        writer[map[i]] = i;
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_mapped(e, src, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_overwritten(e, x, src, map));
+}
+
+static void index_reduce(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    int64_t shape[RANK];
+    int64_t *map = slice_places(e, x, tdc_dim_argument(e, "dim", x->rank), index, shape);
+    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    src = tdc_to_real(e, tdc_expand(e, src, x->rank, shape));
+    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                  tdc_bool_argument(e, "include_self"));
+    tdc_give(e, tdc_convert(e, y, x->dtype));
+}
+
+static void put(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    int64_t *map = tdc_take(e, index->count, sizeof *map);
+    check_range(e, index, x->count);
+    if (src->count != index->count)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "index and source differ in size");
+    for (int64_t i = 0; i < index->count; i++)
+        map[i] = from_end(index->whole[i], x->count);
+    src = tdc_reshape(e, src, 1, &src->count);
+    if (tdc_bool_argument(e, "accumulate"))
+        tdc_give(e,
+                 tdc_combine_any(e, TDC_ADD, x, tdc_scatter_add(e, src, map, x->rank, x->shape)));
+    else
+        tdc_give(e, tdc_overwritten(e, x, src, map));
 }
 
 static void take(evaluation *e)
@@ -260,78 +297,17 @@ static void masked_scatter(evaluation *e)
     tdc_give(e, tdc_select(e, mask, tdc_mapped(e, source, map, x->rank, x->shape, 0), x));
 }
 
-/* tril -1, triu 1 */
-static void triangle(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    int64_t diagonal = tdc_int_argument(e, "diagonal");
-    if (x->rank < 2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have at least 2 dimensions");
-    int64_t columns = x->shape[x->rank - 1], lines = x->shape[x->rank - 2];
-    int64_t *map = tdc_take(e, x->count, sizeof *map);
-    for (int64_t i = 0; i < x->count; i++) {
-        int64_t offset = i % columns - i / columns % lines;
-        map[i] = (e->operator->variant<0 ? offset <= diagonal : offset >= diagonal) ? i : -1;
-    }
-    tdc_give(e, tdc_mapped(e, x, map, x->rank, x->shape, 0));
-}
-
-static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, unsigned d2)
-{
-    int64_t strides[RANK], shape[RANK], kept[RANK];
-    unsigned rank = 0;
-    if (d1 == d2 || offset < -INT32_MAX || offset > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions or offset do not fit");
-    tdc_strides(x, strides);
-    for (unsigned d = 0; d < x->rank; d++)
-        if (d != d1 && d != d2) {
-            shape[rank] = x->shape[d];
-            kept[rank++] = strides[d];
-        }
-    int64_t r = x->shape[d1] - (offset < 0 ? -offset : 0);
-    int64_t c = x->shape[d2] - (offset > 0 ? offset : 0);
-    int64_t n = r < c ? r : c;
-    shape[rank] = n > 0 ? n : 0;
-    kept[rank++] = strides[d1] + strides[d2];
-    int64_t start = n <= 0 ? 0 : offset >= 0 ? offset * strides[d2] : -offset * strides[d1];
-    return tdc_view(e, x, rank, shape, kept, start);
-}
-
-static void diagonal(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    if (x->rank < 2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "two dimensions expected");
-    tdc_give(e,
-             diagonal_of(e, x, tdc_int_argument(e, "offset"), tdc_dim_argument(e, "dim1", x->rank),
-                         tdc_dim_argument(e, "dim2", x->rank)));
-}
-
-static void diag(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    int64_t offset = tdc_int_argument(e, "diagonal");
-    if (offset < -INT32_MAX || offset > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal is out of range");
-    if (x->rank == 2) {
-        tdc_give(e, diagonal_of(e, x, offset, 0, 1));
-        return;
-    }
-    int64_t size = x->count + (offset < 0 ? -offset : offset);
-    if (x->rank != 1 || size > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "vector or matrix expected");
-    int64_t *map = tdc_take(e, x->count, sizeof *map);
-    for (int64_t i = 0; i < x->count; i++)
-        map[i] = (i + (offset < 0 ? -offset : 0)) * size + i + (offset > 0 ? offset : 0);
-    tdc_give(e, tdc_scatter_add(e, x, map, 2, (const int64_t[]){size, size}));
-}
-
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
     {"gather", METHODS, "input, dim, index, *, sparse_grad=False", gather, 0, 0},
     {"take_along_dim", METHODS, "input, index, dim=None", take_along, 0, 0},
     {"scatter", METHODS, "input, dim, index, src=None, *, value=None, reduce=None", scatter, 0, 0},
     {"scatter_add", METHODS, "input, dim, index, src, *, value=None", scatter, 1, 0},
+    {"scatter_reduce", METHODS, "input, dim, index, src, reduce, *, include_self=True",
+     scatter_reduce, 0, 0},
+    {"index_reduce", METHODS, "input, dim, index, source, reduce, *, include_self=True",
+     index_reduce, 0, 0},
+    {"put", METHODS, "input, index, source, accumulate=False", put, 0, 0},
     {"index_select", METHODS, "input, dim, index", index_select, 0, 0},
     {"index_add", METHODS, "input, dim, index, source, *, alpha=1", index_write, INDEX_ADD, 0},
     {"index_copy", METHODS, "input, dim, index, source", index_write, INDEX_COPY, 0},
@@ -340,9 +316,5 @@ static const struct tdc_operator rows[] = {
     {"masked_select", METHODS, "input, mask", masked_select, 0, 0},
     {"masked_fill", METHODS, "input, mask, value", masked_fill, 0, 0},
     {"masked_scatter", METHODS, "input, mask, source", masked_scatter, 0, 0},
-    {"tril", METHODS, "input, diagonal=0", triangle, -1, 0},
-    {"triu", METHODS, "input, diagonal=0", triangle, 1, 0},
-    {"diag", METHODS, "input, diagonal=0", diag, 0, 0},
-    {"diagonal", METHODS, "input, offset=0, dim1=0, dim2=1", diagonal, 0, 0},
 };
 const struct tdc_operator_family tdc_indexing_family = TDC_FAMILY("indexing", rows);

@@ -271,7 +271,52 @@ static void adaptive_max_pool(evaluation *e)
     give_maxima(e, x, index, p.plane, p.windows, single);
 }
 
+/* The inverse of max_pool: values go back to their places, zeros elsewhere. */
+static void max_unpool(evaluation *e)
+{
+    bool single;
+    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    array *index = tdc_array_argument(e, "index");
+    int64_t shape[5] = {x->shape[0], x->shape[1]}, plane = 1, inner = 1;
+    tdc_read_sizes(e, "kernel_size", w.n, w.kernel, 1);
+    memcpy(w.stride, w.kernel, sizeof w.stride);
+    if (tdc_given(e, "stride"))
+        tdc_read_sizes(e, "stride", w.n, w.stride, 1);
+    tdc_read_sizes(e, "padding", w.n, w.before, 0);
+    for (unsigned i = 0; i < w.n; i++)
+        w.size[i] = (x->shape[2 + i] - 1) * w.stride[i] - 2 * w.before[i] + w.kernel[i];
+    if (tdc_given(e, "output_size")) {
+        int64_t size[5];
+        size_t count = tdc_ints_argument(e, "output_size", size, 5);
+        if (count < w.n)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size has a wrong length");
+        memcpy(w.size, size + count - w.n, w.n * sizeof *size);
+    }
+    for (unsigned i = 0; i < w.n; i++) {
+        if (w.size[i] < 1 || w.size[i] > INT32_MAX)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size is out of range");
+        shape[2 + i] = w.size[i];
+        plane *= w.size[i];
+        inner *= x->shape[2 + i];
+    }
+    if (index->count != x->count || tdc_dtype_is_floating(index->dtype))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "indices do not fit the input");
+    int64_t *map = tdc_take(e, x->count, sizeof *map);
+    for (int64_t i = 0; i < x->count; i++) {
+        if (index->whole[i] < 0 || index->whole[i] >= plane)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
+        map[i] = i / inner * plane + index->whole[i];
+    }
+    array *zeros = tdc_zeros(e, TDC_F64, 2 + w.n, shape);
+    tdc_give_batched(e, tdc_overwritten(e, zeros, x, map), single);
+}
+
 #define FUNCTIONALS (TDC_IN_FUNCTIONALS | TDC_IN_TORCH)
+#define WITH_INDICES                                                                               \
+    "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "                    \
+    "return_indices=True"
+#define UNPOOL "input, index, kernel_size, stride=None, padding=0, output_size=None"
 #define MAX_POOL                                                                                   \
     "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "                    \
     "return_indices=False"
@@ -285,12 +330,26 @@ static const struct tdc_operator rows[] = {
     {"max_pool1d", FUNCTIONALS, MAX_POOL, max_pool, 1, 0},
     {"max_pool2d", FUNCTIONALS, MAX_POOL, max_pool, 2, 0},
     {"max_pool3d", FUNCTIONALS, MAX_POOL, max_pool, 3, 0},
+    {"max_pool1d_with_indices", FUNCTIONALS, WITH_INDICES, max_pool, 1, 0},
+    {"max_unpool1d", TDC_IN_FUNCTIONALS, UNPOOL, max_unpool, 1, 0},
+    {"adaptive_max_pool1d_with_indices", TDC_IN_FUNCTIONALS,
+     "input, output_size, return_indices=True", adaptive_max_pool, 1, 0},
+    {"max_pool2d_with_indices", FUNCTIONALS, WITH_INDICES, max_pool, 2, 0},
+    {"max_unpool2d", TDC_IN_FUNCTIONALS, UNPOOL, max_unpool, 2, 0},
+    {"adaptive_max_pool2d_with_indices", TDC_IN_FUNCTIONALS,
+     "input, output_size, return_indices=True", adaptive_max_pool, 2, 0},
+    {"max_pool3d_with_indices", FUNCTIONALS, WITH_INDICES, max_pool, 3, 0},
+    {"max_unpool3d", TDC_IN_FUNCTIONALS, UNPOOL, max_unpool, 3, 0},
+    {"adaptive_max_pool3d_with_indices", TDC_IN_FUNCTIONALS,
+     "input, output_size, return_indices=True", adaptive_max_pool, 3, 0},
     {"avg_pool1d", FUNCTIONALS, AVG_POOL, avg_pool, 1, 0},
     {"avg_pool2d", FUNCTIONALS, AVG_POOL, avg_pool, 2, 0},
     {"avg_pool3d", FUNCTIONALS, AVG_POOL, avg_pool, 3, 0},
     {"lp_pool1d", TDC_IN_FUNCTIONALS, LP_POOL, lp_pool, 1, 0},
     {"lp_pool2d", TDC_IN_FUNCTIONALS, LP_POOL, lp_pool, 2, 0},
     {"lp_pool3d", TDC_IN_FUNCTIONALS, LP_POOL, lp_pool, 3, 0},
+    {"adaptive_max_pool1d", TDC_IN_TORCH, "input, output_size, *, return_indices=True",
+     adaptive_max_pool, 1, 0},
     {"adaptive_max_pool1d", TDC_IN_FUNCTIONALS, ADAPTIVE, adaptive_max_pool, 1, 0},
     {"adaptive_max_pool2d", TDC_IN_FUNCTIONALS, ADAPTIVE, adaptive_max_pool, 2, 0},
     {"adaptive_max_pool3d", TDC_IN_FUNCTIONALS, ADAPTIVE, adaptive_max_pool, 3, 0},

@@ -136,7 +136,7 @@ static void chain_matmul(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"matmul mm mv dot vdot __matmul__", METHODS, "input, other", matmul, 0, 0},
+    {"matmul mm mv dot vdot __matmul__ linalg.matmul", METHODS, "input, other", matmul, 0, 0},
     {"bmm", METHODS, "input, other", bmm, 0, 0},
     {"npu_bmmV2", TDC_IN_NPU, "input, other, output_sizes=None", bmm, 0, 0},
     {"baddbmm addmm addmv", METHODS, "input, first, second, *, beta=1, alpha=1", added_product, 0,
@@ -150,6 +150,7 @@ static const struct tdc_operator rows[] = {
     {"kron", METHODS, "input, other", kron, 0, 0},
     {"chain_matmul", TDC_IN_TORCH, "*matrices", chain_matmul, 0, 0},
     {"cross", METHODS, "input, other, dim=None", cross, 0, 0},
+    {"linalg.cross", METHODS, "input, other, *, dim=-1", cross, 0, 0},
     {"inverse linalg.inv", METHODS, "input", inverse, 0, 0},
 };
 const struct tdc_operator_family tdc_product_family = TDC_FAMILY("matrix products", rows);

@@ -143,11 +143,32 @@ static void pull_median(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, g);
 }
 
+/* Index of the lower median of what is no NaN; of a NaN when there is nothing else. */
+static array *nanmedian_index(evaluation *e, array *rows)
+{
+    array *order = tdc_order_rows(e, rows, false);
+    int64_t n = rows->shape[rows->rank - 1];
+    array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    bool floating = tdc_dtype_is_floating(rows->dtype);
+    if (n == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "an empty dimension");
+    for (int64_t r = 0; r < index->count; r++) {
+        const int64_t *row = order->whole + r * n;
+        int64_t count = n;
+        while (floating && count > 1 && isnan(rows->real[r * n + row[count - 1]]))
+            count--;
+        index->whole[r] = row[(count - 1) / 2];
+    }
+    return index;
+}
+
 static void median(evaluation *e)
 {
     struct wish w = read_wish(e);
     array *rows = tdc_rows(e, w.x, w.reduced);
-    array *index = kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
+    array *index = e->operator->variant != 0
+                       ? nanmedian_index(e, rows)
+                       : kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
     if (tdc_given(e, "dim")) {
         give_with_index(e, &w, rows, index);
         return;
@@ -241,8 +262,9 @@ static const struct tdc_operator rows[] = {
     {"npu_min", TDC_IN_NPU, "input, dim, keepdim=False", extreme, 0, 0},
     {"amin", METHODS, DIMS, extreme_values, 0, 0},
     {"amax", METHODS, DIMS, extreme_values, 1, 0},
-    {"aminmax", METHODS, "input, *, dim=None, keepdim=False", extreme_values, 2, 0},
+    {"aminmax _aminmax", METHODS, "input, *, dim=None, keepdim=False", extreme_values, 2, 0},
     {"median", METHODS, DIMS, median, 0, 0},
+    {"nanmedian", METHODS, DIMS, median, 1, 0},
     {"kthvalue", METHODS, "input, k, dim=-1, keepdim=False", kthvalue, 0, 0},
     {"argmax", METHODS, DIMS, extreme_index, 1, TDC_NO_GRADIENT},
     {"argmin", METHODS, DIMS, extreme_index, 0, TDC_NO_GRADIENT},

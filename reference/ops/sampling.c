@@ -317,8 +317,8 @@ static void pixel_shuffle(evaluation *e)
 static const struct tdc_operator rows[] = {
     {"adaptive_avg_pool1d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 1,
      0},
-    {"adaptive_avg_pool2d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 2,
-     0},
+    {"adaptive_avg_pool2d _adaptive_avg_pool2d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size",
+     adaptive_avg_pool, 2, 0},
     {"adaptive_avg_pool3d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 3,
      0},
     {"upsample_nearest", FUNCTIONALS,

@@ -118,5 +118,6 @@ static const struct tdc_operator rows[] = {
      "sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None",
      searchsorted, 0, TDC_NO_GRADIENT},
     {"nonzero", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
+    {"argwhere", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
 };
 const struct tdc_operator_family tdc_sorting_family = TDC_FAMILY("sorting", rows);

@@ -255,15 +255,7 @@ static void setitem(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < places->count; i++)
-        writer[places->whole[i]] = i;
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_mapped(e, source, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_overwritten(e, x, source, places->whole));
 }
 
 static const struct tdc_operator rows[] = {

@@ -76,6 +76,19 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
     return y;
 }
 
+array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map)
+{
+    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
+    array *written = tdc_new_like(e, TDC_BOOL, x);
+    for (int64_t i = 0; i < x->count; i++)
+        writer[i] = -1;
+    for (int64_t i = 0; i < src->count; i++)
+        writer[map[i]] = i;
+    for (int64_t i = 0; i < x->count; i++)
+        written->whole[i] = writer[i] >= 0;
+    return tdc_select(e, written, tdc_mapped(e, src, writer, x->rank, x->shape, 0), x);
+}
+
 static void pull_concatenate(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     unsigned dim = *(const unsigned *)node->detail;

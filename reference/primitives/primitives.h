@@ -175,6 +175,19 @@ array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, co
 /* result = 0; result[map[i]] += x[i] where map[i] >= 0. */
 array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned rank,
                        const int64_t *shape);
+/* x with x[map[i]] = src[i]; of several writes to a place the last wins. */
+array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map);
+enum tdc_join {
+    TDC_JOIN_SUM,
+    TDC_JOIN_PRODUCT,
+    TDC_JOIN_MEAN,
+    TDC_JOIN_LARGEST,
+    TDC_JOIN_SMALLEST
+};
+/* x with what src brings to its places joined to it (scatter_reduce.c); without `self`, what was
+ * there is replaced by the first. map has no negative entries; both float64. */
+array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src,
+                          const int64_t *map, bool self);
 array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsigned dim);
 void tdc_broadcast_shape(evaluation *e, const array *a, const array *b, unsigned *rank,
                          int64_t shape[TDC_REFERENCE_RANK]);
