@@ -300,10 +300,11 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
     bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
     struct gradient_work work = {0};
-    if (recorded && tdc_is_composite(check->name))
+    if (recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason))
+        return false;
+    if (recorded && !tdc_linear_gradients(check, &tested) && tdc_is_composite(check->name))
         return tdc_give_reason(reason, foreign);
-    if ((recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
-        !prepare(check, &work, reason))
+    if (!prepare(check, &work, reason))
         return false;
     if (work.given == 0)
         return true;

@@ -216,6 +216,15 @@ static void fail(struct tdc_standard_row *row, const char *message)
     snprintf(row->message, sizeof row->message, "%s", message);
 }
 
+/* What msprobe compares with each other: uint8 with bool; 0 is what it does not know. */
+static int class_of(tdc_dtype dtype)
+{
+    return tdc_dtype_is_floating(dtype)           ? 1
+           : dtype == TDC_BOOL || dtype == TDC_U8 ? 2
+           : dtype == TDC_I32 || dtype == TDC_I64 ? 3
+                                                  : 0;
+}
+
 /* "torch.Size([3, 4])" */
 static void size_text(const struct tdc_reference_tensor *tensor, char text[TDC_SHAPE_TEXT])
 {
@@ -277,8 +286,7 @@ bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name,
         row->status = TDC_CHECK_ERROR;
         snprintf(row->message, sizeof row->message,
                  "The shape of bench%.200s and npu%.200s not equal.", sizes[0], sizes[1]);
-    } else if (floating != tdc_dtype_is_floating(bench->dtype) ||
-               (device->dtype == TDC_BOOL) != (bench->dtype == TDC_BOOL)) {
+    } else if (class_of(bench->dtype) != class_of(device->dtype) || class_of(bench->dtype) == 0) {
         row->status = TDC_CHECK_ERROR;
         snprintf(row->message, sizeof row->message,
                  "Bench out dtype is %s but npu output dtype is %s, cannot compare.",
