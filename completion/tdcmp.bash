@@ -29,6 +29,7 @@ _tdcmp()
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
     local kernels="--dtype --variant --rule --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
+    local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
     local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --quiet --help"
@@ -79,11 +80,12 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
         *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;
+        *:reference) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$operators" -- "$cur")) ;;
         *:io) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$reading" -- "$cur")) ;;
         *) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$plain" -- "$cur")) ;;
         esac
