@@ -1,6 +1,7 @@
 """Going on with the files of a run that was interrupted, at any byte."""
 import os
 import random
+import re
 import signal
 import subprocess
 import tempfile
@@ -9,6 +10,10 @@ import time
 import harness
 import precheck_case
 from precheck_case import PrecheckCase, files_of, golden
+
+
+# Bytes between two cuts: unit.test_journal cuts at every one
+STEP = 409
 
 
 class Resume(PrecheckCase):
@@ -48,7 +53,7 @@ class Resume(PrecheckCase):
         pieces = self.stream()
         total = sum(len(data) for _, data in pieces)
         self.assertEqual(total, len(self.result) + len(self.details))
-        for cut in list(range(0, total, 50)) + [total - 1, total]:
+        for cut in list(range(0, total, STEP)) + [total - 1, total]:
             left = {"result": b"", "details": b""}
             rest = cut
             for name, data in pieces:
@@ -58,14 +63,13 @@ class Resume(PrecheckCase):
             self.assertEqual((result, details), (self.result, self.details), "cut at %d" % cut)
 
     def test_result_torn_alone(self):
-        for cut in range(0, len(self.result), 50):
+        for cut in range(0, len(self.result), STEP):
             result, details, _ = self.resume(self.result[:cut], self.details)
             self.assertEqual((result, details), (self.result, self.details), "cut at %d" % cut)
 
     def test_details_torn_alone(self):
-        for cut in range(0, len(self.details), 50):
-            if self.details[:cut].endswith(b"\r\n"):
-                continue
+        ends = [m.end() for m in re.finditer(b"\r\n", self.details)]
+        for cut in list(range(0, len(self.details), STEP)) + ends[::9]:
             result, details, _ = self.resume(self.result, self.details[:cut])
             self.assertEqual((result, details), (self.result, self.details), "cut at %d" % cut)
 
