@@ -121,6 +121,12 @@ void core::issue(instruction &&what)
                 check_overlap(what, o, from);
     }
     const vector_clock after = known[what.queue];
+    if (what.queue == owing) {
+        owing = QUEUES;
+        for (size_t q = 0; q < QUEUES; q++)
+            if (after[q] < owed[q])
+                complain("it starts before what it had to wait for");
+    }
     uint32_t index = ++issued[what.queue];
     order(what, index);
     for (const operand &o : what.operands)
@@ -171,10 +177,16 @@ void core::wait_flag(flag which, uint32_t id)
     flag_state &f = state_of(which, id);
     if (!f.set)
         complain("a wait for a flag that nobody sets");
-    f.set = false;
     report.waits++;
+    /* a flag nobody waits for stays set */
     if (report.waits == settings.dropped_wait)
         return;
+    f.set = false;
+    if (report.waits == settings.unordered_wait) {
+        owed = f.clock;
+        owing = which.to;
+        return;
+    }
     for (size_t q = 0; q < QUEUES; q++)
         if (known[which.to][q] < f.clock[q])
             known[which.to][q] = f.clock[q];

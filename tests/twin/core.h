@@ -193,6 +193,9 @@ class core
     const char *current = "";
     uint64_t moves_out = 0, random_state;
     uint32_t allocated = 0;
+    /* of settings.unordered_wait: what the next instruction of `owing` must know all the same */
+    vector_clock owed = {};
+    queue_id owing = QUEUES;
     bool pipe_open = false, pipe_used = false, tensors_used = false;
 };
 

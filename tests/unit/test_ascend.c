@@ -261,9 +261,9 @@ static void backend_agrees_with_the_cpu(void **state)
         tdc_pair_plan_make(TDC_F32, TDC_F32, TDC_RELATIVE_NATIVE, tdc_cpu_variant_chosen(), &plan));
     plan.extremes = true;
     struct tdc_pair_sums parts[2], right[2];
-    struct tdc_backend_chunk chunks[2] = {
-        {&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first"},
-        {&plan, n + TDC_PAIR_CHUNK, b + TDC_PAIR_CHUNK, COUNT - TDC_PAIR_CHUNK, &parts[1], NULL}};
+    struct tdc_backend_chunk chunks[2] = {{&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first", 0},
+                                          {&plan, n + TDC_PAIR_CHUNK, b + TDC_PAIR_CHUNK,
+                                           COUNT - TDC_PAIR_CHUNK, &parts[1], NULL, 0}};
     assert_true(tdc_guard_begin());
     assert_true(backend->submit(worker, &chunks[0]));
     assert_true(backend->submit(worker, &chunks[1]));
