@@ -13,7 +13,7 @@ import dumps
 import harness
 
 TWIN = {"TDC_ACL_LIBRARY": os.environ.get("TDC_TWIN", ""), "TDC_KERNELS": os.environ.get("TDC_TWIN_KERNELS", ""),
-        "TDC_DEVICE_LEAST": "1"}
+        "TDC_DEVICE_LEAST": "1", "ACL_TWIN_PINNED": "1"}
 NONE = {"TDC_ACL_LIBRARY": "/nonexistent/libacl_rt.so"}
 TILE = 4096
 
@@ -278,6 +278,15 @@ class Choice(Compared):
         self.assertEqual(table, self.cpu)
         # the twin is slower than any CPU
         self.assert_one_line(result.err, "device auto: Ascend910B3", "GB/s", "using the CPU")
+
+    def test_auto_takes_a_faster_device(self):
+        log = self.path("calls")
+        table, result = self.table("--device", "auto", code=self.first.code,
+                                   env=twin(TDC_AUTO_LEAST="0", TDC_AUTO_CPU_RATE="1e-9", ACL_TWIN_LOG=log))
+        self.assertEqual(table, self.cpu)
+        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device")
+        # the self-tests of two kernels, two rounds over eight chunks, two tensors
+        self.assertEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), 2 + 16 + 2)
 
     def test_auto_with_a_broken_device(self):
         table, result = self.table(env=twin(TDC_AUTO_LEAST="0", ACL_TWIN_WRONG="1"), code=self.first.code)

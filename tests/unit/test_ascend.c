@@ -185,10 +185,14 @@ struct caller {
 
 static unsigned char *upload(void *stream, const void *from, size_t bytes)
 {
-    void *to;
+    void *to, *pinned;
     assert_int_equal(acl->aclrtMalloc(&to, bytes + 512, TDC_ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    assert_int_equal(acl->aclrtMallocHost(&pinned, bytes), 0);
+    memcpy(pinned, from, bytes);
     assert_int_equal(
-        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+        acl->aclrtMemcpyAsync(to, bytes, pinned, bytes, TDC_ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    assert_int_equal(acl->aclrtSynchronizeStream(stream), 0);
+    assert_int_equal(acl->aclrtFreeHost(pinned), 0);
     return to;
 }
 

@@ -16,6 +16,8 @@
  *   ACL_TWIN_LOST      N:CODE - from the N-th call on the card is gone
  *   ACL_TWIN_HANG      the N-th kernel never ends; ACL_TWIN_POISON: it leaves its records unwritten
  *   ACL_TWIN_WRONG     the N-th kernel computes wrongly
+ *   ACL_TWIN_PINNED    1: copies from or to memory that is not pinned are refused; else they are done
+ *                      when the call returns, as the real ones
  *   ACL_TWIN_STUB      1: as the libraries for building without a driver
  *   ACL_TWIN_LOG       a file for the names of all calls, in order
  */
@@ -60,7 +62,7 @@ struct twin_settings {
     uint64_t random;
     uint64_t fail_at, lost_at, hang_at, poison_at, wrong_at; /* 0: never */
     int fail_code, lost_code;
-    bool fail_deferred, stub;
+    bool fail_deferred, stub, pinned_only;
     FILE *log;
 };
 

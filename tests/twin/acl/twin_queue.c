@@ -206,7 +206,10 @@ static int queue_copy(struct twin_stream *stream, void *to, const void *from, si
         .bytes = count,
         .fail = deferred,
     };
-    if (twin_block_of(host_side, count, -1) == NULL)
+    bool pinned = twin_block_of(host_side, count, -1) != NULL;
+    if (!pinned && twin.settings.pinned_only)
+        twin_broken("a copy of %zu bytes of memory that is not pinned", count);
+    if (!pinned)
         return copy_now(stream, op.to, op.from, count);
     if (to_device)
         op.checksum = twin_checksum(op.from, count);
