@@ -16,12 +16,14 @@ typedef double chains(long rounds);
         total += first(sum[i]);                                                                    \
     return total;
 
+#if !defined(__aarch64__)
 #define AS_IS(x)           (x)
 #define PLAIN_FMA(x, a, b) ((x) * (a) + (b))
 static double plain(long rounds)
 {
     LOOP(double, 12, AS_IS, PLAIN_FMA, AS_IS)
 }
+#endif
 
 struct variant {
     const char *name;

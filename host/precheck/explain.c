@@ -1,8 +1,10 @@
 /* explain.c - everything about one call, for a person to read. */
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "host/precheck/precheck.h"
 #include "host/precheck/verdict.h"
@@ -12,6 +14,7 @@
 /* Elements shown of each slot. */
 #define WORST          8
 #define WORST_IN_UNITS 3
+#define PROPOSED       5 /* calls named when one is not there */
 #define EXPLAIN_MEMORY ((size_t)16 << 30)
 
 static void add_number(struct tdc_text *text, double number)
@@ -271,17 +274,42 @@ static void show_direction(struct tdc_text *text, struct tdc_call_check *check,
         show_slot(text, check, &found->slots[i], &found->rows[i]);
 }
 
+/* "; there are Mint.abs.0, Mint.abs.1" for what was meant with "mint.abs" or "Mint.abs.77". */
+static void propose(const struct tdc_calls *calls, const char *call, struct tdc_text *text)
+{
+    size_t length = strlen(call), count = 0;
+    while (length > 0 && isdigit((unsigned char)call[length - 1]))
+        length--;
+    if (length > 0 && length < strlen(call) && call[length - 1] == '.')
+        length--;
+    else
+        length = strlen(call);
+    for (size_t i = 0; length > 0 && i < calls->count && count < PROPOSED; i++) {
+        const char *name = calls->calls[i].name;
+        if (strncasecmp(name, call, length) == 0 && (name[length] == '.' || name[length] == '\0'))
+            tdc_text_addf(text, "%s%.100s", count++ == 0 ? "; there are " : ", ", name);
+    }
+}
+
+static const char *refuse(const struct tdc_calls *calls, const char *call, struct tdc_error *error)
+{
+    struct tdc_text proposal;
+    tdc_text_init(&proposal, 1024);
+    propose(calls, call, &proposal);
+    tdc_fail(error, TDC_ERR_NOT_FOUND, "%.100s: no such call in %s, or one that is not checked%s",
+             call, calls->path, tdc_text_get(&proposal));
+    tdc_text_free(&proposal);
+    return NULL;
+}
+
 const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error)
 {
     const struct tdc_call *wanted = NULL;
     for (size_t i = 0; i < precheck->calls.count && wanted == NULL; i++)
         if (strcmp(precheck->calls.calls[i].name, call) == 0)
             wanted = &precheck->calls.calls[i];
-    if (wanted == NULL) {
-        tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such call in %s, or one that is not checked",
-                 call, precheck->calls.path);
-        return NULL;
-    }
+    if (wanted == NULL)
+        return refuse(&precheck->calls, call, error);
     struct tdc_text *text = &precheck->explanation;
     tdc_text_clear(text);
     struct tdc_checker checker;

@@ -199,8 +199,13 @@ static bool ends_early(const struct tdc_csv_rows *details, tdc_rows_of_call *row
     if (details->count < 2)
         return false;
     const struct tdc_csv_row *last = &details->rows[details->count - 1];
-    char *call = strndup(last->first, call_length(last->first, last->first_length));
-    size_t wanted = call != NULL ? rows_of_call(context, call) : TDC_ROWS_UNKNOWN;
+    size_t length = call_length(last->first, last->first_length), wanted = TDC_ROWS_UNKNOWN;
+    char *call = malloc(length + 1);
+    if (call != NULL) {
+        memcpy(call, last->first, length);
+        call[length] = '\0';
+        wanted = rows_of_call(context, call);
+    }
     free(call);
     return wanted != TDC_ROWS_UNKNOWN && rows_at_end(details) < wanted;
 }

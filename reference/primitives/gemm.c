@@ -19,6 +19,7 @@ struct tile {
     void (*run)(int64_t depth, const double *pa, const double *pb, double *tile);
 };
 
+#if !defined(__aarch64__)
 /* fma(), though a CPU without the instruction needs a slow function for it: every machine is to get
  * the same bits. */
 static void tile_plain(int64_t depth, const double *pa, const double *pb, double *tile)
@@ -31,13 +32,11 @@ static void tile_plain(int64_t depth, const double *pa, const double *pb, double
     memcpy(tile, sum, sizeof sum);
 }
 static const struct tile plain = {"plain", 4, 4, tile_plain};
+#endif
 
-#if defined(__x86_64__)
-#include <immintrin.h>
 /* ROWS x 3 accumulators, three vectors of b and one of a. */
-#define WIDE_TILE(name, target_text, vector, width, ROWS, zero, load, store, broadcast, madd)      \
-    __attribute__((target(target_text))) static void name(int64_t depth, const double *pa,         \
-                                                          const double *pb, double *tile)          \
+#define WIDE_TILE(name, code, vector, width, ROWS, zero, load, store, broadcast, madd)             \
+    code static void name(int64_t depth, const double *pa, const double *pb, double *tile)         \
     {                                                                                              \
         vector sum[ROWS][3];                                                                       \
         for (int i = 0; i < ROWS; i++)                                                             \
@@ -57,10 +56,13 @@ static const struct tile plain = {"plain", 4, 4, tile_plain};
             for (int j = 0; j < 3; j++)                                                            \
                 store(tile + (i * 3 + j) * width, sum[i][j]);                                      \
     }
-WIDE_TILE(tile_avx2, "avx2,fma", __m256d, 4, 4, _mm256_setzero_pd, _mm256_loadu_pd,
-          _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd)
-WIDE_TILE(tile_avx512, "avx512f", __m512d, 8, 8, _mm512_setzero_pd, _mm512_loadu_pd,
-          _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd)
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+WIDE_TILE(tile_avx2, __attribute__((target("avx2,fma"))), __m256d, 4, 4, _mm256_setzero_pd,
+          _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd)
+WIDE_TILE(tile_avx512, __attribute__((target("avx512f"))), __m512d, 8, 8, _mm512_setzero_pd,
+          _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd)
 static const struct tile avx2 = {"avx2", 4, 12, tile_avx2};
 static const struct tile avx512 = {"avx512", 8, 24, tile_avx512};
 
@@ -69,6 +71,17 @@ static const struct tile *choose_tile(void)
     if (__builtin_cpu_supports("avx512f"))
         return &avx512;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &plain;
+}
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#define NEON_ZERO()       vdupq_n_f64(0)
+#define NEON_FMA(a, b, c) vfmaq_f64(c, a, b)
+WIDE_TILE(tile_neon, , float64x2_t, 2, 8, NEON_ZERO, vld1q_f64, vst1q_f64, vdupq_n_f64, NEON_FMA)
+static const struct tile neon = {"neon", 8, 6, tile_neon};
+
+static const struct tile *choose_tile(void)
+{
+    return &neon;
 }
 #else
 static const struct tile *choose_tile(void)

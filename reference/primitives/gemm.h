@@ -27,7 +27,7 @@ void tdc_gemm(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_m
 void tdc_gemm_batch(int64_t count, int64_t m, int64_t n, int64_t k, const double *a,
                     bool transposed_a, const double *b, bool transposed_b, double *c);
 
-/* What the products are made with: "avx512", "avx2" or "plain". */
+/* What the products are made with: "avx512", "avx2", "neon" or "plain". */
 const char *tdc_gemm_variant(void);
 
 #endif

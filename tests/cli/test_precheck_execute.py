@@ -129,6 +129,10 @@ class Execute(ExecuteCase):
         dump = self.dump({"Mint.tanh.0.forward": forward(drawn("Float16", [64], -4.0, 4.0))})
         text = self.run_code(0, "precheck", dump, "--explain", "Mint.tanh.0").out
         self.assertIn("executed by native", text)
+        for wrong in ("mint.tanh", "Mint.tanh.7", "MINT.TANH.0"):
+            result = self.run_code(2, "precheck", dump, "--explain", wrong)
+            self.assert_one_line(result.err, wrong + ": no such call", "there are Mint.tanh.0")
+        self.assertNotIn("there are", self.run_code(2, "precheck", dump, "--explain", "Mint.tan.0").err)
 
 
 class PytorchDraws(ExecuteCase):

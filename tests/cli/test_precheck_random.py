@@ -1,4 +1,4 @@
-"""Dumps with statistics alone: inputs drawn to the bit, the reference of what was drawn."""
+"""Dumps with statistics alone: inputs drawn to the bit, the reference of what was drawn; calls run in their dtype."""
 import json
 import math
 import os
@@ -75,6 +75,29 @@ class Statistics(PrecheckCase):
         data = npy(harness.read_bytes(os.path.join(out, "error_data", "Mint.abs.0.forward.input.0.npy")))
         self.assertEqual([repr(x) for x in floats(data[0], data[2])],
                          [first, "0.9507143064099162", "0.7319939418114051", "0.5986584841970366"])
+
+
+class Executed(PrecheckCase):
+    def test_every_call_in_its_dtype(self):
+        """Float32 is enough for every call of the golden dumps; short floats turn no result around."""
+        bad, seen = [], {}
+        for name in ("ms_tensor", "pt_tensor", "ms_statistics"):
+            out = tempfile.mkdtemp(dir=self.folder)
+            self.run_code(1, "precheck", golden(name), "--mode", "execute", "-q", "-o", out)
+            for row in harness.read_json(harness.only_file(out, "json", "accuracy_checking_details"))["rows"]:
+                dtype = row.get("tested_dtype")
+                if row["status"] == "SKIP":
+                    if not row["message"].startswith(("random", "Range", "gradient shape", "[msprobe]")):
+                        bad.append("%s: %s" % (row["call"], row["message"]))
+                    continue
+                seen[dtype] = seen.get(dtype, 0) + 1
+                if row["status"] != "pass" and dtype not in ("Float16", "BFloat16"):
+                    bad.append("%(call)s %(direction)s %(slot)d, %(tested_dtype)s: %(message)s" % row)
+                if row["cosine"] is not None and row["cosine"] < 0.9999:
+                    bad.append("%(call)s %(direction)s %(slot)d: cosine %(cosine)r" % row)
+        self.assertEqual(bad, [])
+        self.assertGreater(seen["Float32"], 1400)
+        self.assertGreater(min(seen["Float16"], seen["BFloat16"]), 250)
 
 
 if __name__ == "__main__":

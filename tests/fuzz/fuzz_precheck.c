@@ -105,8 +105,9 @@ static void fuzz_rows(const char *path, const char *header)
         require(row->start < row->end && row->end <= rows.size);
         require(i == 0 || row->start == rows.rows[i - 1].end);
         require(row->first_length <= row->end - row->start);
-        char *name = strndup(row->first, row->first_length); /* readable to its end */
+        char *name = malloc(row->first_length + 1);
         require(name != NULL);
+        memcpy(name, row->first, row->first_length); /* readable to its end */
         free(name);
     }
     tdc_csv_rows_free(&rows);

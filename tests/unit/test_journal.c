@@ -273,9 +273,7 @@ static void calls_that_cannot_be_asked_stay(void **state)
 static void foreign_files_are_refused(void **state)
 {
     struct bench *b = *state;
-    static const char *const texts[] = {"a,b\r\n1,2\r\n", "nonsense",
-                                        "\xef\xbb\xbf"
-                                        "API Name\r\n"};
+    static const char *const texts[] = {"a,b\r\n1,2\r\n", "nonsense", "\357\273\277API Name\r\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct tdc_journal journal;
         struct tdc_error error = {0};
