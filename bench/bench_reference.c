@@ -403,8 +403,9 @@ static tdc_status run(void *context, struct tdc_error *error)
     return tdc_report_end(&report, error);
 }
 
-static bool take_option(struct settings *settings, int option)
+static bool take_option(void *context, int option)
 {
+    struct settings *settings = context;
     switch (option) {
     case 'n':
         return (tdc_parse_number(optarg, 32, &settings->size) && settings->size <= 16384) ||
@@ -417,31 +418,15 @@ static bool take_option(struct settings *settings, int option)
         return (tdc_parse_number(optarg, 0, &settings->calls) && settings->calls <= 1000000) ||
                tdc_wrong_value("--calls", optarg, "a number up to 1000000");
     default:
-        break;
+        return tdc_take_common_option("reference", option, &settings->bench);
     }
-    enum tdc_taken taken = tdc_take_bench_option(option, &settings->bench);
-    if (taken == TDC_NOT_TAKEN)
-        fputs("try: tdcmp bench reference --help\n", stderr);
-    return taken == TDC_TAKEN;
 }
 
 int tdc_bench_reference(int argc, char **argv)
 {
     struct settings settings = {.size = 1024, .calls = 5000, .elements = (uint64_t)4 << 20};
     tdc_bench_options_init(&settings.bench);
-    optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "n:e:c:" TDC_BENCH_SHORT_OPTIONS, long_options,
-                                 NULL)) != -1)
-        if (!take_option(&settings, option))
-            return TDC_EXIT_TROUBLE;
-    if (settings.bench.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
-    }
-    if (optind != argc) {
-        tdc_complain("bench reference takes no '%s' (tdcmp bench reference --help)", argv[optind]);
-        return TDC_EXIT_TROUBLE;
-    }
-    return tdc_bench_perform(&settings.bench, run, &settings);
+    static const struct tdc_bench_subcommand subcommand = {
+        "reference", usage, "n:e:c:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
+    return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/pair.h"
+
 #define MOST_ROWS     8 /* of a tile */
 #define MOST_COLUMNS  24
 #define DEPTH         256 /* of a packed panel: a tile's panels stay in the first-level cache */
@@ -68,9 +70,14 @@ static const struct tile avx512 = {"avx512", 8, 24, tile_avx512};
 
 static const struct tile *choose_tile(void)
 {
-    if (__builtin_cpu_supports("avx512f"))
+    switch (tdc_cpu_variant_chosen()) {
+    case TDC_CPU_X86_64_V4:
         return &avx512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &plain;
+    case TDC_CPU_X86_64_V3:
+        return &avx2;
+    default:
+        return &plain;
+    }
 }
 #elif defined(__aarch64__)
 #include <arm_neon.h>

@@ -2,7 +2,6 @@
 #include "reference/primitives/primitives.h"
 
 #include <math.h>
-#include <sleef.h>
 
 #include "reference/primitives/special.h"
 #include "reference/primitives/vector_math.h"
@@ -80,7 +79,7 @@ PLAIN(nan_to_num,
       : isinf(x[i]) ? (x[i] > 0 ? p[1] : p[2])
                     : x[i],
       isfinite(x[i]) ? 1.0 : 0.0)
-PLAIN(inverse_erf, tdc_erfinv(x[i]), 0.886226925452758013649 * Sleef_exp_u10(y[i] * y[i]))
+PLAIN(inverse_erf, tdc_erfinv(x[i]), 0.886226925452758013649 * tdc_exp(y[i] * y[i]))
 PLAIN(digamma, tdc_digamma(x[i]), tdc_trigamma(x[i]))
 PLAIN(bessel_i0, tdc_bessel_i0(x[i]), tdc_bessel_i1(x[i]))
 
@@ -116,7 +115,7 @@ static void area_of_large(double *y, const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (fabs(x[i]) > 1e150 && (x[i] > 0 || y[i] < 0))
-            y[i] = copysign(Sleef_log_u10(fabs(x[i])) + 0.693147180559945309417, x[i]);
+            y[i] = copysign(tdc_log(fabs(x[i])) + 0.693147180559945309417, x[i]);
 }
 FUNCTION(area_sine)
 {

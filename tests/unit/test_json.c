@@ -10,26 +10,8 @@
 
 #include "io/json.h"
 #include "io/pytext.h"
-
-#define LIMIT ((size_t)1 << 30)
-
-static struct tdc_arena arena;
-static struct tdc_error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    tdc_arena_init(&arena, LIMIT);
-    memset(&error, 0, sizeof error);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tdc_arena_free(&arena);
-    return 0;
-}
+#include "tests/unit/arena_fixture.h"
+#include "tests/unit/json_data.h"
 
 /* Reads a whole text from memory of exactly its size, both ways, which must agree. */
 static tdc_status read_bytes(const char *bytes, size_t size, struct tdc_json **value)
@@ -61,23 +43,6 @@ static struct tdc_json *read_text(const char *text)
         fail_msg("%s", error.message);
     assert_non_null(value);
     return value;
-}
-
-static char *load_file(const char *name, size_t *size)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/json/%s", TDC_TEST_DATA, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = '\0';
-    fclose(file);
-    return bytes;
 }
 
 static void values_keep_kind_text_and_order(void **state)
@@ -298,7 +263,7 @@ static void agrees_with_python(void **state)
             fail_msg("%s: %s", line, error.message);
         size_t expected_size = from_hex(blank + 1, expected);
         struct tdc_text text;
-        tdc_text_init(&text, LIMIT);
+        tdc_text_init(&text, (size_t)1 << 30);
         tdc_pytext_str(&text, value);
         if (text.length != expected_size ||
             memcmp(tdc_text_get(&text), expected, expected_size) != 0)
@@ -350,7 +315,7 @@ static void nesting_is_bounded(void **state)
     memset(text + TDC_JSON_MAX_DEPTH, ']', TDC_JSON_MAX_DEPTH);
     assert_int_equal(read_bytes(text, (size_t)2 * TDC_JSON_MAX_DEPTH, &value), TDC_OK);
     struct tdc_text out;
-    tdc_text_init(&out, LIMIT);
+    tdc_text_init(&out, (size_t)1 << 30);
     tdc_pytext_str(&out, value);
     assert_false(out.failed);
     assert_memory_equal(tdc_text_get(&out), text, (size_t)2 * TDC_JSON_MAX_DEPTH);

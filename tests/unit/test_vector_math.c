@@ -7,9 +7,12 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernels/pair.h"
+#include "reference/primitives/gemm.h"
 #include "reference/primitives/primitives.h"
 #include "reference/primitives/special.h"
 #include "reference/primitives/vector_math.h"
@@ -253,6 +256,52 @@ static void a_value_does_not_depend_on_its_place(void **state)
     }
 }
 
+/* Widths, neighbours and instruction sets must not show. */
+static void every_variant_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static double x[POINTS], first[POINTS], y[POINTS];
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        const struct function *function = &functions[f];
+        for (size_t i = 0; i < POINTS; i++)
+            x[i] = function->low + (function->high - function->low) *
+                                       ((double)i * 0.618 - floor((double)i * 0.618));
+        for (int v = 0; v < TDC_CPU_VARIANTS; v++) {
+            if (!tdc_cpu_variant_usable((enum tdc_cpu_variant)v))
+                continue;
+            setenv("TDC_CPU", tdc_cpu_variant_name((enum tdc_cpu_variant)v), 1);
+            function->vector(v == 0 ? first : y, x, POINTS);
+            if (v > 0)
+                assert_memory_equal(y, first, sizeof y);
+        }
+        unsetenv("TDC_CPU");
+    }
+}
+
+static void matrix_products_give_the_same_bits(void **state)
+{
+    (void)state;
+    enum {
+        M = 37,
+        N = 53,
+        K = 300
+    };
+    static double a[M * K], b[K * N], first[M * N], y[M * N];
+    for (size_t i = 0; i < M * K; i++)
+        a[i] = sin((double)i);
+    for (size_t i = 0; i < K * N; i++)
+        b[i] = cos(3.7 * (double)i);
+    for (int v = 0; v < TDC_CPU_VARIANTS; v++) {
+        if (!tdc_cpu_variant_usable((enum tdc_cpu_variant)v))
+            continue;
+        setenv("TDC_CPU", tdc_cpu_variant_name((enum tdc_cpu_variant)v), 1);
+        tdc_gemm_batch(1, M, N, K, a, false, b, false, v == 0 ? first : y);
+        if (v > 0)
+            assert_memory_equal(y, first, sizeof y);
+    }
+    unsetenv("TDC_CPU");
+}
+
 static void own_functions_are_accurate(void **state)
 {
     (void)state;
@@ -291,6 +340,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(functions_of_two_keep_their_bound),
         cmocka_unit_test(composed_functions_keep_their_bound),
         cmocka_unit_test(a_value_does_not_depend_on_its_place),
+        cmocka_unit_test(every_variant_gives_the_same_bits),
+        cmocka_unit_test(matrix_products_give_the_same_bits),
         cmocka_unit_test(own_functions_are_accurate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
