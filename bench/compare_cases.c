@@ -241,6 +241,13 @@ static tdc_status run_cold(const struct stage *stage, struct tdc_error *error)
 
 /* ---- scaling --------------------------------------------------------------------------------- */
 
+/* As many as take long enough to measure, unless --rows asks for a quick look. */
+static uint64_t scaling_tensors(const struct stage *stage)
+{
+    uint64_t rows = stage->settings->small_tensors;
+    return rows < SCALING_TENSORS ? rows : SCALING_TENSORS;
+}
+
 static tdc_status measure_scaling(const struct stage *stage, const struct tdc_material *material,
                                   struct tdc_error *error)
 {
@@ -259,7 +266,8 @@ static tdc_status measure_scaling(const struct stage *stage, const struct tdc_ma
                                 work.best[TDC_LAP_TABLES] / figures.laps[TDC_LAP_TABLES],
                                 setup.options.threads == 2 ? ">= 1.9" : NULL};
     char name[64];
-    snprintf(name, sizeof name, "in cache, %d x 256 KiB", SCALING_TENSORS);
+    snprintf(name, sizeof name, "in cache, %llu x 256 KiB",
+             (unsigned long long)scaling_tensors(stage));
     tdc_compare_report(stage->report, name, &setup, &figures, &beside);
     return TDC_OK;
 }
@@ -271,7 +279,7 @@ static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error
     struct tdc_synthetic synthetic;
     struct tdc_material material;
     tdc_synthetic_init(&synthetic);
-    synthetic.tensors = SCALING_TENSORS;
+    synthetic.tensors = scaling_tensors(stage);
     synthetic.elements = SCALING_ELEMENTS;
     synthetic.distinct = 8;
     tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
