@@ -265,9 +265,9 @@ static void adaptive_max_pool(evaluation *e)
     memcpy(w.size, x->shape + 2, w.n * sizeof *w.size);
     read_output_size(e, w.n, w.size, w.count);
     for (unsigned i = 0; i < w.n; i++) {
-        w.kernel[i] = w.size[i] / w.count[i] + 2;
         if (w.size[i] < 1)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "the input is empty");
+        w.kernel[i] = w.size[i] / w.count[i] + 2;
     }
     struct pooling p = plan(e, &w, x);
     array *index = new_pooled(e, TDC_I64, &w, x);
