@@ -8,8 +8,9 @@
  *   - an operation is one of the four basic ones, a square root, or an elementary function (exp,
  *     log, tanh, erf, pow ...), which counts as correctly rounded. Functions made of several
  *     (sigmoid, gelu, softmax ...) and slopes of several operations are computed step by step.
- *   - a sum, mean, norm, running sum or matrix product accumulates in float32, as devices do, and
- * is rounded once at its end. A scattered sum rounds at each addition: it has no accumulator.
+ *   - a sum, mean, norm, running sum, matrix product, convolution or interpolation accumulates in
+ *     float32, as devices do, and is rounded once at its end. A scattered sum rounds at each
+ *     addition: it has no accumulator.
  *   - Python numbers take part as float32.
  *
  * The hook is tape.c: each primitive hands its result to tdc_note and its gradients to tdc_collect,
@@ -18,9 +19,8 @@
 #ifndef TDC_REFERENCE_ARITHMETIC_H
 #define TDC_REFERENCE_ARITHMETIC_H
 
-#include "reference/primitives/attention.h"
+#include "reference/primitives/gemm.h"
 #include "reference/primitives/primitives.h"
-#include "reference/primitives/windows.h"
 
 static inline bool tdc_is_narrow(const evaluation *e)
 {
@@ -41,6 +41,16 @@ static inline double tdc_partial(const evaluation *e, double result)
 
 /* In place; elements that are exact already are not written. */
 void tdc_round_array(const array *a, tdc_dtype dtype);
+void tdc_round_elements(double *x, int64_t n, tdc_dtype dtype);
+
+/* The results of one operation on n elements: after it, so that the operation's own loop is the
+ * same in float64. */
+static inline void tdc_steps(const evaluation *e, double *results, int64_t n)
+{
+    if (tdc_is_narrow(e))
+        tdc_round_elements(results, n, e->arithmetic);
+}
+
 /* `a` itself when it is exact in the evaluation's dtype, else a rounded copy. */
 array *tdc_rounded(evaluation *e, array *a);
 /* slope * gradient with the slope rounded first; 0 where the slope is 0, whatever the gradient. */
@@ -48,11 +58,25 @@ array *tdc_slope_times(evaluation *e, array *slope, const array *gradient);
 /* Sums of the last dimension over the divisor, with eight running float32 sums for each: a mean is
  * one operation, its sum stays in the accumulator. */
 array *tdc_narrow_sums(evaluation *e, array *x, double divisor);
-/* The sum of the squares, in the same way. */
+/* In the same way the sum of elements, of squares, and of products rounded to the dtype. */
+double tdc_narrow_sum(const double *x, int64_t n);
 double tdc_narrow_squares(const double *x, int64_t n);
-/* y = op(a) op(b), batches of matrices, with float32 products and sums, first to last. */
-void tdc_narrow_product(evaluation *e, const array *a, bool transpose_a, const array *b,
-                        bool transpose_b, array *y);
+double tdc_narrow_dot(const double *x, const double *y, int64_t n, tdc_dtype dtype);
+/* Pairwise in float64. */
+static inline double tdc_row_sum(const evaluation *e, const double *x, int64_t n)
+{
+    return tdc_is_narrow(e) ? tdc_narrow_sum(x, n) : tdc_pairwise_sum(x, n, 1);
+}
+
+/* tdc_gemm, in a narrow arithmetic with float32 products and sums, k from first to last: the
+ * result is what the accumulators hold, for the caller to round or to add to. */
+typedef void tdc_multiply(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_matrix b,
+                          double *c, int64_t line, bool add);
+tdc_multiply tdc_narrow_gemm;
+static inline tdc_multiply *tdc_multiplication(const evaluation *e)
+{
+    return tdc_is_narrow(e) ? tdc_narrow_gemm : tdc_gemm;
+}
 
 /* ---- functions of several operations, step by step (steps.c) --------------------------------- */
 
@@ -62,14 +86,5 @@ array *tdc_unary_steps(evaluation *e, enum tdc_unary function, array *x, const d
 array *tdc_slope_steps(evaluation *e, enum tdc_unary function, array *x, array *y,
                        const double p[3]);
 array *tdc_binary_steps(evaluation *e, enum tdc_binary function, array *a, array *b);
-
-/* ---- fused primitives out of smaller ones (fused_steps.c) -------------------------------------
- */
-
-array *tdc_convolve_steps(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                          int64_t groups);
-array *tdc_convolve_back_steps(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                               int64_t groups);
-array *tdc_attend_steps(evaluation *e, const struct tdc_attention *a, array **top, array **total);
 
 #endif

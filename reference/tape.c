@@ -52,7 +52,9 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
     array *sum = tdc_gradient_of(e, input);
 #pragma omp parallel for schedule(static) if (sum->count >= 32768)
     for (int64_t i = 0; i < sum->count; i++)
-        sum->real[i] = tdc_step(e, sum->real[i] + gradient->real[i]);
+        sum->real[i] += gradient->real[i];
+    if (tdc_is_narrow(e))
+        tdc_round_array(sum, e->arithmetic);
 }
 
 array *tdc_gradient_of(evaluation *e, const array *input)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 #include "reference/primitives/twister.h"
 
 static void plain(evaluation *e)
@@ -120,7 +120,7 @@ static array *drawn_mask(evaluation *e, const array *like, double keep)
     for (int64_t i = 0; i < mask->count; i++) {
         uint64_t high = tdc_twister_word(&twister), low = tdc_twister_word(&twister);
         double drawn = (double)((high << 32 | low) & 0x1fffffffffffff) * 0x1p-53;
-        mask->real[i] = drawn < keep ? 1 / keep : 0;
+        mask->real[i] = drawn < keep ? tdc_step(e, 1 / keep) : 0;
     }
     return mask;
 }

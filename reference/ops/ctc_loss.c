@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/ops/loss_reduction.h"
-#include "reference/primitives/primitives.h"
 
 /* One sample: log-probabilities with `step` elements between frames, and the labels with blanks. */
 struct sample {
@@ -15,10 +15,10 @@ struct sample {
 
 static const double nothing = -(double)INFINITY;
 
-static double log_add(double a, double b)
+static double log_add(const evaluation *e, double a, double b)
 {
     double top = a > b ? a : b;
-    return top == nothing ? nothing : top + log(exp(a - top) + exp(b - top));
+    return top == nothing ? nothing : tdc_partial(e, top + log(exp(a - top) + exp(b - top)));
 }
 
 /* A label may follow its predecessor without a blank unless it repeats it. */
@@ -30,7 +30,7 @@ static bool skips(const struct sample *s, int64_t state)
 
 /* alpha[t][s]: log-probability of all beginnings that are in state s at frame t. Gives that of the
  * whole. */
-static double run_forward(const struct sample *s, double *alpha)
+static double run_forward(const evaluation *e, const struct sample *s, double *alpha)
 {
     int64_t n = s->states;
     for (int64_t t = 0; t < s->frames; t++)
@@ -41,43 +41,43 @@ static double run_forward(const struct sample *s, double *alpha)
             } else {
                 const double *last = alpha + (t - 1) * n;
                 sum = last[k];
-                sum = k >= 1 ? log_add(sum, last[k - 1]) : sum;
-                sum = skips(s, k) ? log_add(sum, last[k - 2]) : sum;
+                sum = k >= 1 ? log_add(e, sum, last[k - 1]) : sum;
+                sum = skips(s, k) ? log_add(e, sum, last[k - 2]) : sum;
             }
-            alpha[t * n + k] = sum + s->logs[t * s->step + s->labels[k]];
+            alpha[t * n + k] = tdc_partial(e, sum + s->logs[t * s->step + s->labels[k]]);
         }
     if (s->frames == 0)
         return n == 1 ? 0 : nothing;
     const double *end = alpha + (s->frames - 1) * n;
-    return n == 1 ? end[0] : log_add(end[n - 1], end[n - 2]);
+    return n == 1 ? end[0] : log_add(e, end[n - 1], end[n - 2]);
 }
 
 /* Adds to slopes what the loss -log p gains per log-probability: exp(log_prob) - share, share being
  * the probability that a way is at that label then. As the frameworks, the gradient is that of a
  * softmax before: for log-probabilities that sum to one it is the same. */
-static void run_backward(const struct sample *s, const double *alpha, double total, double factor,
-                         double *beta, int64_t classes, double *slopes)
+static void run_backward(const evaluation *e, const struct sample *s, const double *alpha,
+                         double total, double factor, double *beta, int64_t classes, double *slopes)
 {
     int64_t n = s->states;
     for (int64_t t = s->frames; t-- > 0;) {
         double *own = beta + (t % 2) * n, *next = beta + ((t + 1) % 2) * n;
         double *out = slopes + t * s->step;
         for (int64_t c = 0; c < classes; c++)
-            out[c] += factor * exp(s->logs[t * s->step + c]);
+            out[c] = tdc_partial(e, out[c] + factor * exp(s->logs[t * s->step + c]));
         for (int64_t k = n; k-- > 0;) {
             double sum = nothing;
             if (t == s->frames - 1) {
                 sum = k >= n - 2 ? 0 : nothing;
             } else {
                 sum = next[k];
-                sum = k + 1 < n ? log_add(sum, next[k + 1]) : sum;
-                sum = k + 2 < n && skips(s, k + 2) ? log_add(sum, next[k + 2]) : sum;
+                sum = k + 1 < n ? log_add(e, sum, next[k + 1]) : sum;
+                sum = k + 2 < n && skips(s, k + 2) ? log_add(e, sum, next[k + 2]) : sum;
             }
             double log_prob = s->logs[t * s->step + s->labels[k]];
-            own[k] = sum + log_prob;
+            own[k] = tdc_partial(e, sum + log_prob);
             double way = alpha[t * n + k] + sum; /* the frame's own probability counts once */
             if (way != nothing)
-                out[s->labels[k]] -= factor * exp(way - total);
+                out[s->labels[k]] = tdc_partial(e, out[s->labels[k]] - factor * exp(way - total));
         }
     }
 }
@@ -100,7 +100,7 @@ static void pull_ctc(evaluation *e, struct tdc_tape_node *node, array *gradient)
         double total = c->totals[b];
         if (c->zero_infinity && total == nothing)
             continue;
-        run_backward(s, c->alpha[b], total, gradient->real[b], beta, c->classes,
+        run_backward(e, s, c->alpha[b], total, gradient->real[b], beta, c->classes,
                      g->real + (s->logs - x->real));
     }
     tdc_collect(e, x, g);
@@ -177,7 +177,7 @@ static void ctc_loss(evaluation *e)
     array *y = tdc_new(e, TDC_F64, 1, &c->count);
 #pragma omp parallel for schedule(dynamic) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t b = 0; b < c->count; b++) {
-        c->totals[b] = run_forward(&c->samples[b], c->alpha[b]);
+        c->totals[b] = run_forward(e, &c->samples[b], c->alpha[b]);
         y->real[b] = c->zero_infinity && c->totals[b] == nothing ? 0 : -c->totals[b];
     }
     tdc_note(e, y, pull_ctc, c, 1, &x);

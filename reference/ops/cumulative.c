@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 static void running(evaluation *e)
 {
@@ -62,7 +62,7 @@ static void pull_log_sums(evaluation *e, struct tdc_tape_node *node, array *grad
             const double *own = y->real + base;
             if (i + 1 < n)
                 tail *= own[i] == own[i + 1] ? 1 : exp(own[i] - own[i + 1]);
-            tail += gradient->real[base + i];
+            tail = tdc_partial(e, tdc_partial(e, tail) + gradient->real[base + i]);
             g->real[base + i] = tail * (x->real[base + i] == own[i] && isfinite(own[i])
                                             ? 1
                                             : exp(x->real[base + i] - own[i]));
@@ -84,7 +84,8 @@ static void log_sums(evaluation *e)
             if (isnan(v) || isnan(sum))
                 sum = (double)NAN;
             else
-                sum = isinf(top) ? top : top + log1p(exp((v > sum ? sum : v) - top));
+                sum =
+                    isinf(top) ? top : tdc_partial(e, top + log1p(exp((v > sum ? sum : v) - top)));
             y->real[i] = sum;
         }
     }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 static array *square_argument(evaluation *e, const char *name)
 {
@@ -13,7 +13,8 @@ static array *square_argument(evaluation *e, const char *name)
 }
 
 /* Sign and logarithm of the magnitude, by elimination with partial pivoting. */
-static void eliminate(double *work, int64_t n, double *sign, double *logarithm, double *product)
+static void eliminate(const evaluation *e, double *work, int64_t n, double *sign, double *logarithm,
+                      double *product)
 {
     *sign = 1;
     *logarithm = 0;
@@ -29,13 +30,15 @@ static void eliminate(double *work, int64_t n, double *sign, double *logarithm, 
             work[pivot * n + j] = t;
         }
         double own = work[c * n + c];
-        *product *= pivot == c ? own : -own;
+        *product = tdc_partial(e, *product * (pivot == c ? own : -own));
         *sign *= (pivot == c ? 1.0 : -1.0) * (double)((own > 0) - (own < 0));
-        *logarithm += log(fabs(own));
+        *logarithm = tdc_partial(e, *logarithm + tdc_partial(e, log(fabs(own))));
         for (int64_t r = c + 1; r < n && own != 0; r++) {
-            double factor = work[r * n + c] / own;
-            for (int64_t j = c; j < n; j++)
-                work[r * n + j] -= factor * work[c * n + j];
+            double factor = tdc_partial(e, work[r * n + c] / own);
+            for (int64_t j = c; j < n; j++) {
+                double *to = work + r * n + j;
+                *to = tdc_partial(e, *to - tdc_partial(e, factor * work[c * n + j]));
+            }
         }
     }
 }
@@ -76,7 +79,7 @@ static void determinant(evaluation *e)
     for (int64_t i = 0; i < y->count; i++) {
         double logarithm, product;
         memcpy(work, x->real + i * size, (size_t)size * sizeof *work);
-        eliminate(work, n, &sign->real[i], &logarithm, &product);
+        eliminate(e, work, n, &sign->real[i], &logarithm, &product);
         y->real[i] = *which == DET ? product : logarithm;
         if (*which == LOGDET && sign->real[i] < 0)
             y->real[i] = (double)NAN;

@@ -3,8 +3,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/ops/window_arguments.h"
-#include "reference/primitives/primitives.h"
 
 /* Elements of window `index` that lie in a plane: their places; gives their number. */
 static int64_t places_of(const struct tdc_windows *w, int64_t index, int64_t *places)
@@ -46,7 +46,13 @@ struct pooling {
     int teams;
     int64_t *places; /* room for one window's per thread */
     double *values;
+    const array *by; /* means: what each window's sum is divided by, or one number for all */
 };
+
+static double divisor(const struct pooling *p, int64_t window)
+{
+    return p->by->real[p->by->count == 1 ? 0 : window];
+}
 
 static struct pooling plan(evaluation *e, const struct tdc_windows *w, const array *x)
 {
@@ -123,7 +129,7 @@ static void max_pool(evaluation *e)
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-static void pull_window_sums(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_window_means(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     const struct pooling *p = node->detail;
     array *x = node->inputs[0];
@@ -133,19 +139,23 @@ static void pull_window_sums(evaluation *e, struct tdc_tape_node *node, array *g
         int64_t *places = p->places + omp_get_thread_num() * p->kernels;
         for (int64_t l = 0; l < p->windows; l++) {
             int64_t count = places_of(p->w, l, places);
-            double share = gradient->real[plane * p->windows + l];
-            for (int64_t i = 0; i < count; i++)
-                g[plane * p->plane + places[i]] += share;
+            double share = tdc_step(e, 1 / divisor(p, l) * gradient->real[plane * p->windows + l]);
+            for (int64_t i = 0; i < count; i++) {
+                double *to = &g[plane * p->plane + places[i]];
+                *to = tdc_step(e, *to + share);
+            }
         }
     }
 }
 
-static array *window_sums(evaluation *e, array *x, const struct tdc_windows *windows)
+static array *window_means(evaluation *e, array *x, const struct tdc_windows *windows,
+                           const array *by)
 {
     struct tdc_windows *w = tdc_take(e, 1, sizeof *w);
     struct pooling *p = tdc_take(e, 1, sizeof *p);
     *w = *windows;
     *p = plan(e, w, x);
+    p->by = by;
     array *y = new_pooled(e, TDC_F64, w, x);
 #pragma omp parallel for schedule(static) num_threads(p->teams)
     for (int64_t i = 0; i < y->count; i++) {
@@ -155,9 +165,9 @@ static array *window_sums(evaluation *e, array *x, const struct tdc_windows *win
         int64_t count = places_of(w, i % p->windows, places);
         for (int64_t k = 0; k < count; k++)
             values[k] = plane[places[k]];
-        y->real[i] = tdc_pairwise_sum(values, count, 1);
+        y->real[i] = tdc_row_sum(e, values, count) / divisor(p, i % p->windows);
     }
-    tdc_note(e, y, pull_window_sums, p, 1, &x);
+    tdc_note(e, y, pull_window_means, p, 1, &x);
     return y;
 }
 
@@ -192,7 +202,7 @@ static void avg_pool(evaluation *e)
     array *by = tdc_given(e, "divisor_override")
                     ? tdc_number(e, tdc_real_argument(e, "divisor_override"))
                     : divisors(e, &w, tdc_bool_argument(e, "count_include_pad"));
-    tdc_give_batched(e, tdc_div(e, window_sums(e, x, &w), by), single);
+    tdc_give_batched(e, window_means(e, x, &w, by), single);
 }
 
 /* (mean of x^p times the kernel's size)^(1/p), as the framework writes it: in a window that
@@ -204,8 +214,8 @@ static void lp_pool(evaluation *e)
     double p = tdc_real_argument(e, "norm_type");
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
-    array *sums = window_sums(e, tdc_apply_with(e, TDC_POWER, x, p, 0, 0), &w);
-    array *mean = tdc_div(e, sums, divisors(e, &w, true));
+    array *power = tdc_apply_with(e, TDC_POWER, x, p, 0, 0);
+    array *mean = window_means(e, power, &w, divisors(e, &w, true));
     mean = tdc_mul(e, tdc_apply(e, TDC_SIGN, mean),
                    tdc_apply(e, TDC_RELU, tdc_apply(e, TDC_ABS, mean)));
     array *total = tdc_scale(e, mean, (double)tdc_window_product(&w, w.kernel));

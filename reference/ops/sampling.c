@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -53,6 +53,18 @@ static int64_t strip_width(const struct lines *l, int64_t unit)
     return left < STRIP ? left : STRIP;
 }
 
+/* to += weight * from */
+static void add_weighted(const evaluation *e, double *to, double weight, const double *from,
+                         int64_t n)
+{
+    if (tdc_is_narrow(e))
+        for (int64_t k = 0; k < n; k++)
+            to[k] = (double)((float)to[k] + (float)weight * (float)from[k]);
+    else
+        for (int64_t k = 0; k < n; k++)
+            to[k] += weight * from[k];
+}
+
 /* The adjoint; a line's elements are added in the order of the taps. */
 static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
@@ -65,9 +77,9 @@ static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gra
         int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
         for (int64_t i = 0; i < t->m * t->width; i++) {
             const double *from = gradient->real + (o * t->m + i / t->width) * l.inner + at;
-            double *to = g + (o * t->n + t->source[i]) * l.inner + at, weight = t->weight[i];
-            for (int64_t k = 0; weight != 0 && k < width; k++)
-                to[k] += weight * from[k];
+            double *to = g + (o * t->n + t->source[i]) * l.inner + at;
+            if (t->weight[i] != 0)
+                add_weighted(e, to, t->weight[i], from, width);
         }
     }
 }
@@ -84,9 +96,9 @@ static array *resampled(evaluation *e, array *x, const struct taps *t)
         int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
         for (int64_t i = 0; i < t->m * t->width; i++) {
             const double *from = x->real + (o * t->n + t->source[i]) * l.inner + at;
-            double *to = y->real + (o * t->m + i / t->width) * l.inner + at, weight = t->weight[i];
-            for (int64_t k = 0; weight != 0 && k < width; k++)
-                to[k] += weight * from[k];
+            double *to = y->real + (o * t->m + i / t->width) * l.inner + at;
+            if (t->weight[i] != 0)
+                add_weighted(e, to, t->weight[i], from, width);
         }
     }
     tdc_note(e, y, pull_resampled, t, 1, &x);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/primitives/gemm.h"
 
 #define RANK  TDC_REFERENCE_RANK
 #define BLOCK 64 /* rows of scores at a time */
@@ -18,7 +17,10 @@ struct plan {
     unsigned outer_rank;
     int64_t outer[RANK];
     int teams;
-    double *room;         /* 2 * BLOCK * columns per thread */
+    double *room;        /* 2 * BLOCK * columns per thread */
+    const evaluation *e; /* whose arithmetic it is */
+    tdc_multiply *multiply;
+    double kept_factor;   /* of weights that are not dropped */
     array *scores_pulled; /* gradient of the scores, kept when shift or bias want one */
 };
 
@@ -83,30 +85,37 @@ static void add_terms(const struct plan *p, const struct block *b, int64_t r)
     double *s = b->scores + r * p->columns;
     for (int64_t j = 0; shift.x != NULL && j < p->columns; j++)
         s[j] += shift.x->real[shift.at + row * shift.row + j * shift.column];
+    tdc_steps(p->e, s, p->columns);
     for (int64_t j = 0; j < p->columns; j++)
         s[j] *= a->scale;
+    tdc_steps(p->e, s, p->columns);
     for (int64_t j = 0; bias.x != NULL && j < p->columns; j++)
         s[j] += bias.x->real[bias.at + row * bias.row + j * bias.column];
+    tdc_steps(p->e, s, p->columns);
     for (int64_t j = 0; hidden.x != NULL && j < p->columns; j++)
         if (hidden.x->whole[hidden.at + row * hidden.row + j * hidden.column] != 0)
             s[j] += a->hidden_term;
+    tdc_steps(p->e, s, p->columns);
     for (int64_t j = 0; a->banded && j < p->columns; j++)
         if ((double)j > (double)row + a->next || (double)j < (double)row - a->pre)
             s[j] += a->hidden_term;
+    tdc_steps(p->e, s, p->columns);
 }
 
 /* The block's softmax of scores; top and total, one per row, may be NULL. */
 static void soften(const struct plan *p, const struct block *b, double *top, double *total)
 {
-    tdc_gemm(b->rows, p->columns, p->depth, (struct tdc_matrix){b->q, p->depth, false},
-             (struct tdc_matrix){b->k, p->depth, true}, b->scores, p->columns, false);
+    p->multiply(b->rows, p->columns, p->depth, (struct tdc_matrix){b->q, p->depth, false},
+                (struct tdc_matrix){b->k, p->depth, true}, b->scores, p->columns, false);
     for (int64_t r = 0; r < b->rows; r++) {
         double *s = b->scores + r * p->columns, most;
+        tdc_steps(p->e, s, p->columns);
         add_terms(p, b, r);
-        double sum = tdc_exponentials(s, s, p->columns, &most);
+        double sum = tdc_exponentials(p->e, s, s, p->columns, &most);
         bool blind = p->a.safe && isinf(most) && most < 0;
         for (int64_t j = 0; j < p->columns; j++)
             s[j] = blind ? 0 : s[j] / sum;
+        tdc_steps(p->e, s, p->columns);
         if (top != NULL) {
             top[r] = most;
             total[r] = sum;
@@ -121,8 +130,10 @@ static void drop(const struct plan *p, const struct block *b, double *x)
     for (int64_t r = 0; kept.x != NULL && r < b->rows; r++)
         for (int64_t j = 0; j < p->columns; j++) {
             int64_t at = kept.at + (b->from + r) * kept.row + j * kept.column;
-            x[r * p->columns + j] *= kept.x->whole[at] != 0 ? 1 / p->a.keep : 0;
+            x[r * p->columns + j] *= kept.x->whole[at] != 0 ? p->kept_factor : 0;
         }
+    if (kept.x != NULL)
+        tdc_steps(p->e, x, b->rows * p->columns);
 }
 
 /* ---- backward ----------------------------------------------------------------------------------
@@ -132,6 +143,20 @@ struct slopes {
     double *q, *k, *v; /* NULL where none is asked for */
     const double *out; /* gradient of the result */
 };
+
+/* d = w (d - sum d w), 0 where the weight is 0 */
+static void pull_softmax(const evaluation *e, const double *w, double *d, int64_t n)
+{
+    if (tdc_is_narrow(e)) {
+        double sum = tdc_step(e, tdc_narrow_dot(w, d, n, e->arithmetic));
+        for (int64_t j = 0; j < n; j++)
+            d[j] = w[j] == 0 ? 0 : tdc_step(e, w[j] * tdc_step(e, d[j] - sum));
+        return;
+    }
+    double sum = tdc_pairwise_dot(w, d, n);
+    for (int64_t j = 0; j < n; j++)
+        d[j] = w[j] == 0 ? 0 : w[j] * (d[j] - sum);
+}
 
 /* dV += P^T g; dP = g V^T; dS = P (dP - sum dP P) scale; dQ = dS K; dK += dS^T Q */
 static void pull_block(const struct plan *p, const struct slopes *s, const struct block *b)
@@ -143,31 +168,29 @@ static void pull_block(const struct plan *p, const struct slopes *s, const struc
     if (s->v != NULL) {
         memcpy(b->second, b->scores, (size_t)(b->rows * n) * sizeof *b->second);
         drop(p, b, b->second);
-        tdc_gemm(n, p->width, b->rows, (struct tdc_matrix){b->second, n, true}, out,
-                 s->v + b->key * n * p->width, p->width, true);
+        p->multiply(n, p->width, b->rows, (struct tdc_matrix){b->second, n, true}, out,
+                    s->v + b->key * n * p->width, p->width, true);
     }
-    tdc_gemm(b->rows, n, p->width, out, (struct tdc_matrix){b->v, p->width, true}, b->second, n,
-             false);
+    p->multiply(b->rows, n, p->width, out, (struct tdc_matrix){b->v, p->width, true}, b->second, n,
+                false);
+    tdc_steps(p->e, b->second, b->rows * n);
     drop(p, b, b->second);
-    for (int64_t r = 0; r < b->rows; r++) {
-        double *w = b->scores + r * n, *d = b->second + r * n;
-        double sum = tdc_pairwise_dot(w, d, n);
-        for (int64_t j = 0; j < n; j++)
-            d[j] = w[j] == 0 ? 0 : w[j] * (d[j] - sum);
-    }
+    for (int64_t r = 0; r < b->rows; r++)
+        pull_softmax(p->e, b->scores + r * n, b->second + r * n, n);
     if (p->scores_pulled != NULL)
         memcpy(p->scores_pulled->real + (b->unit * p->rows + b->from) * n, b->second,
                (size_t)(b->rows * n) * sizeof *b->second);
     for (int64_t i = 0; i < b->rows * n; i++)
         b->second[i] *= p->a.scale;
+    tdc_steps(p->e, b->second, b->rows * n);
     if (s->q != NULL)
-        tdc_gemm(b->rows, p->depth, n, (struct tdc_matrix){b->second, n, false},
-                 (struct tdc_matrix){b->k, p->depth, false},
-                 s->q + (b->unit * p->rows + b->from) * p->depth, p->depth, false);
+        p->multiply(b->rows, p->depth, n, (struct tdc_matrix){b->second, n, false},
+                    (struct tdc_matrix){b->k, p->depth, false},
+                    s->q + (b->unit * p->rows + b->from) * p->depth, p->depth, false);
     if (s->k != NULL)
-        tdc_gemm(n, p->depth, b->rows, (struct tdc_matrix){b->second, n, true},
-                 (struct tdc_matrix){b->q, p->depth, false}, s->k + b->key * n * p->depth, p->depth,
-                 true);
+        p->multiply(n, p->depth, b->rows, (struct tdc_matrix){b->second, n, true},
+                    (struct tdc_matrix){b->q, p->depth, false}, s->k + b->key * n * p->depth,
+                    p->depth, true);
 }
 
 static array *zeros_if_tracked(evaluation *e, const array *x)
@@ -269,6 +292,10 @@ static struct plan *make_plan(evaluation *e, const struct tdc_attention *a)
     check_plane(e, p, a->hidden);
     check_plane(e, p, a->kept);
     p->blocks = (p->rows + BLOCK - 1) / BLOCK;
+    p->e = e;
+    p->multiply = tdc_multiplication(e);
+    p->a.scale = tdc_partial(e, a->scale);
+    p->kept_factor = tdc_step(e, 1 / a->keep);
     p->teams = omp_in_parallel() ? 1 : omp_get_max_threads();
     int64_t room;
     if (__builtin_mul_overflow(p->columns, 2 * BLOCK * p->teams, &room))
@@ -280,8 +307,6 @@ static struct plan *make_plan(evaluation *e, const struct tdc_attention *a)
 array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, array **total)
 {
     struct plan *p = make_plan(e, a);
-    if (tdc_is_narrow(e) && p->columns > 0)
-        return tdc_attend_steps(e, a, top, total);
     int64_t shape[RANK];
     memcpy(shape, a->q->shape, sizeof shape);
     array *most = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
@@ -295,9 +320,9 @@ array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, arr
         int64_t row = b.unit * p->rows + b.from;
         soften(p, &b, most->real + row, sums->real + row);
         drop(p, &b, b.scores);
-        tdc_gemm(b.rows, p->width, p->columns, (struct tdc_matrix){b.scores, p->columns, false},
-                 (struct tdc_matrix){b.v, p->width, false}, y->real + row * p->width, p->width,
-                 false);
+        p->multiply(b.rows, p->width, p->columns, (struct tdc_matrix){b.scores, p->columns, false},
+                    (struct tdc_matrix){b.v, p->width, false}, y->real + row * p->width, p->width,
+                    false);
     }
     if (top != NULL)
         *top = most;

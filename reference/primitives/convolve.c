@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/primitives/gemm.h"
 #include "reference/primitives/windows.h"
 
 #define PIECE 131072 /* elements of an unfolded piece, about */
@@ -17,6 +16,8 @@ struct convolution {
     int64_t depth, windows, plane, piece, pieces;
     int teams; /* threads that may work at once */
     double *room;
+    tdc_multiply *multiply;
+    tdc_dtype sums; /* of what is folded: narrow ones stay in float32, as the products do */
 };
 
 static void plan(evaluation *e, struct convolution *c)
@@ -63,10 +64,10 @@ static void correlate(const struct convolution *c, const double *image, const do
         int64_t group = u / c->pieces % c->groups;
         struct piece p = piece_at(c, u / c->pieces / c->groups, group, u % c->pieces);
         tdc_unfold_columns(&c->w, image + p.image, c->channels, p.from, p.to, p.columns);
-        tdc_gemm(c->rows, p.to - p.from, c->depth,
-                 (struct tdc_matrix){weight + group * c->rows * c->depth, c->depth, false},
-                 (struct tdc_matrix){p.columns, p.to - p.from, false}, map + p.map + p.from,
-                 c->windows, false);
+        c->multiply(c->rows, p.to - p.from, c->depth,
+                    (struct tdc_matrix){weight + group * c->rows * c->depth, c->depth, false},
+                    (struct tdc_matrix){p.columns, p.to - p.from, false}, map + p.map + p.from,
+                    c->windows, false);
     }
 }
 
@@ -81,11 +82,11 @@ static void spread(const struct convolution *c, const double *map, const double 
         for (int64_t i = 0; i < c->pieces; i++) {
             int64_t group = u % c->groups;
             struct piece p = piece_at(c, u / c->groups, group, i);
-            tdc_gemm(c->depth, p.to - p.from, c->rows,
-                     (struct tdc_matrix){weight + group * c->rows * c->depth, c->depth, true},
-                     (struct tdc_matrix){map + p.map + p.from, c->windows, false}, p.columns,
-                     p.to - p.from, false);
-            tdc_fold_columns(&c->w, p.columns, c->channels, p.from, p.to, image + p.image);
+            c->multiply(c->depth, p.to - p.from, c->rows,
+                        (struct tdc_matrix){weight + group * c->rows * c->depth, c->depth, true},
+                        (struct tdc_matrix){map + p.map + p.from, c->windows, false}, p.columns,
+                        p.to - p.from, false);
+            tdc_fold_columns(&c->w, p.columns, c->channels, p.from, p.to, image + p.image, c->sums);
         }
 }
 
@@ -99,10 +100,10 @@ static void weigh(const struct convolution *c, const double *map, const double *
             for (int64_t i = 0; i < c->pieces; i++) {
                 struct piece p = piece_at(c, s, group, i);
                 tdc_unfold_columns(&c->w, image + p.image, c->channels, p.from, p.to, p.columns);
-                tdc_gemm(c->rows, c->depth, p.to - p.from,
-                         (struct tdc_matrix){map + p.map + p.from, c->windows, false},
-                         (struct tdc_matrix){p.columns, p.to - p.from, true},
-                         weight + group * c->rows * c->depth, c->depth, true);
+                c->multiply(c->rows, c->depth, p.to - p.from,
+                            (struct tdc_matrix){map + p.map + p.from, c->windows, false},
+                            (struct tdc_matrix){p.columns, p.to - p.from, true},
+                            weight + group * c->rows * c->depth, c->depth, true);
             }
 }
 
@@ -128,7 +129,9 @@ static struct convolution *new_convolution(evaluation *e, const struct tdc_windo
                               .samples = x->shape[0],
                               .groups = groups,
                               .channels = weight->shape[1],
-                              .rows = weight->shape[0] / groups};
+                              .rows = weight->shape[0] / groups,
+                              .multiply = tdc_multiplication(e),
+                              .sums = tdc_is_narrow(e) ? TDC_F32 : TDC_F64};
     plan(e, c);
     return c;
 }
@@ -170,8 +173,6 @@ static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array 
 array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
                     int64_t groups)
 {
-    if (tdc_is_narrow(e))
-        return tdc_convolve_steps(e, x, weight, w, groups);
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_map(e, c);
     correlate(c, x->real, weight->real, y->real);
@@ -182,8 +183,6 @@ array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_win
 array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
                          int64_t groups)
 {
-    if (tdc_is_narrow(e))
-        return tdc_convolve_back_steps(e, x, weight, w, groups);
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_image(e, c);
     spread(c, x->real, weight->real, y->real);

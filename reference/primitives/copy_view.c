@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #define TILE 16 /* two tiles of elements fit any first-level cache */
 
@@ -141,8 +141,19 @@ void tdc_copy_view(const array *view, const struct tdc_view_place *place, const 
     }
 }
 
-void tdc_add_view(const array *view, const struct tdc_view_place *place, const double *from,
-                  double *to)
+static void add_run(const evaluation *e, double *to, const double *from, int64_t length,
+                    int64_t step)
+{
+    if (tdc_is_narrow(e))
+        for (int64_t i = 0; i < length; i++)
+            to[i * step] = tdc_step(e, to[i * step] + from[i]);
+    else
+        for (int64_t i = 0; i < length; i++)
+            to[i * step] += from[i];
+}
+
+void tdc_add_view(const evaluation *e, const array *view, const struct tdc_view_place *place,
+                  const double *from, double *to)
 {
     if (view->count == 0)
         return;
@@ -153,7 +164,6 @@ void tdc_add_view(const array *view, const struct tdc_view_place *place, const d
         int64_t run = s * r.per_stretch;
         int64_t end = run + r.per_stretch < r.count ? run + r.per_stretch : r.count;
         for (walk_from(&w, run); run < end; run++, walk_on(&w))
-            for (int64_t i = 0; i < r.length; i++)
-                to[w.at + i * r.step] += from[run * r.length + i];
+            add_run(e, to + w.at, from + run * r.length, r.length, r.step);
     }
 }

@@ -56,7 +56,7 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
 static void pull_view(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
-    tdc_add_view(node->output, node->detail, gradient->real, tdc_gradient_of(e, x)->real);
+    tdc_add_view(e, node->output, node->detail, gradient->real, tdc_gradient_of(e, x)->real);
 }
 
 static array *viewed(evaluation *e, array *x, unsigned rank, const int64_t *shape,

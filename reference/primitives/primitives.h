@@ -222,7 +222,7 @@ array *tdc_norm_rows(evaluation *e, array *rows, double p);
 double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride);
 double tdc_pairwise_dot(const double *x, const double *y, int64_t n);
 /* y = exp(x - max), y may be x; gives their sum. *top is the maximum, NaN when there is one. */
-double tdc_exponentials(double *y, const double *x, int64_t n, double *top);
+double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t n, double *top);
 
 array *tdc_cumulative_sum(evaluation *e, array *rows);
 array *tdc_cumulative_product(evaluation *e, array *rows);

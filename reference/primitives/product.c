@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/primitives/gemm.h"
 
 struct product_detail {
     bool transpose_a, transpose_b;
@@ -12,6 +11,15 @@ static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
     tdc_gemm_batch(y->shape[0], m, n, k, a->real, ta, b->real, tb, y->real);
+}
+
+static void multiply_narrow(const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
+    for (int64_t i = 0; i < y->shape[0]; i++)
+        tdc_narrow_gemm(m, n, k, (struct tdc_matrix){a->real + i * m * k, ta ? m : k, ta},
+                        (struct tdc_matrix){b->real + i * k * n, tb ? k : n, tb},
+                        y->real + i * m * n, n, false);
 }
 
 /* Exact and wrapping; rare, so not blocked. */
@@ -35,7 +43,7 @@ static array *product(evaluation *e, const array *a, const array *b, bool ta, bo
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
     array *y = tdc_new(e, a->dtype, 3, shape);
     if (y->count > 0 && tdc_is_narrow(e) && tdc_dtype_is_floating(a->dtype))
-        tdc_narrow_product(e, a, ta, b, tb, y);
+        multiply_narrow(a, b, y, ta, tb);
     else if (y->count > 0)
         (tdc_dtype_is_floating(a->dtype) ? multiply : multiply_whole)(a, b, y, ta, tb);
     return y;

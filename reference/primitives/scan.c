@@ -105,27 +105,18 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
     return y;
 }
 
-double tdc_exponentials(double *y, const double *x, int64_t n, double *top)
+double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t n, double *top)
 {
     double m = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++)
         m = x[i] > m || isnan(x[i]) ? x[i] : m;
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] - m;
+    tdc_steps(e, y, n);
     tdc_vexp(y, y, (size_t)n);
+    tdc_steps(e, y, n);
     *top = m;
-    return tdc_pairwise_sum(y, n, 1);
-}
-
-/* The same step by step: exp(x - max), and their sums with the last dimension kept. */
-static array *exponential_steps(evaluation *e, array *rows, array **centred, array **sums)
-{
-    rows = tdc_constant(e, rows);
-    array *top = tdc_pick(e, rows, tdc_extreme_index(e, rows, true));
-    *centred = tdc_sub(e, rows, tdc_unsqueeze(e, top, top->rank));
-    array *y = tdc_apply(e, TDC_EXP, *centred);
-    *sums = tdc_sum_dim(e, y, y->rank - 1, true);
-    return y;
+    return tdc_step(e, tdc_row_sum(e, y, n));
 }
 
 static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -149,25 +140,14 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
-static bool steps_are_wanted(const evaluation *e, const array *rows)
-{
-    return tdc_is_narrow(e) && rows->count > 0; /* an empty row has no maximum */
-}
-
 array *tdc_softmax_rows(evaluation *e, array *rows)
 {
-    if (steps_are_wanted(e, rows)) {
-        array *centred, *sums, *exponentiated = exponential_steps(e, rows, &centred, &sums);
-        array *quotient = tdc_div(e, exponentiated, sums);
-        tdc_note(e, quotient, pull_softmax, NULL, 1, &rows);
-        return quotient;
-    }
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         double top, *out = y->real + r * n;
-        double sum = tdc_exponentials(out, rows->real + r * n, n, &top);
+        double sum = tdc_exponentials(e, out, rows->real + r * n, n, &top);
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
     }
@@ -199,23 +179,20 @@ static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *g
 
 array *tdc_log_softmax_rows(evaluation *e, array *rows)
 {
-    if (steps_are_wanted(e, rows)) {
-        array *centred, *sums;
-        exponential_steps(e, rows, &centred, &sums);
-        array *difference = tdc_sub(e, centred, tdc_apply(e, TDC_LOG, sums));
-        tdc_note(e, difference, pull_log_softmax, NULL, 1, &rows);
-        return difference;
-    }
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         const double *x = rows->real + r * n;
         double top, *out = y->real + r * n;
-        double sum = tdc_exponentials(out, x, n, &top);
+        double sum = tdc_exponentials(e, out, x, n, &top);
         tdc_vlog(&sum, &sum, 1);
+        sum = tdc_step(e, sum);
         for (int64_t i = 0; i < n; i++)
-            out[i] = x[i] - top - sum;
+            out[i] = x[i] - top;
+        tdc_steps(e, out, n);
+        for (int64_t i = 0; i < n; i++)
+            out[i] -= sum;
     }
     tdc_note(e, y, pull_log_softmax, NULL, 1, &rows);
     return y;

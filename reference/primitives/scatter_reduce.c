@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 struct detail {
     enum tdc_join how;
@@ -31,13 +31,13 @@ static void others_of_products(evaluation *e, const struct detail *d, const arra
         run[i] = d->self || d->counts[i] == 0 ? x->real[i] : 1;
     for (int64_t i = 0; i < src->count; i++) {
         ds[i] = run[d->map[i]];
-        run[d->map[i]] *= src->real[i];
+        run[d->map[i]] = tdc_partial(e, run[d->map[i]] * src->real[i]);
     }
     for (int64_t i = 0; i < x->count; i++)
         run[i] = 1;
     for (int64_t i = src->count; i-- > 0;) {
-        ds[i] *= run[d->map[i]] * gradient[d->map[i]];
-        run[d->map[i]] *= src->real[i];
+        ds[i] *= tdc_partial(e, run[d->map[i]] * gradient[d->map[i]]);
+        run[d->map[i]] = tdc_partial(e, run[d->map[i]] * src->real[i]);
     }
     for (int64_t i = 0; i < x->count; i++)
         dx[i] = d->self || d->counts[i] == 0 ? gradient[i] * run[i] : 0;
@@ -96,7 +96,8 @@ array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src
     memset(counts, 0, (size_t)x->count * sizeof *counts);
     for (int64_t i = 0; i < src->count; i++) {
         double *to = &y->real[map[i]];
-        *to = counts[map[i]] == 0 && !self ? src->real[i] : join(d->how, *to, src->real[i]);
+        *to = counts[map[i]] == 0 && !self ? src->real[i]
+                                           : tdc_step(e, join(d->how, *to, src->real[i]));
         counts[map[i]] += 1;
     }
     for (int64_t i = 0; d->how == TDC_JOIN_MEAN && i < x->count; i++)

@@ -77,8 +77,18 @@ static void unfold_row(const struct tdc_windows *w, const double *plane, int64_t
     }
 }
 
+static void add_run(double *to, int64_t stride, const double *from, int64_t n, tdc_dtype sums)
+{
+    if (sums == TDC_F64)
+        for (int64_t i = 0; i < n; i++)
+            to[i * stride] += from[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            to[i * stride] = tdc_reference_round(to[i * stride] + from[i], sums);
+}
+
 static void fold_row(const struct tdc_windows *w, const double *row, int64_t k, int64_t from,
-                     int64_t to, double *plane)
+                     int64_t to, double *plane, tdc_dtype sums)
 {
     unsigned last = w->n - 1;
     int64_t width = w->count[last], stride = w->stride[last];
@@ -89,9 +99,9 @@ static void fold_row(const struct tdc_windows *w, const double *row, int64_t k, 
         int64_t base = image_row(w, line, k);
         struct segment s = inside(first, end, stride, shift, w->size[last]);
         const double *in = row + (at - from);
-        if (base >= 0)
-            for (int64_t i = s.first; i < s.end; i++)
-                plane[base + s.start + i * stride] += in[i];
+        if (base >= 0 && s.end > s.first)
+            add_run(plane + base + s.start + s.first * stride, stride, in + s.first,
+                    s.end - s.first, sums);
         at += end - first;
     }
 }
@@ -107,13 +117,14 @@ void tdc_unfold_columns(const struct tdc_windows *w, const double *image, int64_
 }
 
 void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_t channels,
-                      int64_t from, int64_t to, double *image)
+                      int64_t from, int64_t to, double *image, tdc_dtype sums)
 {
     int64_t kernels = tdc_window_product(w, w->kernel), plane = tdc_window_product(w, w->size);
 #pragma omp parallel for schedule(static) if (channels * kernels * (to - from) >= TDC_PARALLEL_FROM)
     for (int64_t c = 0; c < channels; c++)
         for (int64_t k = 0; k < kernels; k++)
-            fold_row(w, columns + (c * kernels + k) * (to - from), k, from, to, image + c * plane);
+            fold_row(w, columns + (c * kernels + k) * (to - from), k, from, to, image + c * plane,
+                     sums);
 }
 
 /* ---- whole tensors -------------------------------------------------------------------------- */
@@ -141,7 +152,7 @@ static array *folded(evaluation *e, const array *x, const struct tdc_windows *w)
     int64_t image = channels * tdc_window_product(w, w->size);
     for (int64_t s = 0; x->count > 0 && s < shape[0]; s++)
         tdc_fold_columns(w, x->real + s * x->shape[1] * x->shape[2], channels, 0, x->shape[2],
-                         y->real + s * image);
+                         y->real + s * image, e->arithmetic);
     return y;
 }
 

@@ -21,9 +21,9 @@ int64_t tdc_window_product(const struct tdc_windows *w, const int64_t *v);
 /* Columns [from, to) of some channels unfolded; zeros where a window leaves the image. */
 void tdc_unfold_columns(const struct tdc_windows *w, const double *image, int64_t channels,
                         int64_t from, int64_t to, double *columns);
-/* The adjoint: adds the columns to the image they were taken from. */
+/* The adjoint: adds the columns to the image they were taken from, each sum rounded to `sums`. */
 void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_t channels,
-                      int64_t from, int64_t to, double *image);
+                      int64_t from, int64_t to, double *image, tdc_dtype sums);
 
 /* [N, C, size...] to [N, C * kernel, windows] and back, summing. */
 array *tdc_unfold(evaluation *e, array *x, const struct tdc_windows *w);

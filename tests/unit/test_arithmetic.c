@@ -221,6 +221,107 @@ static void softmax_goes_step_by_step(void **state)
         assert_exact(d[i], tdc_reference_round(d[i], TDC_BF16));
 }
 
+/* [1, 1, n] */
+static void give_line(struct bench *b, tdc_dtype dtype, int64_t n, const double *values)
+{
+    struct tdc_reference_tensor *flat = matrix(b, dtype, 0, n, values), *t;
+    t = tdc_reference_tensor_new(&b->arena, dtype, 3, (const int64_t[]){1, 1, n});
+    assert_non_null(t);
+    memcpy(t->real, flat->real, (size_t)n * sizeof *t->real);
+    t->wants_gradient = true;
+    give(b, t);
+}
+
+static void convolutions_accumulate_in_float32(void **state)
+{
+    struct bench *b = *state;
+    const double wide[] = {0x1p12, 1, 1}, kernel[] = {1, 0x1p-11, 0x1p-11};
+    const double x[] = {1, 1, 1, 1, 1}, ones[] = {1, 1, 1};
+    give_line(b, TDC_F32, 3, wide);
+    give_line(b, TDC_F32, 3, wide);
+    assert_exact(forward(b, "MintFunctional.conv1d", TDC_F32)[0], 0x1p24);
+    assert_exact(forward(b, "MintFunctional.conv1d", TDC_F64)[0], 0x1p24 + 2);
+    b->count = 0;
+    give_line(b, TDC_F16, 5, x);
+    give_line(b, TDC_F16, 3, kernel);
+    struct tdc_reference_tensor *g =
+        tdc_reference_tensor_new(&b->arena, TDC_F64, 3, (const int64_t[]){1, 1, 3});
+    memcpy(g->real, ones, sizeof ones);
+    const double *d = backward(b, "MintFunctional.conv1d", TDC_F16, g);
+    assert_exact(d[2], 1 + 0x1p-10); /* 1 if each of the three windows were rounded */
+}
+
+static void folded_windows_round_at_each_addition(void **state)
+{
+    struct bench *b = *state;
+    /* windows of three on five elements: the middle one is in all of them */
+    double columns[9] = {[2] = 1, [4] = 0x1p-11, [6] = 0x1p-11};
+    give(b, matrix(b, TDC_F16, 3, 3, columns));
+    struct tdc_reference_value sizes[2][2] = {
+        {{.kind = TDC_VALUE_INT, .whole = 1}, {.kind = TDC_VALUE_INT, .whole = 5}},
+        {{.kind = TDC_VALUE_INT, .whole = 1}, {.kind = TDC_VALUE_INT, .whole = 3}}};
+    for (int i = 0; i < 2; i++)
+        b->arguments[b->count++] = (struct tdc_reference_value){
+            .kind = TDC_VALUE_LIST, .items = {.values = sizes[i], .count = 2}};
+    assert_exact(forward(b, "MintFunctional.fold", TDC_F16)[2], 1);
+    assert_exact(forward(b, "MintFunctional.fold", TDC_F64)[2], 1 + 0x1p-10);
+}
+
+static void pooled_means_stay_in_the_accumulator(void **state)
+{
+    struct bench *b = *state;
+    const double large[] = {60000, 60000, 60000, 60000}, uneven[] = {4096, 2, 2, 0};
+    give_line(b, TDC_F16, 4, large);
+    give_whole(b, 2);
+    assert_exact(forward(b, "MintFunctional.avg_pool1d", TDC_F16)[1], 60000);
+    b->count = 0;
+    give_line(b, TDC_F16, 4, uneven);
+    give_whole(b, 1);
+    assert_exact(forward(b, "MintFunctional.adaptive_avg_pool1d", TDC_F16)[0], 1025);
+}
+
+#define TOKENS 70 /* more than a block of rows */
+#define DEPTH  3
+
+/* Attention is done in blocks; its results are those of the products and the softmax one by one. */
+static void attention_goes_step_by_step(void **state)
+{
+    struct bench *b = *state;
+    static double q[TOKENS * DEPTH], turned[TOKENS * DEPTH], scores[TOKENS * TOKENS];
+    double scale = (double)(float)(1 / sqrt((double)DEPTH));
+    for (int i = 0; i < TOKENS * DEPTH; i++)
+        q[i] = tdc_reference_round(sin((double)(i * i)), TDC_BF16);
+    for (int i = 0; i < TOKENS * DEPTH; i++)
+        turned[i] = q[i % TOKENS * DEPTH + i / TOKENS];
+    give(b, matrix(b, TDC_BF16, TOKENS, DEPTH, q));
+    give(b, matrix(b, TDC_BF16, DEPTH, TOKENS, turned));
+    memcpy(scores, forward(b, "Mint.matmul", TDC_BF16), sizeof scores);
+    for (int i = 0; i < TOKENS * TOKENS; i++)
+        scores[i] *= scale;
+    b->count = 0;
+    give(b, matrix(b, TDC_BF16, TOKENS, TOKENS, scores));
+    give_whole(b, 1);
+    memcpy(scores, forward(b, "MintFunctional.softmax", TDC_BF16), sizeof scores);
+    b->count = 0;
+    give(b, matrix(b, TDC_BF16, TOKENS, TOKENS, scores));
+    give(b, matrix(b, TDC_BF16, TOKENS, DEPTH, q));
+    const double *want = forward(b, "Mint.matmul", TDC_BF16);
+    static double kept[TOKENS * DEPTH], slopes[TOKENS * DEPTH];
+    memcpy(kept, want, sizeof kept);
+    b->count = 0;
+    for (int i = 0; i < 3; i++)
+        give(b, matrix(b, TDC_BF16, TOKENS, DEPTH, q));
+    static const char api[] = "MintFunctional.scaled_dot_product_attention";
+    assert_memory_equal(forward(b, api, TDC_BF16), kept, sizeof kept);
+    struct tdc_reference_tensor *gradient = matrix(b, TDC_F64, TOKENS, DEPTH, q);
+    memcpy(slopes, backward(b, api, TDC_BF16, gradient), sizeof slopes);
+    const double *wide = backward(b, api, TDC_F64, gradient);
+    for (int i = 0; i < TOKENS * DEPTH; i++) {
+        assert_exact(slopes[i], tdc_reference_round(slopes[i], TDC_BF16));
+        assert_true(fabs(slopes[i] - wide[i]) < 0.02);
+    }
+}
+
 static void numbers_take_part_as_float32(void **state)
 {
     struct bench *b = *state;
@@ -356,6 +457,10 @@ int main(void)
         TEST(products_accumulate_in_float32),
         TEST(transposed_products_agree_with_plain_ones),
         TEST(softmax_goes_step_by_step),
+        TEST(convolutions_accumulate_in_float32),
+        TEST(folded_windows_round_at_each_addition),
+        TEST(pooled_means_stay_in_the_accumulator),
+        TEST(attention_goes_step_by_step),
         TEST(numbers_take_part_as_float32),
         TEST(functions_in_float32_are_near_the_reference),
         TEST(results_have_the_widest_dtype_of_the_inputs),
