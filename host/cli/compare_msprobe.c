@@ -98,10 +98,22 @@ static cJSON *load_config(const char *path)
     return config;
 }
 
+/* A member of compare.json; of several with one name the last counts, as in Python. */
+static const cJSON *member_of(const cJSON *config, const char *name)
+{
+    const cJSON *found = NULL, *member;
+    cJSON_ArrayForEach(member, config)
+    {
+        if (strcmp(member->string, name) == 0)
+            found = member;
+    }
+    return found;
+}
+
 /* A non-empty text member, NULL if there is none. */
 static const char *text_member(const cJSON *config, const char *name)
 {
-    const cJSON *member = cJSON_GetObjectItemCaseSensitive(config, name);
+    const cJSON *member = member_of(config, name);
     return cJSON_IsString(member) && member->valuestring[0] != '\0' ? member->valuestring : NULL;
 }
 
@@ -115,7 +127,7 @@ static bool check_config(const cJSON *config)
                 required[i]);
         return false;
     }
-    const cJSON *log = cJSON_GetObjectItemCaseSensitive(config, "is_print_compare_log");
+    const cJSON *log = member_of(config, "is_print_compare_log");
     if (log != NULL && !cJSON_IsBool(log)) {
         log_error("Invalid input parameter, is_print_compare_log which should be only bool type.");
         log_error("Compare failed. Please check the arguments and do it again!");
@@ -151,7 +163,7 @@ static void print_items(const struct tdc_run *run)
 static bool choose_stacks(const cJSON *config, const struct tdc_argument *arguments, bool files,
                           struct tdc_run_request *request)
 {
-    const cJSON *stack_path = cJSON_GetObjectItemCaseSensitive(config, "stack_path");
+    const cJSON *stack_path = member_of(config, "stack_path");
     request->stacks = true;
     if (stack_path == NULL || !files)
         return true;
@@ -171,9 +183,10 @@ static const char *not_read(const cJSON *config, const struct tdc_argument *argu
 {
     if (arguments[ARG_DIFF_ANALYZE].given)
         return "the first-difference search (-da) is not part of this version";
-    if (cJSON_GetObjectItemCaseSensitive(config, "rank_id") != NULL)
+    const cJSON *rank_id = member_of(config, "rank_id");
+    if (rank_id != NULL && !cJSON_IsNull(rank_id))
         return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
-    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(config, "common")))
+    if (cJSON_IsTrue(member_of(config, "common")))
         return "flat npy folders (common in compare.json) are not part of this version";
     return NULL;
 }
@@ -294,7 +307,8 @@ static int compare(int argc, char **argv, bool pytorch)
 
 int tdc_msprobe_form(int argc, char **argv)
 {
-    if (argc < 4) {
+    bool help = argc >= 4 && (strcmp(argv[3], "-h") == 0 || strcmp(argv[3], "--help") == 0);
+    if (argc < 4 || help) {
         printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
                "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
                "[options]\n"

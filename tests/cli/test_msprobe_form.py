@@ -39,7 +39,7 @@ TABLE = ["compare_result_STAMP.xlsx"]
 
 class Arguments(Form):
     def test_fewer_than_three_words(self):
-        for words in (["-f"], ["-f", "pytorch"], ["--framework", "pytorch"]):
+        for words in (["-f"], ["-f", "pytorch"], ["--framework", "pytorch"], ["-f", "pytorch", "-h"]):
             result = self.run_code(0, *words)
             self.assertIn("usage", result.out)
             self.assertEqual(result.err, "")
@@ -138,6 +138,15 @@ class Config(Form):
         for value in ("", None, 3, []):
             self.config(npu_path=value, bench_path="bench/dump.json")
             self.refuse("Missing npu_path in input configuration file, please check!")
+
+    def test_repeated_members(self):
+        """The last one counts, as in Python; null is as good as absent for what is not required."""
+        harness.write_text(self.path("compare.json"),
+                           '{"npu_path": "nothing", "npu_path": "npu/dump.json", "bench_path": "bench/dump.json"}')
+        self.start(0, "-i", "compare.json")
+        self.assertEqual(self.produced(), BOTH)
+        self.config(npu_path="npu", bench_path="bench", rank_id=None)
+        self.refuse("Expected 'rank'.")
 
     def test_log_switch(self):
         for value in (True, False):
