@@ -82,7 +82,7 @@ struct tdc_match {
     const char *layer_file; /* for tdc_match_suggest; in the arena, NULL without one */
 };
 
-/* How the two can be compared (spec 2.7); TDC_ERR_MISMATCH or TDC_ERR_FORMAT with msprobe's texts.
+/* How the two can be compared (spec 2.7); TDC_ERR_MISMATCH with msprobe's texts.
  */
 tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump *bench,
                                tdc_mode *mode, struct tdc_error *error);

@@ -9,10 +9,10 @@ static tdc_status check_side(const struct tdc_dump *dump, const char *side, stru
     if (dump->task == NULL)
         return tdc_fail(error, TDC_ERR_MISMATCH, "Task for %s is empty, please check.", side);
     if (dump->data_missing)
-        return tdc_fail(error, TDC_ERR_FORMAT,
+        return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Missing 'data' in dump.json, please check dump.json of %s.", side);
     if (dump->data_wrong_type)
-        return tdc_fail(error, TDC_ERR_FORMAT,
+        return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Invalid type for 'data': expected a dict. Please check dump.json of %s.",
                         side);
     return TDC_OK;

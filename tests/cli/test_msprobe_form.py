@@ -282,6 +282,7 @@ class Ranks(Form):
         for side in ("npu", "bench"):
             self.make(side, ("rank0",))
         for change, line in (({"task": "statistics"}, "Please check the dump task is consistent."),
+                             ({"data": []}, "Invalid type for 'data': expected a dict."),
                              ({"data": {"-x.0.forward": {}}}, "api name contains special characters")):
             whole = json.loads(harness.read_text(self.path("bench", "rank0", "dump.json")))
             harness.write_text(self.path("npu", "rank0", "dump.json"), json.dumps(dict(whole, **change)))
