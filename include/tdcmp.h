@@ -162,6 +162,8 @@ struct tdc_options {
     bool auto_mapping;
     /* The NPU side is a MindSpore dump, whatever it says (msprobe's -f mindspore). */
     bool mindspore;
+    /* Both sides are PyTorch dumps, whatever they say (msprobe's -f pytorch). */
+    bool pytorch;
     bool highlight; /* find the rows to colour */
     int threads;    /* 0: as many as the machine has */
     tdc_io io;      /* how tensor files are read */

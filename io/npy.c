@@ -154,8 +154,6 @@ static tdc_status parse_type(struct header *header, const char *type, const char
     struct tdc_tensor *tensor = header->tensor;
     if (type[0] == 'O')
         return unsupported(header, "array of objects");
-    if (type[0] == 'V')
-        return unsupported(header, "array of raw void elements");
     uint64_t size = 0;
     for (const char *digit = type + (type[0] != '\0'); *digit != '\0'; digit++) {
         if (!is_digit((unsigned char)*digit) || size > (uint64_t)INT32_MAX / 10)
@@ -163,8 +161,9 @@ static tdc_status parse_type(struct header *header, const char *type, const char
                             header->name, descr);
         size = size * 10 + (uint64_t)(*digit - '0');
     }
-    if (type[0] == 'U' || type[0] == 'S' || type[0] == 'a') {
+    if (type[0] != '\0' && strchr("USaV", type[0]) != NULL) {
         tensor->dtype = TDC_TEXT;
+        tensor->opaque = type[0] == 'V';
         tensor->text_wide = type[0] == 'U';
         tensor->text_width = tensor->text_wide ? size * 4 : size;
         return TDC_OK;

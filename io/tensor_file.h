@@ -17,10 +17,12 @@
 struct tdc_tensor {
     tdc_dtype dtype;
     bool swapped; /* stored in the other byte order than this machine's */
+    bool as_f64;  /* short floats that take part as float64; set by who compares them */
     bool dense;   /* elements lie in C order without gaps from data + offset */
     unsigned dimensions;
     size_t text_width; /* TDC_TEXT: bytes of one element, else 0 */
     bool text_wide;    /* TDC_TEXT: UTF-32 ('U'), else bytes ('S') */
+    bool opaque;       /* TDC_TEXT: raw bytes ('V') that stand for no number */
     uint64_t shape[TDC_MAX_DIMENSIONS];
     int64_t strides[TDC_MAX_DIMENSIONS]; /* in elements */
     uint64_t count;                      /* product of shape */

@@ -208,7 +208,8 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     } else if (status != TDC_OK) {
         if (error.message[0] != '\0')
             print_failure(&error);
-        code = 1;
+        /* of rank folders even the only pair may be passed over (spec 13) */
+        code = folders && (status == TDC_ERR_MISMATCH || status == TDC_ERR_REFUSED) ? 0 : 1;
     } else {
         print_items(&run);
     }
@@ -273,8 +274,9 @@ static int compare(int argc, char **argv, bool pytorch)
     request.options.highlight =
         arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;
     request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
+    request.options.pytorch = pytorch;
+    request.options.mindspore = !pytorch;
     if (!pytorch) {
-        request.options.mindspore = true;
         request.options.cell_mapping = mapping_of(&arguments[ARG_CELL_MAPPING]);
         request.options.api_mapping = mapping_of(&arguments[ARG_API_MAPPING]);
         request.options.layer_mapping = mapping_of(&arguments[ARG_LAYER_MAPPING]);

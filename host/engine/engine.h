@@ -30,6 +30,7 @@ struct tdc_outcome {
     enum tdc_outcome_code code;
     tdc_dtype n_dtype, b_dtype; /* as stored; text that holds numbers is TDC_TEXT */
     bool n_swapped, b_swapped;
+    bool text_types_differ; /* width or alphabet of two texts, or one is none */
     unsigned n_dimensions, b_dimensions;
     uint64_t count;
     uint64_t bytes; /* of both sides */

@@ -58,20 +58,28 @@ static bool text_value(const struct tdc_tensor *tensor, const unsigned char *ele
     return tdc_python_float(text + start, length - start, value);
 }
 
-/* One element at `source` becomes one dense element at `target`. */
+/* One element at `source` becomes one dense element of `size` bytes at `target`. */
 static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *source,
                          unsigned char *target, size_t size)
 {
     if (tensor->dtype == TDC_TEXT) {
         double value;
-        if (!text_value(tensor, source, &value))
+        if (tensor->opaque || !text_value(tensor, source, &value))
             return false;
         memcpy(target, &value, sizeof value);
         return true;
     }
-    memcpy(target, source, size);
+    unsigned char element[16];
+    size_t stored = tdc_dtype_size(tensor->dtype);
+    memcpy(element, source, stored);
     if (tensor->swapped)
-        swap_element(tensor->dtype, target, size);
+        swap_element(tensor->dtype, element, stored);
+    if (stored != size) {
+        double imaginary, value = tdc_element_value(tensor->dtype, element, &imaginary);
+        memcpy(target, &value, sizeof value);
+    } else {
+        memcpy(target, element, size);
+    }
     return true;
 }
 

@@ -67,6 +67,18 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
+/* Floats of the other byte order count as float64 in msprobe's relative errors (spec 5.1). */
+static void widen_swapped(struct tdc_tensor *tensor)
+{
+    tensor->as_f64 = tensor->swapped && tensor->dimensions != 0 &&
+                     (tensor->dtype == TDC_F16 || tensor->dtype == TDC_F32);
+}
+
+static bool same_text_type(const struct tdc_tensor *n, const struct tdc_tensor *b)
+{
+    return n->text_width == b->text_width && n->text_wide == b->text_wide;
+}
+
 static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_tensor *n = &pair->n, *b = &pair->b;
@@ -74,6 +86,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->b_dtype = b->dtype;
     outcome->n_swapped = n->swapped;
     outcome->b_swapped = b->swapped;
+    outcome->text_types_differ = !same_text_type(n, b);
     outcome->n_dimensions = n->dimensions;
     outcome->b_dimensions = b->dimensions;
     outcome->count = n->count;
@@ -120,6 +133,10 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         absurd(&pair->b, job->b_file, &outcome->error)) {
         tdc_pair_close(pair);
         return false;
+    }
+    if (rule == TDC_RELATIVE_NATIVE) {
+        widen_swapped(&pair->n);
+        widen_swapped(&pair->b);
     }
     describe(pair, outcome);
     pair->name = job->n_file;

@@ -37,7 +37,7 @@ static bool reserve(struct tdc_span_buffer *buffer, size_t size)
 
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor)
 {
-    return tensor->dtype == TDC_TEXT ? TDC_F64 : tensor->dtype;
+    return tensor->dtype == TDC_TEXT || tensor->as_f64 ? TDC_F64 : tensor->dtype;
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .bench = tdc_row_bench(table, row),
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
+        .stat_columns = table->stat_columns,
     };
 }
 
@@ -215,6 +216,8 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
     int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
+    if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
+        table->rules->survey(table);
 #pragma omp parallel for schedule(dynamic, 1024) default(none) shared(table) num_threads(threads)
     for (size_t i = 0; i < table->row_count; i++)
         judge(table, i, NULL);

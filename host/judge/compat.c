@@ -43,6 +43,7 @@ const struct tdc_rules tdc_rules_compat = {
     .relative = TDC_RELATIVE_NATIVE,
     .last_pair_wins = true,
     .extended = false,
+    .survey = tdc_compat_survey,
     .judge_tensor = tdc_compat_tensor,
     .judge_statistics = tdc_compat_statistics,
     .judge_digest = tdc_compat_digest,

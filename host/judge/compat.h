@@ -4,10 +4,14 @@
 
 #include "host/judge/rules.h"
 
+/* A statistic that is an integer; one beyond 64 bits comes as some value beyond 64 bits. */
+bool tdc_stat_integer(const struct tdc_record *record, int which, __int128 *value);
+
 void tdc_compat_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                        struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
 void tdc_compat_statistics(const struct tdc_case *row_case, struct tdc_row *row,
                            struct tdc_text *message);
+void tdc_compat_survey(struct tdc_table *table);
 void tdc_compat_digest(const struct tdc_case *row_case, struct tdc_row *row,
                        struct tdc_text *message);
 

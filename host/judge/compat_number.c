@@ -103,18 +103,19 @@ static bool scan_exponent(struct scan *scan)
 
 bool tdc_compat_read(const char *text, size_t length, double *value)
 {
-    while (length > 0 && isspace((unsigned char)text[0])) {
-        text++;
-        length--;
-    }
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        length--;
     if (length == 3 && strncasecmp(text, "nan", 3) == 0) {
         *value = (double)NAN;
         return true;
     }
     if (special(text, length, value))
         return true;
+    /* blanks may surround digits, not the words above */
+    while (length > 0 && isspace((unsigned char)text[0])) {
+        text++;
+        length--;
+    }
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        length--;
     struct scan scan = {.at = text, .end = text + length};
     bool negative = false;
     if (length > 0 && (*text == '-' || *text == '+'))
@@ -127,6 +128,8 @@ bool tdc_compat_read(const char *text, size_t length, double *value)
     if (!scan.any || !scan_exponent(&scan) || scan.at != scan.end)
         return false;
     double magnitude = scale(scan.value, scan.exponent);
+    if (isinf(magnitude)) /* out of range is no number */
+        return false;
     *value = negative ? -magnitude : magnitude;
     return true;
 }

@@ -11,6 +11,9 @@
 struct reading {
     bool numeric;
     double read, exact;
+    bool integer; /* of an array of integers; then: */
+    bool is_unsigned;
+    uint64_t bits;
 };
 
 static struct reading read_text(const char *text)
@@ -31,13 +34,37 @@ static struct reading read_number(double number)
     return reading;
 }
 
-static struct reading read_stat(const struct tdc_record *record, int which)
+static struct reading read_integer(const struct tdc_record *record, int which,
+                                   const struct tdc_stat_column *column)
+{
+    char digits[32];
+    const char *text = record->stats[which].text;
+    if (record->stat_kinds[which] == TDC_STAT_INTEGER) {
+        snprintf(digits, sizeof digits, "%.0f", record->stats[which].number);
+        text = digits;
+    }
+    struct reading reading = read_text(text);
+    if (column->integers_as_floats)
+        return read_number(reading.exact);
+    __int128 value;
+    if (column->integers && tdc_stat_integer(record, which, &value)) {
+        reading.integer = true;
+        reading.is_unsigned = column->is_unsigned;
+        reading.bits = (uint64_t)value;
+        reading.read = reading.exact = (double)value;
+    }
+    return reading;
+}
+
+static struct reading read_stat(const struct tdc_record *record, int which,
+                                const struct tdc_stat_column *column)
 {
     switch ((enum tdc_stat_kind)record->stat_kinds[which]) {
     case TDC_STAT_FLOAT:
-    case TDC_STAT_INTEGER: /* "3.0" reads as "3" does */
         return read_number(record->stats[which].number);
+    case TDC_STAT_INTEGER:
     case TDC_STAT_BIG_INTEGER:
+        return read_integer(record, which, column);
     case TDC_STAT_TEXT:
         return read_text(record->stats[which].text);
     case TDC_STAT_FALSE:
@@ -45,6 +72,23 @@ static struct reading read_stat(const struct tdc_record *record, int which)
         break;
     }
     return (struct reading){0};
+}
+
+/*
+ * NPU minus bench, and its magnitude as it is read back. Arrays of the same integers wrap around;
+ * the least int64 has no magnitude and stays negative.
+ */
+static double subtract(const struct reading *x, const struct reading *y, double *magnitude)
+{
+    if (x->integer && y->integer && x->is_unsigned == y->is_unsigned) {
+        uint64_t bits = x->bits - y->bits;
+        double d = x->is_unsigned ? (double)bits : (double)(int64_t)bits;
+        *magnitude = (int64_t)bits == INT64_MIN && !x->is_unsigned ? d : fabs(d);
+        return d;
+    }
+    double d = x->read - y->read;
+    *magnitude = fabs(read_number(d).read);
+    return d;
 }
 
 /* Fills difference and relative error; true when they make the row suspicious. */
@@ -55,10 +99,14 @@ static bool compare_stat(const struct tdc_case *row_case, int which, struct tdc_
     *difference = *relative = tdc_value_of(TDC_VALUE_NA);
     if (row_case->bench == NULL)
         return false;
-    struct reading x = read_stat(row_case->npu, which), y = read_stat(row_case->bench, which);
+    static const struct tdc_stat_column any = {0};
+    const struct tdc_stat_column(*columns)[TDC_STATISTICS] = row_case->stat_columns;
+    struct reading x = read_stat(row_case->npu, which, columns != NULL ? &columns[0][which] : &any);
+    struct reading y =
+        read_stat(row_case->bench, which, columns != NULL ? &columns[1][which] : &any);
     if (!x.numeric || !y.numeric)
         return false;
-    double d = x.read - y.read;
+    double magnitude, d = subtract(&x, &y, &magnitude);
     if (isnan(d)) {
         *difference = *relative = tdc_value_of(TDC_VALUE_NAN);
         return false;
@@ -68,7 +116,7 @@ static bool compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         *relative =
             (struct tdc_value){.number = fabs(d / y.exact * 100), .form = TDC_VALUE_PERCENT};
     double larger = x.read > y.read ? x.read : y.read;
-    return fabs(read_number(d).read) / (fabs(larger) + 1e-10) > 0.5;
+    return magnitude / (fabs(larger) + 1e-10) > 0.5;
 }
 
 void tdc_compat_statistics(const struct tdc_case *row_case, struct tdc_row *row,

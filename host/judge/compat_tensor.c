@@ -69,12 +69,12 @@ static struct tdc_value maximum(double value, const char *nan_text, struct tdc_t
     return tdc_value_number(rounded(value, 12));
 }
 
-/* bf16 is read as f32; text never counts as equal; byte order does count. */
+/* bf16 is read as f32; byte order and the width of texts do count. */
 static bool same_dtype(const struct tdc_outcome *outcome)
 {
     tdc_dtype n = outcome->n_dtype == TDC_BF16 ? TDC_F32 : outcome->n_dtype;
     tdc_dtype b = outcome->b_dtype == TDC_BF16 ? TDC_F32 : outcome->b_dtype;
-    return n == b && n != TDC_TEXT && outcome->n_swapped == outcome->b_swapped;
+    return n == b && outcome->n_swapped == outcome->b_swapped && !outcome->text_types_differ;
 }
 
 static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
@@ -114,6 +114,20 @@ static void compute_zero_d(const struct tdc_outcome *outcome, struct tdc_row *ro
     }
 }
 
+static bool has_suffix(const char *file, const char *suffix)
+{
+    size_t length = strlen(file), tail = suffix != NULL ? strlen(suffix) : 0;
+    return tail == 0 || (length >= tail && strcmp(file + length - tail, suffix) == 0);
+}
+
+/* A file that exists but is not of the wanted kind was not read. */
+static bool was_read(const struct tdc_case *row_case, const struct tdc_outcome *outcome)
+{
+    return outcome->code != TDC_OUTCOME_UNREADABLE &&
+           has_suffix(row_case->n_file, row_case->match->n_suffix) &&
+           has_suffix(row_case->b_file, row_case->match->b_suffix);
+}
+
 /* Values and the message of section 5. */
 static void judge_files(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                         struct tdc_row *row, struct tdc_text *message)
@@ -125,7 +139,7 @@ static void judge_files(const struct tdc_case *row_case, const struct tdc_outcom
         tdc_text_adds(message, "Bench does not have data file.");
     } else if (outcome == NULL) {
         tdc_text_adds(message, "Bench api/module unmatched.");
-    } else if (outcome->code == TDC_OUTCOME_UNREADABLE) {
+    } else if (!was_read(row_case, outcome)) {
         tdc_text_adds(message, "Dump file: [");
         tdc_pytext_repr_string(message, row_case->n_file, strlen(row_case->n_file));
         tdc_text_adds(message, ", ");

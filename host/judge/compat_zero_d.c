@@ -10,7 +10,7 @@
 
 #include "host/judge/rules.h"
 
-/* An integer type by width and sign; bool counts as float64 (the original converts it first). */
+/* An integer type by width and sign. */
 static bool integer_type(tdc_dtype dtype, int *bits, bool *is_signed)
 {
     switch (dtype) {
@@ -46,7 +46,7 @@ static __int128 integer_value(const unsigned char *element, int bits, bool is_si
     return is_signed ? (__int128)(int64_t)raw : (__int128)raw;
 }
 
-/* |n - b| wrapped to the promoted integer type; false when numpy promotes to float64. */
+/* |n - b| wrapped to the promoted integer type; false when that is a float. */
 static bool integer_difference(const struct tdc_outcome *outcome, double *difference)
 {
     int n_bits, b_bits;
@@ -101,6 +101,23 @@ static double in_width(double value, int width)
     return width == 32 ? (double)(float)value : value;
 }
 
+/*
+ * |re + i im| as numpy's vector code for complex numbers takes it: scaled by the larger part, each
+ * step rounded. Up to one unit in the last place from hypot, which shows in the 12 decimals of the
+ * cell.
+ */
+static double modulus(double re, double im, int width)
+{
+    double larger = fmax(fabs(re), fabs(im)), smaller = fmin(fabs(re), fabs(im));
+    if (isinf(larger) || isnan(re) || isnan(im))
+        return isinf(larger) ? INFINITY : NAN;
+    if (larger == 0)
+        return 0;
+    double ratio = in_width(smaller / larger, width);
+    double root = in_width(sqrt(in_width(fma(ratio, ratio, 1), width)), width);
+    return in_width(larger * root, width);
+}
+
 static double float_difference(const struct tdc_outcome *outcome)
 {
     double n_imaginary, b_imaginary;
@@ -112,12 +129,14 @@ static double float_difference(const struct tdc_outcome *outcome)
     if (outcome->n_dtype != TDC_C64 && outcome->n_dtype != TDC_C128 &&
         outcome->b_dtype != TDC_C64 && outcome->b_dtype != TDC_C128)
         return fabs(real);
-    return in_width(hypot(real, in_width(n_imaginary - b_imaginary, width)), width);
+    return modulus(real, in_width(n_imaginary - b_imaginary, width), width);
 }
 
-/* The classes of spec 5.1: what is not f16 or f32 counts as float64. */
-static int relative_width(tdc_dtype dtype)
+/* The classes of spec 5.1: what is not f16 or f32 of this byte order counts as float64. */
+static int relative_width(tdc_dtype dtype, bool swapped)
 {
+    if (swapped)
+        return 64;
     if (dtype == TDC_F16)
         return 16;
     return dtype == TDC_F32 || dtype == TDC_BF16 ? 32 : 64;
@@ -128,13 +147,40 @@ static double relative_error(const struct tdc_outcome *outcome)
     double imaginary;
     double n = tdc_element_value(outcome->n_dtype, outcome->n_element, &imaginary);
     double b = tdc_element_value(outcome->b_dtype, outcome->b_element, &imaginary);
-    int n_width = relative_width(outcome->n_dtype), b_width = relative_width(outcome->b_dtype);
+    int n_width = relative_width(outcome->n_dtype, outcome->n_swapped);
+    int b_width = relative_width(outcome->b_dtype, outcome->b_swapped);
     if (b == 0) {
         n = in_width(n + 0x1p-52, n_width);
         b = in_width(b + 0x1p-52, b_width);
     }
     int width = n_width > b_width ? n_width : b_width;
     return fabs(in_width(in_width(n - b, width) / b, width));
+}
+
+static void make_f64(tdc_dtype *dtype, unsigned char element[16])
+{
+    double imaginary, value = tdc_element_value(*dtype, element, &imaginary);
+    memcpy(element, &value, sizeof value);
+    *dtype = TDC_F64;
+}
+
+/*
+ * A bool on the NPU side makes both float64. On the bench side it becomes what faces it: an integer
+ * of that type, or beside a float an i8, which every float holds.
+ */
+static void promote_bool(struct tdc_outcome *pair)
+{
+    int bits;
+    bool is_signed;
+    if (pair->n_dtype == TDC_BOOL) {
+        make_f64(&pair->n_dtype, pair->n_element);
+        make_f64(&pair->b_dtype, pair->b_element);
+    } else if (pair->b_dtype == TDC_BOOL) {
+        bool truth = pair->b_element[0] != 0;
+        memset(pair->b_element, 0, sizeof pair->b_element);
+        pair->b_element[0] = truth; /* little-endian */
+        pair->b_dtype = integer_type(pair->n_dtype, &bits, &is_signed) ? pair->n_dtype : TDC_I8;
+    }
 }
 
 void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel)
@@ -145,6 +191,7 @@ void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, doubl
         plain.n_dtype = TDC_F64;
     if (plain.b_dtype == TDC_TEXT)
         plain.b_dtype = TDC_F64;
+    promote_bool(&plain);
     if (!integer_difference(&plain, max_abs))
         *max_abs = float_difference(&plain);
     *max_rel = relative_error(&plain);

@@ -11,13 +11,23 @@
 #include "host/judge/row.h"
 #include "io/text.h"
 
+/* How a column of statistics is stored before it is read (compat rules only). */
+struct tdc_stat_column {
+    bool integers, is_unsigned; /* an array of int64, or of uint64 */
+    bool integers_as_floats;
+};
+
 /* Everything a rule may look at to judge one row. */
 struct tdc_case {
     const struct tdc_match *match;
     const struct tdc_record *npu, *bench; /* NULL where there is none */
     /* file names to compare; "N/A" for an unmatched bench, "-1" for none */
     const char *n_file, *b_file;
+    /* of the NPU and of the bench side, by statistic; NULL: any number may stand in any column */
+    const struct tdc_stat_column (*stat_columns)[TDC_STATISTICS];
 };
+
+struct tdc_table;
 
 struct tdc_rules {
     const char *name;
@@ -27,6 +37,9 @@ struct tdc_rules {
     bool last_pair_wins;
     /* Extra columns, polished sheets, escaped formulas. */
     bool extended;
+
+    /* Looks at all rows of a statistics table before the first is judged; may be NULL. */
+    void (*survey)(struct tdc_table *table);
 
     /*
      * Each fills values, verdict and class of the row and appends to the message. outcome is NULL

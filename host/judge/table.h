@@ -23,6 +23,7 @@ struct tdc_table {
     uint32_t *sources;        /* row whose files a row is compared with; NULL: each its own */
     struct tdc_extra *extras; /* by row; tensor mode of extended rules only */
     struct tdc_stacks *stacks;
+    struct tdc_stat_column stat_columns[2][TDC_STATISTICS]; /* of the rules' survey */
 
     const struct tdc_column *columns[TDC_MOST_COLUMNS];
     size_t column_count;

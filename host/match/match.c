@@ -265,6 +265,17 @@ static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dum
     return status == TDC_OK ? check_sizes(bench, error) : status;
 }
 
+/* msprobe opens the files of the framework it was told (spec 2.6). */
+static void set_suffixes(struct tdc_match *match, const struct tdc_options *options)
+{
+    if (options->pytorch)
+        match->n_suffix = match->b_suffix = ".pt";
+    if (options->mindspore) {
+        match->n_suffix = ".npy";
+        match->b_suffix = match->cross ? ".pt" : ".npy";
+    }
+}
+
 tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *bench,
                            const struct tdc_match_rules *rules, const struct tdc_options *options,
                            struct tdc_match **match, struct tdc_error *error)
@@ -287,6 +298,7 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->cross =
         is_framework(bench, "pytorch") &&
         (options->mindspore || (options->auto_mapping && is_framework(npu, "mindspore")));
+    set_suffixes(built, options);
     tdc_arena_init(&built->arena, MAPPING_LIMIT);
     tdc_text_init(&built->reason, REASON_LIMIT);
     tdc_text_init(&built->suggestion, SUGGEST_LIMIT);

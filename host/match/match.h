@@ -57,8 +57,10 @@ struct tdc_entry_note {
 struct tdc_match {
     const struct tdc_dump *npu, *bench;
     tdc_mode mode;
-    bool fuzzy;   /* asked for, even if a data mapping took its place */
-    bool cross;   /* MindSpore against PyTorch: types are compared by class */
+    bool fuzzy; /* asked for, even if a data mapping took its place */
+    bool cross; /* MindSpore against PyTorch: types are compared by class */
+    /* of the data files msprobe would open; NULL: any */
+    const char *n_suffix, *b_suffix;
     bool by_name; /* joined by name alone (data and layer mapping) */
     bool fuzzy_used;
     bool layer_used;

@@ -268,6 +268,20 @@ class Ranks(Form):
         self.assertIn("rank1", result.err)
         self.assertEqual(self.produced(), ["compare_result_rank0_STAMP.xlsx", "compare_result_rank2_STAMP.xlsx"])
 
+    def test_only_rank_refused(self):
+        """What msprobe refuses of a pair of ranks does not end the run, even if there is no other pair."""
+        for side in ("npu", "bench"):
+            self.make(side, ("rank0",))
+        for change, line in (({"task": "statistics"}, "Please check the dump task is consistent."),
+                             ({"data": {"-x.0.forward": {}}}, "api name contains special characters")):
+            whole = json.loads(harness.read_text(self.path("bench", "rank0", "dump.json")))
+            harness.write_text(self.path("npu", "rank0", "dump.json"), json.dumps(dict(whole, **change)))
+            result = self.run_ranks(0)
+            self.assertIn(line, result.err)
+            self.assertEqual(self.produced(), [])
+        harness.write_text(self.path("npu", "rank0", "dump.json"), "{")
+        self.run_ranks(1)
+
 
 if __name__ == "__main__":
     harness.main()

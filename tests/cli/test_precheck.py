@@ -37,6 +37,34 @@ class Golden(PrecheckCase):
                              framework="pytorch")
         self.check_golden(out, "pt_tensor", ".")
 
+    def test_records_written_by_hand(self):
+        out, _ = self.run_ut(golden("ms_records"), "--max-abs-err", "0.001", "--bench-round", "none")
+        self.check_golden(out, "ms_records", ".")
+
+    def test_variants(self):
+        out, _ = self.run_ut(golden("ms_variants"), "--max-abs-err", "0.001", "--bench-round", "none")
+        self.check_golden(out, "ms_variants", ".")
+
+    def test_variants_rounded(self):
+        out, _ = self.run_ut(golden("ms_variants"), "--max-abs-err", "0.001", "--bench-round", "tested")
+        self.check_golden(out, "ms_variants", "expected_round")
+
+    def test_pytorch_variants(self):
+        out, _ = self.run_ut(golden("pt_variants"), "--max-abs-err", "0.001", "--bench-round", "none",
+                             framework="pytorch")
+        self.check_golden(out, "pt_variants", ".")
+
+    def test_linear_layers_of_pytorch(self):
+        """The extended profile knows what the recorder kept of a linear layer's backward."""
+        out, _ = self.run_ut(golden("pt_tensor"), "--profile", "extended", framework="pytorch")
+        rows = {r[0]: r for r in read_rows(files_of(out)[1])[1]}
+        self.assertEqual([rows["Functional.linear.0.backward.output.%d" % i][3] for i in range(3)],
+                         ["(3, 8)", "(5, 8)", "(5,)"])
+        for name in ("linear.0.backward.output.0", "linear.0.backward.output.1", "linear.0.backward.output.2",
+                     "linear.3.backward.output.0", "linear.3.backward.output.1"):
+            self.assertEqual(rows["Functional." + name][7], "pass")
+        self.assertNotIn("Functional.linear.2.backward.output.0", rows)
+
     def test_rounding_auto_is_tested_for_short_floats(self):
         auto, _ = self.run_ut(golden("ms_tensor"))
         tested, _ = self.run_ut(golden("ms_tensor"), "--bench-round", "tested")
