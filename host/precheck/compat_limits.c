@@ -36,6 +36,8 @@ static const char *refused_arguments(const struct tdc_call_check *check,
 {
     const char *api = check->api;
     size_t count = check->arguments.count;
+    if (strcmp(api, "Tensor.numpy") == 0)
+        return "[msprobe] Api Accuracy Checker get unsupported type: ";
     if (strcmp(api, "Mint.dropout") == 0 &&
         ((count < 2 && !has_keyword(check, "p")) || (count < 3 && !has_keyword(check, "train"))))
         return "dropout() missing required positional arguments";

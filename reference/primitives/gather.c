@@ -76,6 +76,22 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
     return y;
 }
 
+struct overwriting {
+    const int64_t *map;
+    array *written;
+};
+
+/* Every element written gets the gradient of its place, overwritten ones too, as in torch. */
+static void pull_overwritten(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct overwriting *detail = node->detail;
+    array *x = node->inputs[0], *src = node->inputs[1];
+    if (tdc_tracked(x))
+        tdc_collect(e, x, tdc_select(e, detail->written, tdc_number(e, 0), gradient));
+    if (tdc_tracked(src))
+        tdc_collect(e, src, tdc_mapped(e, gradient, detail->map, src->rank, src->shape, 0));
+}
+
 array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map)
 {
     int64_t *writer = tdc_take(e, x->count, sizeof *writer);
@@ -86,7 +102,12 @@ array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map)
         writer[map[i]] = i;
     for (int64_t i = 0; i < x->count; i++)
         written->whole[i] = writer[i] >= 0;
-    return tdc_select(e, written, tdc_mapped(e, src, writer, x->rank, x->shape, 0), x);
+    array *put = tdc_mapped(e, tdc_constant(e, src), writer, x->rank, x->shape, 0);
+    array *y = tdc_constant(e, tdc_select(e, written, put, tdc_constant(e, x)));
+    struct overwriting *detail = tdc_take(e, 1, sizeof *detail);
+    *detail = (struct overwriting){map, written};
+    tdc_note(e, y, pull_overwritten, detail, 2, (array *[]){x, src});
+    return y;
 }
 
 static void pull_concatenate(evaluation *e, struct tdc_tape_node *node, array *gradient)
