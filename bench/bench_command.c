@@ -11,8 +11,13 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"compare", tdc_bench_compare}, {"kernels", tdc_bench_kernels}, {"io", tdc_bench_io},
-    {"match", tdc_bench_match},     {"make", tdc_bench_make},       {"device", tdc_bench_device},
+    {"compare", tdc_bench_compare},
+    {"kernels", tdc_bench_kernels},
+    {"io", tdc_bench_io},
+    {"match", tdc_bench_match},
+    {"make", tdc_bench_make},
+    {"device", tdc_bench_device},
+    {"reference", tdc_bench_reference},
 };
 
 int tdc_command_bench(int argc, char **argv)

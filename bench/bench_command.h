@@ -17,6 +17,7 @@ int tdc_bench_io(int argc, char **argv);
 int tdc_bench_match(int argc, char **argv);
 int tdc_bench_make(int argc, char **argv);
 int tdc_bench_device(int argc, char **argv);
+int tdc_bench_reference(int argc, char **argv);
 
 /* "4096", "64K", "256M", "2G": powers of 1024. At least 1. */
 bool tdc_parse_size(const char *text, uint64_t *size);

@@ -72,8 +72,9 @@ static bool take_cases(struct tdc_cases_settings *settings, const char *list)
     return true;
 }
 
-static bool take_option(struct tdc_cases_settings *settings, int option)
+static bool take_option(void *context, int option)
 {
+    struct tdc_cases_settings *settings = context;
     switch (option) {
     case 'c':
         return take_cases(settings, optarg);
@@ -92,12 +93,8 @@ static bool take_option(struct tdc_cases_settings *settings, int option)
         settings->statistics_tensors = settings->small_tensors;
         return true;
     default:
-        break;
+        return tdc_take_common_option("compare", option, &settings->bench);
     }
-    enum tdc_taken taken = tdc_take_bench_option(option, &settings->bench);
-    if (taken == TDC_NOT_TAKEN)
-        fputs("try: tdcmp bench compare --help\n", stderr);
-    return taken == TDC_TAKEN;
 }
 
 static tdc_status run_in(const struct tdc_cases_settings *settings,
@@ -150,19 +147,7 @@ int tdc_bench_compare(int argc, char **argv)
     };
     tdc_bench_options_init(&settings.bench);
     tdc_parse_pairs("f32,bf16,f16,f64,i32,bf16/f32", settings.pairs, &settings.pair_count);
-    optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "c:d:s:n:" TDC_BENCH_SHORT_OPTIONS, long_options,
-                                 NULL)) != -1)
-        if (!take_option(&settings, option))
-            return TDC_EXIT_TROUBLE;
-    if (settings.bench.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
-    }
-    if (optind != argc) {
-        tdc_complain("bench compare takes no '%s' (tdcmp bench compare --help)", argv[optind]);
-        return TDC_EXIT_TROUBLE;
-    }
-    return tdc_bench_perform(&settings.bench, run, &settings);
+    static const struct tdc_bench_subcommand subcommand = {
+        "compare", usage, "c:d:s:n:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
+    return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);
 }

@@ -156,8 +156,8 @@ static double go_through(const struct tdc_backend *backend, const struct data *d
         size_t at = (size_t)(submitted % CHUNKS) * data->chunk_bytes, place = submitted % MOST;
         if (submitted - waited == limit)
             backend->wait(state, &chunks[waited++ % MOST]);
-        chunks[place] = (struct tdc_backend_chunk){&data->plan,    data->n + at, data->b + at,
-                                                   TDC_PAIR_CHUNK, &sums[place], NULL};
+        chunks[place] = (struct tdc_backend_chunk){
+            &data->plan, data->n + at, data->b + at, TDC_PAIR_CHUNK, &sums[place], NULL, 0};
         backend->submit(state, &chunks[place]);
     }
     while (waited < submitted)

@@ -200,37 +200,23 @@ static tdc_status run(void *context, struct tdc_error *error)
     return status;
 }
 
-static bool take_option(struct settings *settings, int option)
+static bool take_option(void *context, int option)
 {
+    struct settings *settings = context;
     if (option == 's')
         return tdc_parse_size(optarg, &settings->size) ||
                tdc_wrong_value("--size", optarg, "bytes, as in 4G");
     if (option == 'n')
         return tdc_parse_size(optarg, &settings->files) ||
                tdc_wrong_value("--files", optarg, "a number of files");
-    enum tdc_taken taken = tdc_take_bench_option(option, &settings->bench);
-    if (taken == TDC_NOT_TAKEN)
-        fputs("try: tdcmp bench io --help\n", stderr);
-    return taken == TDC_TAKEN;
+    return tdc_take_common_option("io", option, &settings->bench);
 }
 
 int tdc_bench_io(int argc, char **argv)
 {
     struct settings settings = {.size = (uint64_t)512 << 20, .files = 8};
     tdc_bench_options_init(&settings.bench);
-    optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "s:n:" TDC_BENCH_SHORT_OPTIONS, long_options, NULL)) !=
-           -1)
-        if (!take_option(&settings, option))
-            return TDC_EXIT_TROUBLE;
-    if (settings.bench.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
-    }
-    if (optind != argc) {
-        tdc_complain("bench io takes no '%s' (tdcmp bench io --help)", argv[optind]);
-        return TDC_EXIT_TROUBLE;
-    }
-    return tdc_bench_perform(&settings.bench, run, &settings);
+    static const struct tdc_bench_subcommand subcommand = {
+        "io", usage, "s:n:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
+    return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);
 }

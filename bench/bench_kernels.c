@@ -189,8 +189,9 @@ static bool take_pairs(struct settings *settings, const char *list)
     return right || tdc_wrong_value("--dtype", list, TDC_PAIR_NAMES);
 }
 
-static bool take_option(struct settings *settings, int option)
+static bool take_option(void *context, int option)
 {
+    struct settings *settings = context;
     switch (option) {
     case 'd':
         return take_pairs(settings, optarg);
@@ -205,12 +206,8 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_RULE:
         return take_rule(settings, optarg);
     default:
-        break;
+        return tdc_take_common_option("kernels", option, &settings->bench);
     }
-    enum tdc_taken taken = tdc_take_bench_option(option, &settings->bench);
-    if (taken == TDC_NOT_TAKEN)
-        fputs("try: tdcmp bench kernels --help\n", stderr);
-    return taken == TDC_TAKEN;
 }
 
 int tdc_bench_kernels(int argc, char **argv)
@@ -222,19 +219,7 @@ int tdc_bench_kernels(int argc, char **argv)
     for (unsigned i = 0; i < TDC_CPU_VARIANTS; i++)
         settings.variants[i] = tdc_cpu_variant_usable((enum tdc_cpu_variant)i);
     settings.bench.options.threads = 1;
-    optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "d:s:" TDC_BENCH_SHORT_OPTIONS, long_options, NULL)) !=
-           -1)
-        if (!take_option(&settings, option))
-            return TDC_EXIT_TROUBLE;
-    if (settings.bench.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
-    }
-    if (optind != argc) {
-        tdc_complain("bench kernels takes no '%s' (tdcmp bench kernels --help)", argv[optind]);
-        return TDC_EXIT_TROUBLE;
-    }
-    return tdc_bench_perform(&settings.bench, run, &settings);
+    static const struct tdc_bench_subcommand subcommand = {
+        "kernels", usage, "d:s:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
+    return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);
 }

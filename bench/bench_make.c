@@ -28,6 +28,8 @@ static const char usage[] =
     "      --npy           tensors as .npy instead of .pt (not bf16)\n"
     "      --share X       share of the tensors that differ badly (default 0.05)\n"
     "      --exact         the others are equal to the last bit\n"
+    "      --distinct N    only N different files a side, the others are hard links to them:\n"
+    "                      many rows on little disk (default: all differ)\n"
     "      --ranks N       N ranks in step0/rank0, step0/rank1, ... (default: no such folders)\n"
     "      --steps N       N steps of these (default 1)\n"
     "      --indent N      blanks per level of the json files (default 1)\n"
@@ -44,6 +46,7 @@ enum {
     OPTION_BENCH_DTYPE,
     OPTION_SHARE,
     OPTION_EXACT,
+    OPTION_DISTINCT,
     OPTION_RANKS,
     OPTION_STEPS,
     OPTION_INDENT,
@@ -61,6 +64,7 @@ static const struct option long_options[] = {
     {"npy", no_argument, NULL, OPTION_NPY},
     {"share", required_argument, NULL, OPTION_SHARE},
     {"exact", no_argument, NULL, OPTION_EXACT},
+    {"distinct", required_argument, NULL, OPTION_DISTINCT},
     {"ranks", required_argument, NULL, OPTION_RANKS},
     {"steps", required_argument, NULL, OPTION_STEPS},
     {"indent", required_argument, NULL, OPTION_INDENT},
@@ -137,6 +141,9 @@ static bool take_option(struct tdc_synthetic *settings, int option)
     case OPTION_EXACT:
         settings->rounding = false;
         return true;
+    case OPTION_DISTINCT:
+        return (tdc_parse_size(optarg, &settings->distinct) && settings->distinct > 0) ||
+               tdc_wrong_value("--distinct", optarg, "a number of files");
     case OPTION_RANKS:
         return take_count("--ranks", 1, &settings->ranks);
     case OPTION_STEPS:

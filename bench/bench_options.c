@@ -1,5 +1,6 @@
 #include "bench/bench_options.h"
 
+#include <stdio.h>
 #include <omp.h>
 
 #include "bench/bench_command.h"
@@ -62,6 +63,35 @@ int tdc_bench_perform(struct tdc_bench_options *options,
     if (status != TDC_OK)
         tdc_complain("%s", error.message);
     return status == TDC_OK ? TDC_EXIT_SAME : TDC_EXIT_TROUBLE;
+}
+
+bool tdc_take_common_option(const char *subcommand, int option, struct tdc_bench_options *bench)
+{
+    enum tdc_taken taken = tdc_take_bench_option(option, bench);
+    if (taken == TDC_NOT_TAKEN)
+        fprintf(stderr, "try: tdcmp bench %s --help\n", subcommand);
+    return taken == TDC_TAKEN;
+}
+
+int tdc_bench_subcommand_run(const struct tdc_bench_subcommand *subcommand, int argc, char **argv,
+                             struct tdc_bench_options *bench, void *settings)
+{
+    optind = 1;
+    int option;
+    while ((option = getopt_long(argc, argv, subcommand->short_options, subcommand->long_options,
+                                 NULL)) != -1)
+        if (!subcommand->take(settings, option))
+            return TDC_EXIT_TROUBLE;
+    if (bench->help) {
+        fputs(subcommand->usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    if (optind != argc) {
+        tdc_complain("bench %s takes no '%s' (tdcmp bench %s --help)", subcommand->name,
+                     argv[optind], subcommand->name);
+        return TDC_EXIT_TROUBLE;
+    }
+    return tdc_bench_perform(bench, subcommand->run, settings);
 }
 
 const char *tdc_rules_name(tdc_rules_id rules)

@@ -51,6 +51,23 @@ void tdc_bench_options_init(struct tdc_bench_options *options);
 int tdc_bench_perform(struct tdc_bench_options *options,
                       tdc_status (*work)(void *context, struct tdc_error *error), void *context);
 
+/* A subcommand that takes options only; `bench` is part of its settings. */
+struct tdc_bench_subcommand {
+    const char *name; /* "kernels" */
+    const char *usage;
+    const char *short_options;
+    const struct option *long_options;
+    bool (*take)(void *settings, int option); /* false: complained about */
+    tdc_status (*run)(void *settings, struct tdc_error *error);
+};
+
+/* What `take` does with options that are not its own. */
+bool tdc_take_common_option(const char *subcommand, int option, struct tdc_bench_options *bench);
+
+/* Reads the command line into the settings and performs the run. Returns the exit code. */
+int tdc_bench_subcommand_run(const struct tdc_bench_subcommand *subcommand, int argc, char **argv,
+                             struct tdc_bench_options *bench, void *settings);
+
 /* "sound" or "compat" */
 const char *tdc_rules_name(tdc_rules_id rules);
 /* "auto", "mmap", ... */

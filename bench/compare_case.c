@@ -70,9 +70,11 @@ static tdc_status compare_all(struct compare_work *work, double laps[TDC_LAPS],
                                       &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
         work->tables[i] = work->outputs[i].table = work->dumps[i].table;
     }
+    double comparing = tdc_seconds();
     if (status == TDC_OK)
         status = compare_tables(work, error);
     double written = tdc_seconds();
+    laps[TDC_LAP_TABLES] = written - comparing;
     if (status == TDC_OK)
         laps[TDC_LAP_COMPARE] = keep_counts(work);
     double freeing = tdc_seconds();

@@ -13,9 +13,10 @@
 
 enum tdc_compare_lap {
     TDC_LAP_WHOLE,
-    TDC_LAP_LOAD,   /* both dump.json */
-    TDC_LAP_MATCH,  /* and the table */
-    TDC_LAP_COMPARE /* reading and comparing tensors; rows are written meanwhile */
+    TDC_LAP_LOAD,    /* both dump.json */
+    TDC_LAP_MATCH,   /* and the table */
+    TDC_LAP_COMPARE, /* reading and comparing tensors; rows are written meanwhile */
+    TDC_LAP_TABLES   /* that, to the finished file */
 };
 
 struct tdc_compare_setup {

@@ -123,7 +123,8 @@ static tdc_status run_pass(void *context, double laps[TDC_LAPS], struct tdc_erro
     struct pass *pass = context;
     const struct tdc_kernel_data *data = pass->data;
     size_t width = tdc_dtype_size(data->pair.npu) + tdc_dtype_size(data->pair.bench);
-    size_t rounds = CACHED_WORK / (data->cached * width);
+    size_t all = data->elements * width; /* a small --size asks for a quick look */
+    size_t rounds = (all < CACHED_WORK ? all : CACHED_WORK) / (data->cached * width);
     double result, start = tdc_seconds();
     if (pass->cached)
         run_cached(pass, rounds, &result);

@@ -21,7 +21,7 @@ _tdcmp()
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
         --threads --device --no-fallback --help"
-    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --ranks --steps --indent
+    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
         --help"
@@ -29,11 +29,13 @@ _tdcmp()
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
     local kernels="--dtype --variant --rule --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
+    local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
-    local precheck="--output --max-abs-err --cos --bench-round --profile --standard --resume --save-error-data
+    local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --quiet --help"
-    local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --profile
-        --standard --bench-round --max-abs-err --cos --threads --help"
+    local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --jit_compile
+        --filter_api --config_path --num_splits --profile --standard --mode --bench-round --max-abs-err
+        --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W "compare precheck match devices bench -f --framework --version --help" -- "$cur"))
@@ -51,6 +53,7 @@ _tdcmp()
     -F | --format) _tdcmp_list && return ;;
     --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
+    --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
     --max-abs-err | --cos | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
@@ -77,11 +80,12 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
         *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;
+        *:reference) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$operators" -- "$cur")) ;;
         *:io) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$reading" -- "$cur")) ;;
         *) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$plain" -- "$cur")) ;;
         esac

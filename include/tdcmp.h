@@ -413,6 +413,13 @@ typedef enum {
     TDC_STANDARD_PYTORCH /* a standard per API: binary, absolute threshold, ULP, ... */
 } tdc_standard;
 
+/* Where the tested side comes from. */
+typedef enum {
+    TDC_MODE_AUTO,     /* recorded for task tensor, executed for task statistics */
+    TDC_MODE_RECORDED, /* the outputs in the dump; refused for task statistics */
+    TDC_MODE_EXECUTE   /* the call run again in its dtype's own arithmetic */
+} tdc_precheck_mode;
+
 /* Verdict of a slot, of a direction of a call, or of a call. */
 typedef enum {
     TDC_CHECK_NONE, /* nothing to compare */
@@ -427,23 +434,32 @@ struct tdc_precheck_options {
     tdc_profile profile;
     tdc_bench_round bench_round;
     tdc_standard standard;
+    tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
     int threads;            /* 0: as many as the machine has */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
-    bool json;              /* details as JSON too */
-    bool save_error_data;   /* keep tensors of failing calls (task statistics) */
-    bool check_files;       /* msprobe's conditions on files: owner, no links, characters */
-    bool any_framework;     /* PyTorch dumps too */
+    /* Names of APIs ("add"): calls of those in the black list, or outside a white list that is not
+     * empty, are skipped. */
+    const char *const *white_list, *const *black_list;
+    size_t white_count, black_count;
+    bool distinct; /* leave out calls that repeat an earlier one's arguments, but for Max
+                      and Min */
+    const char
+        *error_data;      /* folder in which to make ut_error_dataSTAMP; NULL: OUTPUT/error_data */
+    bool json;            /* details as JSON too */
+    bool save_error_data; /* keep tensors of failing calls that were executed */
+    bool check_files;     /* msprobe's conditions on files: owner, no links, characters */
+    bool any_framework;   /* PyTorch dumps too */
     void (*message)(void *context, tdc_message_level level, const char *text);
     void (*progress)(void *context, uint64_t calls); /* calls done or skipped since the last time */
     void *context;
     const volatile int *cancel; /* as in struct tdc_options */
 };
 
-/* Thresholds as above, no rounding choice but auto; extended adds JSON and any_framework, compat
+/* Thresholds as above, rounding and mode auto; extended adds JSON and any_framework, compat
  * check_files. */
 void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile);
 
@@ -470,7 +486,8 @@ struct tdc_precheck_summary {
     uint64_t skipped[2];           /* forward, backward directions */
     uint64_t unsupported;          /* calls of APIs without a reference */
     uint64_t slots, failed_slots;
-    uint64_t resumed; /* calls that an earlier run had done */
+    uint64_t resumed;     /* calls that an earlier run had done */
+    const char *executor; /* that ran the calls; NULL: the tested side was recorded */
     double seconds;
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
@@ -479,9 +496,10 @@ void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summ
 struct tdc_precheck_api {
     const char *name;
     uint64_t calls, failing, skipped;
-    double worst_ulp, worst_abs; /* over floating slots; negative when nothing was measured */
-    const char *worst_call;      /* NULL when nothing was measured */
-    const char *skip_reason;     /* of the first call skipped, NULL when there is none */
+    double worst_ulp;        /* over floating slots; negative when nothing was measured */
+    double worst_abs;        /* over all slots, the same */
+    const char *worst_call;  /* NULL when nothing was measured */
+    const char *skip_reason; /* of the first call skipped, NULL when there is none */
 };
 size_t tdc_precheck_apis(const tdc_precheck *precheck);
 void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api);

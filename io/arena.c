@@ -3,9 +3,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define BLOCK_SIZE ((size_t)1 << 18)
 #define ALIGNMENT  ((size_t)16)
+#define HUGE_PAGE  ((size_t)2 << 20) /* asked for in blocks of at least twice this size */
+#define KEPT_MOST  ((size_t)1 << 28) /* bytes kept over a reset */
 
 struct tdc_arena_block {
     struct tdc_arena_block *older;
@@ -19,6 +22,7 @@ void tdc_arena_init(struct tdc_arena *arena, size_t limit)
     arena->blocks = NULL;
     arena->used = 0;
     arena->limit = limit;
+    arena->hint = 0;
 }
 
 void tdc_arena_free(struct tdc_arena *arena)
@@ -35,34 +39,40 @@ void tdc_arena_free(struct tdc_arena *arena)
 
 void tdc_arena_reset(struct tdc_arena *arena)
 {
-    struct tdc_arena_block *largest = NULL;
-    for (struct tdc_arena_block *block = arena->blocks; block != NULL; block = block->older)
-        if (largest == NULL || block->size > largest->size)
-            largest = block;
-    struct tdc_arena_block *block = arena->blocks;
-    while (block != NULL) {
-        struct tdc_arena_block *older = block->older;
-        if (block != largest)
-            free(block);
-        block = older;
+    struct tdc_arena_block *only = arena->blocks;
+    if (only != NULL && only->older == NULL && only->size <= KEPT_MOST) {
+        only->used = 0;
+        arena->used = sizeof *only + only->size;
+        return;
     }
-    arena->blocks = largest;
-    arena->used = 0;
-    if (largest != NULL) {
-        largest->older = NULL;
-        largest->used = 0;
-        arena->used = sizeof *largest + largest->size;
-    }
+    size_t taken = arena->used;
+    tdc_arena_free(arena);
+    arena->hint = taken < KEPT_MOST ? taken : 0;
+}
+
+/* A page fault per 4 KiB costs more than most work on the page: large blocks ask for large pages.
+ */
+static struct tdc_arena_block *allocate(size_t whole)
+{
+    if (whole < 2 * HUGE_PAGE)
+        return malloc(whole);
+    void *memory = NULL;
+    if (posix_memalign(&memory, HUGE_PAGE, whole) != 0)
+        return NULL;
+    (void)madvise(memory, whole, MADV_HUGEPAGE); /* a hint; without it the memory is as good */
+    return memory;
 }
 
 static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content)
 {
     size_t size = content > BLOCK_SIZE ? content : BLOCK_SIZE;
     size_t whole, used;
+    if (arena->blocks == NULL && arena->hint > size && arena->hint <= arena->limit / 2)
+        size = arena->hint;
     if (__builtin_add_overflow(size, sizeof(struct tdc_arena_block), &whole) ||
         __builtin_add_overflow(arena->used, whole, &used) || used > arena->limit)
         return NULL;
-    struct tdc_arena_block *block = malloc(whole);
+    struct tdc_arena_block *block = allocate(whole);
     if (block == NULL)
         return NULL;
     block->size = size;

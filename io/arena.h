@@ -17,12 +17,14 @@ struct tdc_arena {
     struct tdc_arena_block *blocks;
     size_t used;  /* bytes handed out and block heads */
     size_t limit; /* bytes this arena may take in all */
+    size_t hint;  /* what one round took: the first block of the next has room for all of it */
 };
 
 /* Reserves nothing yet. */
 void tdc_arena_init(struct tdc_arena *arena, size_t limit);
 void tdc_arena_free(struct tdc_arena *arena);
-/* Forgets all content but keeps the largest block, for reuse record by record. */
+/* Forgets all content, for reuse record by record; a moderate amount of memory is kept, so that
+ * rounds alike do not ask the system again. */
 void tdc_arena_reset(struct tdc_arena *arena);
 
 /* Uninitialised memory aligned to 16 bytes; NULL when the limit is reached. size may be 0. */

@@ -7,7 +7,8 @@
 #include "reference/primitives/primitives.h"
 
 /* Other spellings of a parameter's name, old versions' and torch's. */
-static const char *const spellings[][2] = {{"split_size_or_sections", "split_size"},
+static const char *const spellings[][2] = {{"train", "training"},
+                                           {"split_size_or_sections", "split_size"},
                                            {"split_sizes", "split_size"},
                                            {"indices", "index"},
                                            {"indices_or_sections", "sections"},
@@ -181,6 +182,10 @@ void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
         if (place == NULL)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "got an unexpected keyword argument '%.60s'",
                        keywords[k].name);
+        for (size_t i = 0; i < argument_count && i < e->parameter_count; i++)
+            if (place == &e->parameters[i].bound && set[i])
+                tdc_refuse(e, TDC_ERR_ARGUMENT, "got multiple values for argument '%.60s'",
+                           keywords[k].name);
         *place = keywords[k].value;
     }
     for (size_t i = 0; i < e->parameter_count; i++) {

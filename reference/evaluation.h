@@ -32,6 +32,7 @@ struct tdc_tape_node {
     array *output;
     const void *detail; /* what pull needs besides */
     array *gradient;    /* collected so far, NULL is zero */
+    bool owned;         /* gradient belongs to this node alone and may be added to */
     bool leaf;
 };
 
@@ -79,7 +80,10 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_normalisation_family, tdc_attention_family, tdc_convolution_family, tdc_sampling_family,
     tdc_loss_family, tdc_conversion_family, tdc_fused_family, tdc_statistics_family,
     tdc_grid_family, tdc_padding_family, tdc_embedding_family, tdc_einsum_family, tdc_pieces_family,
-    tdc_pair_loss_family, tdc_subscript_family;
+    tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family, tdc_unique_family,
+    tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
+    tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
+    tdc_optimiser_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;
@@ -89,7 +93,8 @@ struct tdc_evaluation {
     char *reason;
     size_t reason_size;
     tdc_dtype recorded_output;
-    bool recorded_plain; /* the recorded output has dimensions */
+    bool recorded_plain;  /* the recorded output has dimensions */
+    tdc_dtype arithmetic; /* TDC_F64: the reference; else see arithmetic.h */
     bool recording;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */
@@ -129,6 +134,9 @@ static inline bool tdc_tracked(const array *a)
 }
 /* Adds to what `input` has collected. The gradient array may be shared, it is never written. */
 void tdc_collect(evaluation *e, const array *input, array *gradient);
+/* What the tracked `input` has collected, to add to in place: a view's share costs no more than the
+ * view. */
+array *tdc_gradient_of(evaluation *e, const array *input);
 void tdc_track_leaf(evaluation *e, array *leaf);
 void tdc_pull_all(evaluation *e);
 

@@ -64,6 +64,8 @@ static inline bool tdc_dtype_is_floating(tdc_dtype dtype)
 
 /* value rounded to dtype (nearest, ties to even; overflow gives infinity); any floating dtype. */
 double tdc_reference_round(double value, tdc_dtype dtype);
+/* value as torch converts it: to the 16-bit dtypes by way of float32, which rounds twice. */
+double tdc_reference_cast(double value, tdc_dtype dtype);
 
 enum tdc_reference_kind {
     TDC_VALUE_NULL,
@@ -139,6 +141,10 @@ struct tdc_reference_call {
      * reduce, mint's takes the mean. */
     bool recorded_rank_known;
     unsigned recorded_rank;
+    /* TDC_F32, TDC_F16, TDC_BF16: computed as a device of that dtype would, each operation's result
+     * rounded to it (arithmetic.h); results are exact in it and still carry TDC_F64. Any other
+     * value, and conversions: the float64 reference. */
+    tdc_dtype arithmetic;
 };
 
 struct tdc_reference_results {

@@ -1,9 +1,7 @@
-#include "reference/evaluation.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 static const struct tdc_operator_family *const families[] = {
     &tdc_elementwise_family, &tdc_activation_family,  &tdc_comparison_family,
@@ -14,7 +12,10 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_loss_family,        &tdc_conversion_family,  &tdc_fused_family,
     &tdc_grid_family,        &tdc_padding_family,     &tdc_embedding_family,
     &tdc_einsum_family,      &tdc_pieces_family,      &tdc_pair_loss_family,
-    &tdc_subscript_family};
+    &tdc_subscript_family,   &tdc_pooling_family,     &tdc_unique_family,
+    &tdc_quantile_family,    &tdc_ctc_family,         &tdc_class_margin_family,
+    &tdc_diagonal_family,    &tdc_rare_family,        &tdc_algebra_family,
+    &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -139,6 +140,8 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
         a->recorded = a->dtype;
         if (tdc_dtype_is_floating(a->dtype) && (e->operator->flags & TDC_IS_CONVERSION) == 0)
             a->dtype = TDC_F64;
+        if (tdc_is_narrow(e) && a->dtype == TDC_F64)
+            a->real = tdc_rounded(e, a)->real;
         if (a->wants_gradient && e->recording) {
             if (!tdc_dtype_is_floating(a->dtype))
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "a leaf is not floating");
@@ -221,6 +224,10 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
     e->arena = arena;
     e->operator= call->operator;
     e->recorded_output = call->recorded_output;
+    bool narrow =
+        call->arithmetic == TDC_F32 || call->arithmetic == TDC_F16 || call->arithmetic == TDC_BF16;
+    e->arithmetic =
+        narrow && (call->operator->flags & TDC_IS_CONVERSION) == 0 ? call->arithmetic : TDC_F64;
     e->recorded_plain = call->recorded_rank_known && call->recorded_rank > 0;
     e->reason = results->reason;
     e->reason_size = sizeof results->reason;

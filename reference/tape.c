@@ -1,4 +1,4 @@
-#include "reference/evaluation.h"
+#include "reference/arithmetic.h"
 
 #include <string.h>
 
@@ -21,6 +21,8 @@ void tdc_track_leaf(evaluation *e, array *leaf)
 void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, size_t input_count,
               array *const *inputs)
 {
+    if (tdc_is_narrow(e) && tdc_dtype_is_floating(output->dtype))
+        tdc_round_array(output, input_count == 1 && inputs[0]->number ? TDC_F32 : e->arithmetic);
     if (!e->recording || !tdc_dtype_is_floating(output->dtype))
         return;
     bool tracked = false;
@@ -41,21 +43,46 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
     struct tdc_tape_node *node = input->made;
     if (node == NULL)
         return;
+    if (tdc_is_narrow(e))
+        gradient = tdc_rounded(e, gradient);
     if (node->gradient == NULL) {
         node->gradient = gradient;
         return;
     }
-    array *sum = tdc_new_like(e, TDC_F64, input);
-    const double *a = node->gradient->real, *b = gradient->real;
+    array *sum = tdc_gradient_of(e, input);
+#pragma omp parallel for schedule(static) if (sum->count >= 32768)
     for (int64_t i = 0; i < sum->count; i++)
-        sum->real[i] = a[i] + b[i];
-    node->gradient = sum;
+        sum->real[i] += gradient->real[i];
+    if (tdc_is_narrow(e))
+        tdc_round_array(sum, e->arithmetic);
+}
+
+array *tdc_gradient_of(evaluation *e, const array *input)
+{
+    struct tdc_tape_node *node = input->made;
+    if (node->owned)
+        return node->gradient;
+    array *own = tdc_new_like(e, TDC_F64, input);
+    size_t bytes = (size_t)own->count * sizeof *own->real;
+    if (node->gradient == NULL)
+        memset(own->real, 0, bytes);
+    else
+        memcpy(own->real, node->gradient->real, bytes);
+    node->gradient = own;
+    node->owned = true;
+    return own;
 }
 
 void tdc_pull_all(evaluation *e)
 {
     e->recording = false;
-    for (struct tdc_tape_node *node = e->newest; node != NULL; node = node->previous)
-        if (node->gradient != NULL && node->pull != NULL)
+    for (struct tdc_tape_node *node = e->newest; node != NULL; node = node->previous) {
+        if (node->gradient == NULL)
+            continue;
+        /* what was added to in place is not rounded yet */
+        if (tdc_is_narrow(e))
+            node->gradient = tdc_rounded(e, node->gradient);
+        if (node->pull != NULL)
             node->pull(e, node, node->gradient);
+    }
 }

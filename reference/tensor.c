@@ -1,4 +1,4 @@
-#include "reference/evaluation.h"
+#include "reference/arithmetic.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -69,6 +69,11 @@ double tdc_reference_round(double v, tdc_dtype dtype)
     return fabs(rounded) > largest ? copysign((double)INFINITY, v) : rounded;
 }
 
+double tdc_reference_cast(double v, tdc_dtype dtype)
+{
+    return tdc_reference_round(dtype == TDC_F64 ? v : (double)(float)v, dtype);
+}
+
 _Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, ...)
 {
     e->status = status;
@@ -126,7 +131,7 @@ array *tdc_full_like(evaluation *e, const array *like, double constant)
 array *tdc_number(evaluation *e, double constant)
 {
     array *a = tdc_new(e, TDC_F64, 0, NULL);
-    a->real[0] = constant;
+    a->real[0] = tdc_partial(e, constant);
     a->number = true;
     return a;
 }

@@ -2,12 +2,12 @@
 # Builds and tests everything; exits with 0 only if every stage passed.
 #   scripts/test.sh                   all stages
 #   scripts/test.sh release asan      these stages
-# Stages: format, release (gcc), clang, asan, ubsan, tsan, fuzz. The log of a stage that failed is
-# shown; all logs are in build/log.
+# Stages: format, release (gcc), clang, asan (address and undefined behaviour), tsan, fuzz. The log of
+# a stage that failed is shown; all logs are in build/log.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-stages=${*:-format release clang asan ubsan tsan fuzz}
+stages=${*:-format release clang asan tsan fuzz}
 jobs=${TDC_TEST_JOBS:-$(nproc)}
 log=build/log
 mkdir -p "$log"

@@ -169,3 +169,10 @@ int tdc_argparse(const char *program, const char *example, int argc, char **argv
     }
     return 0;
 }
+
+int tdc_argparse_error(const char *program, struct tdc_argument *arguments, size_t count,
+                       const char *text)
+{
+    struct parsing parsing = {program, "", arguments, count};
+    return fail(&parsing, text, "", "");
+}

@@ -37,5 +37,8 @@ struct tdc_argument {
  */
 int tdc_argparse(const char *program, const char *example, int argc, char **argv,
                  struct tdc_argument *arguments, size_t count, bool *helped);
+/* The same for a mistake the caller finds in what was parsed: usage, `program: error: text`, 2. */
+int tdc_argparse_error(const char *program, struct tdc_argument *arguments, size_t count,
+                       const char *text);
 
 #endif

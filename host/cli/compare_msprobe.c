@@ -1,6 +1,5 @@
 /* compare_msprobe.c - `tdcmp -f pytorch compare -i compare.json`: msprobe's words, files and exit
  * codes. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,10 @@
 
 #include "host/cli/argparse.h"
 #include "host/cli/command.h"
+#include "host/cli/config_file.h"
 #include "host/cli/parse.h"
 
 /* compare.json is written by hand: a few lines. */
-#define CONFIG_LIMIT ((size_t)16 << 20)
 
 enum {
     ARG_INPUT,
@@ -90,27 +89,7 @@ static void log_message(void *context, tdc_message_level level, const char *text
 
 static cJSON *load_config(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    struct stat info;
-    if (file == NULL || fstat(fileno(file), &info) != 0) {
-        tdc_complain("%s: %s", path, strerror(errno));
-        if (file != NULL)
-            fclose(file);
-        return NULL;
-    }
-    cJSON *config = NULL;
-    if (!S_ISREG(info.st_mode) || (size_t)info.st_size > CONFIG_LIMIT) {
-        tdc_complain("%s: not a small file", path);
-    } else {
-        size_t size = (size_t)info.st_size;
-        char *text = malloc(size + 1);
-        if (text != NULL && fread(text, 1, size, file) == size)
-            config = cJSON_ParseWithLength(text, size);
-        if (config == NULL)
-            tdc_complain("%s: not a JSON file", path);
-        free(text);
-    }
-    fclose(file);
+    cJSON *config = tdc_config_file_read(path);
     if (config != NULL && !cJSON_IsObject(config)) {
         log_error("input_param should be dict, please check!");
         cJSON_Delete(config);

@@ -26,6 +26,7 @@ static const char usage[] =
     "  tdcmp -f mindspore run_ut -api_info dump.json [-o DIR] [-csv_path FILE] "
     "[-save_error_data]\n"
     "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
+    "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
 

@@ -49,6 +49,19 @@ bool tdc_parse_profile(const char *name, tdc_profile *profile)
     return strcmp(name, "compat") == 0 || strcmp(name, "extended") == 0;
 }
 
+bool tdc_parse_mode(const char *name, tdc_precheck_mode *mode)
+{
+    static const char *const names[] = {
+        [TDC_MODE_AUTO] = "auto", [TDC_MODE_RECORDED] = "recorded", [TDC_MODE_EXECUTE] = "execute"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *mode = (tdc_precheck_mode)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding)
 {
     static const char *const names[] = {

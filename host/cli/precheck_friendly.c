@@ -25,8 +25,10 @@ static const char usage[] =
     "                           float16 and bfloat16), none, tested\n"
     "      --profile NAME       extended (default) or compat: judge as msprobe does\n"
     "      --standard NAME      cosine (default), or pytorch: msprobe's standard for each API\n"
+    "      --mode MODE          tested side: recorded (task tensor), or execute: run the call on\n"
+    "                           this machine in its dtype's arithmetic (task statistics); auto\n"
     "      --resume FILE        go on with this accuracy_checking_result_*.csv\n"
-    "      --save-error-data    keep tensors of failing calls (dumps with statistics alone)\n"
+    "      --save-error-data    keep tensors of failing calls that were executed\n"
     "      --no-json            no details as JSON, the CSV files only\n"
     "      --explain CALL       show one call: inputs, worst elements, ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
@@ -44,6 +46,7 @@ enum {
     OPTION_BENCH_ROUND,
     OPTION_PROFILE,
     OPTION_STANDARD,
+    OPTION_MODE,
     OPTION_RESUME,
     OPTION_SAVE_ERROR_DATA,
     OPTION_NO_JSON,
@@ -58,6 +61,7 @@ static const struct option long_options[] = {
     {"bench-round", required_argument, NULL, OPTION_BENCH_ROUND},
     {"profile", required_argument, NULL, OPTION_PROFILE},
     {"standard", required_argument, NULL, OPTION_STANDARD},
+    {"mode", required_argument, NULL, OPTION_MODE},
     {"resume", required_argument, NULL, OPTION_RESUME},
     {"save-error-data", no_argument, NULL, OPTION_SAVE_ERROR_DATA},
     {"no-json", no_argument, NULL, OPTION_NO_JSON},
@@ -102,6 +106,9 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_STANDARD:
         return tdc_parse_standard(optarg, &options->standard) ||
                wrong("--standard", optarg, "cosine or pytorch");
+    case OPTION_MODE:
+        return tdc_parse_mode(optarg, &options->mode) ||
+               wrong("--mode", optarg, "auto, recorded or execute");
     case OPTION_RESUME:
         options->result_csv = optarg;
         return true;

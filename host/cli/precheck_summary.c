@@ -43,6 +43,16 @@ static void print_apis(const tdc_precheck *precheck)
         printf("  and %zu more without failing calls\n", hidden);
 }
 
+/* msprobe's reasons begin with where they were found, which is longer than the reason. */
+static const char *essence(const char *reason)
+{
+    static const char start[] = "[msprobe] ", end[] = "failed: ";
+    if (strncmp(reason, start, sizeof start - 1) == 0)
+        for (const char *at; (at = strstr(reason, end)) != NULL;)
+            reason = at + sizeof end - 1;
+    return reason;
+}
+
 static void print_reasons(const tdc_precheck *precheck)
 {
     size_t count = tdc_precheck_apis(precheck), shown = 0, hidden = 0;
@@ -54,7 +64,7 @@ static void print_reasons(const tdc_precheck *precheck)
         if (shown == 0)
             printf("\nnot checked, the first reason of each API:\n");
         if (shown++ < REASONS_SHOWN)
-            printf("  %-40s %.100s\n", api.name, api.skip_reason);
+            printf("  %-40s %.100s\n", api.name, essence(api.skip_reason));
         else
             hidden++;
     }
@@ -67,6 +77,8 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
     struct tdc_precheck_summary summary;
     tdc_precheck_summary(precheck, &summary);
     printf("%s: %llu calls in %.2f s", dump, (unsigned long long)summary.calls, summary.seconds);
+    if (summary.executor != NULL)
+        printf(", executed here (%s)", summary.executor);
     if (summary.resumed != 0)
         printf(", %llu more in an earlier run", (unsigned long long)summary.resumed);
     printf("\n  pass %llu, error %llu, skipped %llu (%llu of them without a reference), nothing to "

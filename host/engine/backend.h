@@ -9,12 +9,19 @@
 
 #include "kernels/pair.h"
 
+/* Bits of how chunks were computed; what is never meant for a device has none. */
+enum {
+    TDC_CHUNK_BY_DEVICE = 1,
+    TDC_CHUNK_FELL_BACK = 2 /* meant for a device, done by the CPU */
+};
+
 struct tdc_backend_chunk {
     const struct tdc_pair_plan *plan;
     const void *n, *b; /* dense, native byte order */
     size_t count;      /* <= TDC_PAIR_CHUNK */
     struct tdc_pair_sums *sums;
     const char *name; /* of the pair, for messages; may be NULL */
+    unsigned how;     /* set by submit or wait */
 };
 
 struct tdc_backend {

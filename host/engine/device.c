@@ -127,8 +127,18 @@ static void say(const struct tdc_options *options, tdc_message_level level, cons
         options->message(options->context, level, text);
 }
 
-/* The CPU's rate is that of one thread times the threads: what memory may take away from that
- * speaks for the device, and the link of the device is shared by all threads. */
+/*
+ * The CPU's rate is that of one thread times the threads: what memory may take away from that
+ * speaks for the device, and the link of the device is shared by all threads. TDC_AUTO_CPU_RATE
+ * takes its place where cores are wanted for other work.
+ */
+static double cpu_rate(struct sample *sample, int threads)
+{
+    const char *given = getenv("TDC_AUTO_CPU_RATE");
+    return given != NULL && given[0] != '\0' ? strtod(given, NULL) * 1e9
+                                             : rate_of(&tdc_backend_cpu, sample) * threads;
+}
+
 static bool device_is_faster(struct tdc_ascend_run *run, const struct tdc_options *options,
                              enum tdc_relative_rule rule)
 {
@@ -137,7 +147,7 @@ static bool device_is_faster(struct tdc_ascend_run *run, const struct tdc_option
     if (make_sample(&sample, rule) && tdc_guard_begin()) {
         int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
         double device = rate_of(tdc_ascend_run_backend(run), &sample);
-        double cpu = rate_of(&tdc_backend_cpu, &sample) * threads;
+        double cpu = cpu_rate(&sample, threads);
         tdc_guard_end();
         faster = device > cpu && tdc_ascend_run_trouble(run)[0] == '\0';
         char text[256];

@@ -106,12 +106,24 @@ void tdc_pair_close(struct tdc_open_pair *pair);
 /* The sources point at the tensors beside them: call it after copying a pair. */
 void tdc_pair_moved(struct tdc_open_pair *pair);
 
-/* Reduces the chunks of one span into partials[0 ..]. */
+/* Reduces the chunks of one span into partials[0 ..]. *how gains the bits of its chunks
+ * (backend.h). */
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
-                                    struct tdc_worker *worker, struct tdc_pair_sums *partials);
+                                    struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                    unsigned *how);
+/*
+ * After the last span, with the bits of all: sums of a device and of the CPU differ in their last
+ * digits, so a pair that a device began and did not finish is reduced again by the CPU alone.
+ */
+enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,
+                                      struct tdc_pair_sums *partials, unsigned how);
 /* Chunks and bytes of a span. */
 uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span);
 uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
+
+/* Gives up the mapped pages of spans that have been reduced. One that is still being read would
+ * only be mapped again. */
+void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count);
 
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. False when the
  * mapped data vanished. */

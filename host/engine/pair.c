@@ -226,7 +226,7 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
 
 /* Keeps as many chunks under way as the backend allows, and waits for them in order. */
 static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
-                   const void *b, size_t count, struct tdc_pair_sums *partials)
+                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
 {
     enum {
         MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
@@ -256,11 +256,14 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
     }
     while (waited < submitted)
         ok &= backend->wait(worker->backend_state, &chunks[waited++]);
+    for (size_t i = 0; i < submitted; i++)
+        *how |= chunks[i].how;
     return ok;
 }
 
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
-                                    struct tdc_worker *worker, struct tdc_pair_sums *partials)
+                                    struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                    unsigned *how)
 {
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
@@ -269,9 +272,34 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
     if (result == TDC_CHUNK_DONE)
         result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
-    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials))
+    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
     return result;
+}
+
+enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,
+                                      struct tdc_pair_sums *partials, unsigned how)
+{
+    if (how != (TDC_CHUNK_BY_DEVICE | TDC_CHUNK_FELL_BACK))
+        return TDC_CHUNK_DONE;
+    const struct tdc_backend *backend = worker->backend;
+    enum tdc_chunk_result result = TDC_CHUNK_DONE;
+    worker->backend = &tdc_backend_cpu;
+    for (uint64_t span = 0; span < pair->spans && result == TDC_CHUNK_DONE; span++)
+        result =
+            tdc_pair_span(pair, span, worker, partials + span * pair->span_chunks, &(unsigned){0});
+    worker->backend = backend;
+    return result;
+}
+
+void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    uint64_t elements = count * pair->span_chunks * TDC_PAIR_CHUNK, left = pair->n.count - first;
+    if (elements > left)
+        elements = left;
+    tdc_source_release(&pair->n_source, first, elements);
+    tdc_source_release(&pair->b_source, first, elements);
 }
 
 /* ---- finishing ------------------------------------------------------------------------------- */

@@ -48,15 +48,16 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
 /* The type of the elements that come out; text that holds numbers becomes f64. */
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
 
-/* Tells the system that these elements will be wanted soon. */
-void tdc_source_announce(const struct tdc_source *source, uint64_t first, uint64_t count);
-
 /*
  * A pointer to `count` dense native elements from `first` on, valid until the buffer is used again.
  * Mapped elements may still vanish: read them inside tdc_guarded_read.
  */
 enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t first, size_t count,
                                      struct tdc_span_buffer *buffer, const void **elements);
+
+/* Gives up what tdc_source_get mapped, so that a run's resident memory stays at some spans a thread
+ * however large its tensors are. The data stays in the page cache, and may be asked for again. */
+void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count);
 
 /*
  * Copies elements [first, first + count) in C order to a dense native buffer; texts become f64.

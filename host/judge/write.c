@@ -62,14 +62,28 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
 
 /* ---- following ------------------------------------------------------------------------------- */
 
+/*
+ * The row a waiting writer is woken for: some way ahead, since waking it for every row takes the
+ * time of comparing a small tensor from the thread that does it.
+ */
+static size_t row_to_wake_for(struct tdc_table *table, size_t row)
+{
+    const size_t lead = 256;
+    size_t last = table->row_count - 1, ahead = last - row < lead ? last : row + lead;
+    return atomic_load(&table->rows[ahead].judged) ? row : ahead;
+}
+
 bool tdc_table_await(struct tdc_table *table, size_t row)
 {
     if (atomic_load(&table->rows[row].judged))
         return true;
     pthread_mutex_lock(&table->lock);
-    atomic_store(&table->wanted, row);
-    while (!atomic_load(&table->rows[row].judged) && !table->abandoned)
-        pthread_cond_wait(&table->progressed, &table->lock);
+    while (!atomic_load(&table->rows[row].judged) && !table->abandoned) {
+        size_t wanted = row_to_wake_for(table, row);
+        atomic_store(&table->wanted, wanted);
+        while (!atomic_load(&table->rows[wanted].judged) && !table->abandoned)
+            pthread_cond_wait(&table->progressed, &table->lock);
+    }
     atomic_store(&table->wanted, SIZE_MAX);
     bool judged = atomic_load(&table->rows[row].judged);
     pthread_mutex_unlock(&table->lock);

@@ -213,10 +213,11 @@ static struct tdc_call *call_named(struct walk *walk, const char *name, size_t l
 static tdc_status take_record(struct walk *walk, struct tdc_json_cursor *cursor, const char *key,
                               size_t length)
 {
-    tdc_json_peek(cursor);
+    bool null = tdc_json_peek(cursor) == TDC_JSON_NULL;
     struct tdc_record_place place = {cursor->at, 0};
     tdc_status status = tdc_json_skip(cursor, walk->error);
-    if (status != TDC_OK || !tdc_key_checkable(walk->calls->recorder, key, length))
+    /* a record that is null is none, as in Python */
+    if (status != TDC_OK || null || !tdc_key_checkable(walk->calls->recorder, key, length))
         return status;
     place.size = (size_t)(cursor->at - place.bytes);
     enum tdc_direction direction;

@@ -4,14 +4,22 @@
 #include <string.h>
 
 #include "host/precheck/dtype_names.h"
+#include "host/precheck/filter.h"
+#include "host/precheck/run_ut_rows.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
+
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options)
+{
+    return calls->statistics || options->mode == TDC_MODE_EXECUTE ? &tdc_executor_native : NULL;
+}
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory)
 {
-    *checker =
-        (struct tdc_checker){.calls = calls, .options = options, .executor = &tdc_executor_native};
+    *checker = (struct tdc_checker){
+        .calls = calls, .options = options, .executor = tdc_executor_for(calls, options)};
     tdc_arena_init(&checker->arena, memory);
     checker->scratch = tdc_tensor_scratch_new();
     return checker->scratch != NULL;
@@ -144,6 +152,11 @@ static bool find_operator(struct tdc_call_check *check, struct tdc_reason *reaso
         check->unsupported = true;
         return tdc_give_reason(reason, "[msprobe] Api Accuracy Checker get wrong value: ");
     }
+    if (named && tdc_filter_leaves_out(check->checker->options, check->name)) {
+        check->left_out = true;
+        return tdc_give_reason(reason, "API %s in black list or not in white list. SKIP.",
+                               check->name);
+    }
     check->operator= named ? tdc_reference_find(check->api) : NULL;
     check->unsupported = check->operator== NULL;
     if (check->unsupported)
@@ -173,16 +186,20 @@ static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
     if (forward->kind != TDC_JSON_OBJECT)
         return tdc_give_reason(reason, TDC_JSON_PARSE_FAILED "input is not a dict");
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
+    const struct tdc_json *positional = tdc_json_get(forward, "input_args");
+    if (strcmp(check->name, "cross_entropy") == 0 && positional != NULL &&
+        positional->kind == TDC_JSON_LIST && positional->children > 1)
+        rebuild.classes = positional->child->next;
     char what[160];
     snprintf(what, sizeof what, "input_args field of %.80s forward api in api_info.json",
              check->call->name);
-    return tdc_rebuild_list(&rebuild, tdc_json_get(forward, "input_args"), what,
-                            &check->arguments.list, &check->arguments.count) &&
+    return tdc_rebuild_list(&rebuild, positional, what, &check->arguments.list,
+                            &check->arguments.count) &&
            tdc_rebuild_keywords(&rebuild, tdc_json_get(forward, "input_kwargs"), &check->keywords,
                                 &check->keyword_count);
 }
 
-static bool read_gradients(struct tdc_call_check *check, struct tdc_reason *reason)
+bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
     rebuild.leaves = false;
@@ -251,7 +268,7 @@ static bool check_direction(struct tdc_call_check *check, enum tdc_direction dir
     const char *refusal = tdc_compat_refusal(check, direction);
     if (refusal != NULL)
         return tdc_give_reason(reason, "%s", refusal);
-    if (direction == TDC_BACKWARD && !read_gradients(check, reason))
+    if (direction == TDC_BACKWARD && !tdc_check_gradients(check, reason))
         return false;
     bool done = false;
     if (tdc_check_dropout(check, direction, &done, reason)) {
@@ -272,6 +289,8 @@ static void run_direction(struct tdc_call_check *check, enum tdc_direction direc
     found->status = TDC_CHECK_SKIP;
     found->count = 0;
     char text[800];
+    if (check->left_out)
+        return;
     if (check->inputs_ready)
         snprintf(text, sizeof text,
                  "Exception occurs when running and comparing %.120s %s api. Detailed exception "
@@ -297,6 +316,12 @@ void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
     struct tdc_reason *reason = &check->inputs_reason;
     check->inputs_ready =
         find_operator(check, reason) && read_records(check, reason) && read_inputs(check, reason);
+    if (check->inputs_ready)
+        tdc_compat_arguments(check);
+    if (tdc_is_run_ut(checker)) {
+        tdc_check_like_run_ut(check);
+        return;
+    }
     for (int i = 0; i < TDC_DIRECTIONS; i++)
         if (call->records[i].size != 0)
             run_direction(check, (enum tdc_direction)i);

@@ -15,10 +15,14 @@
 struct tdc_checker {
     const struct tdc_calls *calls;
     const struct tdc_precheck_options *options;
-    const struct tdc_executor *executor; /* of the tested side, task statistics only */
+    const struct tdc_executor *executor; /* of the tested side; NULL: it was recorded */
     struct tdc_arena arena;
     struct tdc_tensor_scratch *scratch;
 };
+
+/* Who runs the calls; NULL when their outputs were recorded and are to be judged. */
+const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
+                                            const struct tdc_precheck_options *options);
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
                        const struct tdc_precheck_options *options, size_t memory);
@@ -46,6 +50,7 @@ struct tdc_call_check {
     const char *name; /* "add", inside api */
     const struct tdc_operator *operator;
     bool unsupported; /* the reference has no such API */
+    bool left_out;    /* on the user's wish */
 
     /* the inputs, if inputs_ready; else why not */
     bool inputs_ready;
@@ -80,6 +85,13 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason);
 /* The reference's outputs, computed at the first call. */
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason);
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check);
+/* Reads check->gradients, the inputs of the backward. */
+bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
+/* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */
+bool tdc_is_composite(const char *name);
+/* linear of two matrices (extended profile): puts what was recorded in the order of the leaves.
+ * False when it is anything else; then nothing has changed. */
+bool tdc_linear_gradients(struct tdc_call_check *check, struct tdc_values *recorded);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);
@@ -95,6 +107,8 @@ bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_ref
 /* Why msprobe gives up where the mathematics is fine (compat profile); NULL: it does not. */
 const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_direction direction);
 bool tdc_is_in_place(const char *name);
+/* Arguments that mean something else to msprobe (compat profile). */
+void tdc_compat_arguments(struct tdc_call_check *check);
 
 /* dropout.c: recorded as the identity, or judged by its share of zeros. True when it is dropout;
  * then *done says whether slots or rows were made, and the reason is set when not. */

@@ -2,64 +2,25 @@
  * draw.c - random inputs where the dump holds statistics alone, exactly as msprobe draws them.
  *
  * Every tensor starts numpy's generator anew with seed 42, so that equal shapes and ranges give
- * equal tensors. The stream is kept once per tensor: 2 words per element.
+ * equal tensors. (PyTorch dumps: draw_pytorch.c.)
  */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "host/precheck/rebuild.h"
+#include "reference/primitives/twister.h"
 
-#define STATE_WORDS 624
-#define SHIFT_WORDS 397
-#define SEED        42u
-
-/* MT19937 */
-struct twister {
-    uint32_t words[STATE_WORDS];
-    unsigned next;
-};
-
-static void seed(struct twister *twister)
-{
-    twister->words[0] = SEED;
-    for (uint32_t i = 1; i < STATE_WORDS; i++) {
-        uint32_t last = twister->words[i - 1];
-        twister->words[i] = 1812433253u * (last ^ (last >> 30)) + i;
-    }
-    twister->next = STATE_WORDS;
-}
-
-static void turn(struct twister *twister)
-{
-    uint32_t *words = twister->words;
-    for (unsigned i = 0; i < STATE_WORDS; i++) {
-        uint32_t mixed = (words[i] & 0x80000000u) | (words[(i + 1) % STATE_WORDS] & 0x7fffffffu);
-        words[i] = words[(i + SHIFT_WORDS) % STATE_WORDS] ^ (mixed >> 1) ^
-                   ((mixed & 1) != 0 ? 0x9908b0dfu : 0);
-    }
-    twister->next = 0;
-}
-
-static uint32_t word(struct twister *twister)
-{
-    if (twister->next == STATE_WORDS)
-        turn(twister);
-    uint32_t y = twister->words[twister->next++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
-}
+#define SEED 42u
 
 /* 53 bits in [0, 1) */
-static double fraction(struct twister *twister)
+static double fraction(struct tdc_twister *twister)
 {
-    double high = word(twister) >> 5, low = word(twister) >> 6;
+    double high = tdc_twister_word(twister) >> 5, low = tdc_twister_word(twister) >> 6;
     return (high * 67108864.0 + low) / 9007199254740992.0;
 }
 
-static bool read_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank)
+bool tdc_drawn_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank)
 {
     const struct tdc_json *list = tdc_json_get(element, "shape");
     *rank = 0;
@@ -116,14 +77,17 @@ static int64_t to_whole(double value, tdc_dtype dtype)
 
 static void fill(struct tdc_reference_tensor *tensor, double low, double range)
 {
-    struct twister twister;
-    seed(&twister);
+    struct tdc_twister twister;
+    tdc_twister_seed(&twister, SEED);
     for (int64_t i = 0; i < tensor->count; i++) {
         double r = fraction(&twister);
         if (tensor->dtype == TDC_BOOL)
             tensor->whole[i] = r > 0.5;
         else if (tdc_dtype_is_floating(tensor->dtype))
-            tensor->real[i] = tdc_reference_round(low + range * r, tensor->dtype);
+            /* numpy has no bfloat16: torch converts that one */
+            tensor->real[i] = tensor->dtype == TDC_BF16
+                                  ? tdc_reference_cast(low + range * r, tensor->dtype)
+                                  : tdc_reference_round(low + range * r, tensor->dtype);
         else
             tensor->whole[i] = to_whole(low + range * r, tensor->dtype);
     }
@@ -134,7 +98,7 @@ bool tdc_draw_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element
 {
     int64_t shape[TDC_REFERENCE_RANK];
     unsigned rank;
-    if (!read_shape(element, shape, &rank))
+    if (!tdc_drawn_shape(element, shape, &rank))
         return tdc_give_reason(rebuild->reason,
                                TDC_JSON_PARSE_FAILED "shape field in api_info.json is missing");
     double low = 0, high = 1;

@@ -109,9 +109,14 @@ bool tdc_check_dropout(struct tdc_call_check *check, enum tdc_direction directio
     if (strstr(check->name, "dropout") == NULL)
         return false;
     struct dropout dropout = describe(check, direction);
-    if (dropout.identity && check->checker->calls->statistics)
+    if (dropout.identity && check->checker->executor != NULL)
         return false;
-    bool drawn = check->checker->calls->statistics ||
+    /* msprobe draws a mask of its own and compares with that */
+    if (check->checker->executor == NULL &&
+        check->checker->options->profile == TDC_PROFILE_COMPAT &&
+        check->checker->calls->recorder != TDC_RECORDER_PYTORCH)
+        return false;
+    bool drawn = check->checker->executor != NULL ||
                  (direction == TDC_BACKWARD && !dropout.identity &&
                   check->checker->calls->recorder == TDC_RECORDER_PYTORCH);
     *done = drawn ? tdc_give_reason(reason, "random api, output is not reproducible")

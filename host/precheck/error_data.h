@@ -4,8 +4,11 @@
 
 #include "host/precheck/check.h"
 
-/* Writes inputs, tested outputs and reference of each direction with an error slot as .npy files
- * into the folder, which is created. A failure is a line in the check's log. */
+/*
+ * Writes inputs, tested outputs and reference of each direction with an error slot into the folder,
+ * which is created: .npy files, or with options.error_data .pt files, and then of both directions,
+ * as msprobe's two prechecks do. A failure is a line in the check's log.
+ */
 void tdc_save_error_data(struct tdc_call_check *check, const char *folder);
 
 #endif

@@ -26,9 +26,9 @@ struct tdc_executor {
 
 /*
  * Results in the dtype the frameworks would give: the widest floating dtype of the input tensors
- * (float16 with bfloat16: float32), float32 when there is none. The inputs are exact in that dtype;
- * intermediate results are kept in float64 and only the result is rounded, so that it is the
- * answer of a correctly rounded operator of that dtype.
+ * (float16 with bfloat16: float32), float32 when there is none. The API's definition is computed in
+ * that dtype's own arithmetic, each operation rounded (reference/arithmetic.h), so that it shows
+ * which APIs are delicate in it. Float64 has no such arithmetic: there the result is the reference.
  */
 extern const struct tdc_executor tdc_executor_native;
 

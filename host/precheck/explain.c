@@ -1,8 +1,10 @@
 /* explain.c - everything about one call, for a person to read. */
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "host/precheck/precheck.h"
 #include "host/precheck/verdict.h"
@@ -10,7 +12,9 @@
 #include "io/pytext.h"
 
 /* Elements shown of each slot. */
-#define WORST          10
+#define WORST          8
+#define WORST_IN_UNITS 3
+#define PROPOSED       5 /* calls named when one is not there */
 #define EXPLAIN_MEMORY ((size_t)16 << 30)
 
 static void add_number(struct tdc_text *text, double number)
@@ -106,27 +110,52 @@ struct element {
     double error; /* infinite when one side alone is not finite */
 };
 
-static double error_of(double bench, double tested)
+/* What is compared: the reference may be rounded to the tested dtype first. */
+struct comparison {
+    const double *bench, *tested;
+    int64_t count;
+    tdc_dtype dtype; /* of the tested side */
+    bool rounded;
+};
+
+static double bench_at(const struct comparison *pair, int64_t at)
 {
+    return pair->rounded ? tdc_reference_cast(pair->bench[at], pair->dtype) : pair->bench[at];
+}
+
+static double error_at(const struct comparison *pair, int64_t at, bool in_units)
+{
+    double bench = bench_at(pair, at), tested = pair->tested[at];
     if (bench == tested || (isnan(bench) && isnan(tested)))
         return 0;
-    double error = fabs(bench - tested);
+    double error = in_units ? tdc_units_apart(bench, tested, pair->dtype) : fabs(bench - tested);
     return isnan(error) ? (double)INFINITY : error;
 }
 
-/* The largest errors first; the first of equal ones. */
-static size_t find_worst(const double *bench, const double *tested, int64_t count,
-                         struct element worst[WORST])
+static bool is_among(const struct element *elements, size_t count, int64_t at)
 {
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].at == at)
+            return true;
+    return false;
+}
+
+/* Adds up to `most` of the largest errors behind those that are there, largest first; the first of
+ * equal ones. Gives their number. */
+static size_t find_worst(const struct comparison *pair, bool in_units, struct element *worst,
+                         size_t there, size_t most)
+{
+    struct element *added = worst + there;
     size_t kept = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double error = error_of(bench[i], tested[i]);
-        if (error == 0 || (kept == WORST && error <= worst[WORST - 1].error))
+    for (int64_t i = 0; i < pair->count; i++) {
+        double error = error_at(pair, i, in_units);
+        if (error == 0 || (kept == most && error <= added[most - 1].error) ||
+            is_among(worst, there, i))
             continue;
-        size_t place = kept < WORST ? kept++ : WORST - 1;
-        for (; place > 0 && worst[place - 1].error < error; place--)
-            worst[place] = worst[place - 1];
-        worst[place] = (struct element){i, error};
+        size_t place = kept < most ? kept++ : most - 1;
+        for (; place > 0 && added[place - 1].error < error; place--)
+            added[place] = added[place - 1];
+        added[place] = (struct element){i, error};
     }
     return kept;
 }
@@ -144,37 +173,53 @@ static void index_text(struct tdc_text *text, const struct tdc_reference_tensor 
     tdc_text_addc(text, ']');
 }
 
+static void show_element(struct tdc_text *text, const struct tdc_slot *slot,
+                         const struct comparison *pair, int64_t at)
+{
+    tdc_text_adds(text, "      ");
+    index_text(text, slot->reference.tensor, at);
+    tdc_text_adds(text, " tested ");
+    add_number(text, pair->tested[at]);
+    tdc_text_adds(text, ", reference ");
+    add_number(text, pair->bench[at]);
+    if (tdc_dtype_is_floating(pair->dtype)) {
+        tdc_text_addf(text, ", as %s ", tdc_value_type(&slot->tested));
+        add_number(text, tdc_reference_cast(pair->bench[at], pair->dtype));
+        tdc_text_addf(text, ", %.3g ULP",
+                      tdc_units_apart(pair->bench[at], pair->tested[at], pair->dtype));
+    }
+    tdc_text_addc(text, '\n');
+}
+
+/* The largest absolute errors, and of the others those with the most units in the last place. */
 static void show_elements(struct tdc_text *text, struct tdc_arena *arena,
-                          const struct tdc_slot *slot)
+                          const struct tdc_slot *slot, bool rounded)
 {
     const struct tdc_reference_tensor *bench = slot->reference.tensor;
     const struct tdc_reference_tensor *tested = slot->tested.tensor;
-    const double *b = tdc_as_doubles(arena, bench), *t = tdc_as_doubles(arena, tested);
-    if (!tdc_shapes_agree(bench, tested) || b == NULL || t == NULL)
+    struct comparison pair = {tdc_as_doubles(arena, bench), tdc_as_doubles(arena, tested),
+                              bench->count, tested->dtype, rounded};
+    if (!tdc_shapes_agree(bench, tested) || pair.bench == NULL || pair.tested == NULL)
         return;
-    struct element worst[WORST];
-    size_t count = find_worst(b, t, bench->count, worst);
-    bool floating = tdc_dtype_is_floating(tested->dtype);
-    for (size_t i = 0; i < count; i++) {
-        int64_t at = worst[i].at;
-        tdc_text_adds(text, "      ");
-        index_text(text, bench, at);
-        tdc_text_adds(text, " tested ");
-        add_number(text, t[at]);
-        tdc_text_adds(text, ", reference ");
-        add_number(text, b[at]);
-        if (floating) {
-            tdc_text_addf(text, ", as %s ", tdc_value_type(&slot->tested));
-            add_number(text, tdc_reference_round(b[at], tested->dtype));
-            tdc_text_addf(text, ", %.3g ULP", tdc_units_apart(b[at], t[at], tested->dtype));
-        }
-        tdc_text_addc(text, '\n');
-    }
+    struct element worst[WORST + WORST_IN_UNITS];
+    size_t count = find_worst(&pair, false, worst, 0, WORST), more = 0;
+    if (tdc_dtype_is_floating(tested->dtype))
+        more = find_worst(&pair, true, worst, count, WORST_IN_UNITS);
+    if (count == 0 && pair.count != 0)
+        tdc_text_addf(text, "      every element equals the reference%s%s\n",
+                      rounded ? ", rounded to " : "", rounded ? tdc_value_type(&slot->tested) : "");
+    for (size_t i = 0; i < count; i++)
+        show_element(text, slot, &pair, worst[i].at);
+    if (more != 0)
+        tdc_text_adds(text, "      and of the others, most ULP:\n");
+    for (size_t i = 0; i < more; i++)
+        show_element(text, slot, &pair, worst[count + i].at);
 }
 
-static void show_slot(struct tdc_text *text, struct tdc_arena *arena, const struct tdc_slot *slot,
-                      const struct tdc_slot_row *row)
+static void show_slot(struct tdc_text *text, const struct tdc_call_check *check,
+                      const struct tdc_slot *slot, const struct tdc_slot_row *row)
 {
+    struct tdc_arena *arena = &check->checker->arena;
     tdc_text_addf(text, "    output %zu: %s, tested %s, reference %s, shape %s", row->number,
                   tdc_check_text(row->status), row->tested_dtype, row->bench_dtype, row->shape);
     if (row->measured) {
@@ -191,7 +236,9 @@ static void show_slot(struct tdc_text *text, struct tdc_arena *arena, const stru
     if (row->message[0] != '\0')
         tdc_text_addf(text, "      %s\n", row->message);
     if (slot->reference.kind == TDC_VALUE_TENSOR && slot->tested.kind == TDC_VALUE_TENSOR) {
-        show_elements(text, arena, slot);
+        show_elements(text, arena, slot,
+                      tdc_rounds_bench(check->checker->options->bench_round, slot->reference.tensor,
+                                       slot->tested.tensor));
         return;
     }
     tdc_text_adds(text, "      tested ");
@@ -224,7 +271,35 @@ static void show_direction(struct tdc_text *text, struct tdc_call_check *check,
     if (found->status == TDC_CHECK_SKIP)
         tdc_text_addf(text, "  reason: %s\n", found->reason.text);
     for (size_t i = 0; i < found->count; i++)
-        show_slot(text, arena, &found->slots[i], &found->rows[i]);
+        show_slot(text, check, &found->slots[i], &found->rows[i]);
+}
+
+/* "; there are Mint.abs.0, Mint.abs.1" for what was meant with "mint.abs" or "Mint.abs.77". */
+static void propose(const struct tdc_calls *calls, const char *call, struct tdc_text *text)
+{
+    size_t length = strlen(call), count = 0;
+    while (length > 0 && isdigit((unsigned char)call[length - 1]))
+        length--;
+    if (length > 0 && length < strlen(call) && call[length - 1] == '.')
+        length--;
+    else
+        length = strlen(call);
+    for (size_t i = 0; length > 0 && i < calls->count && count < PROPOSED; i++) {
+        const char *name = calls->calls[i].name;
+        if (strncasecmp(name, call, length) == 0 && (name[length] == '.' || name[length] == '\0'))
+            tdc_text_addf(text, "%s%.100s", count++ == 0 ? "; there are " : ", ", name);
+    }
+}
+
+static const char *refuse(const struct tdc_calls *calls, const char *call, struct tdc_error *error)
+{
+    struct tdc_text proposal;
+    tdc_text_init(&proposal, 1024);
+    propose(calls, call, &proposal);
+    tdc_fail(error, TDC_ERR_NOT_FOUND, "%.100s: no such call in %s, or one that is not checked%s",
+             call, calls->path, tdc_text_get(&proposal));
+    tdc_text_free(&proposal);
+    return NULL;
 }
 
 const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error)
@@ -233,11 +308,8 @@ const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struc
     for (size_t i = 0; i < precheck->calls.count && wanted == NULL; i++)
         if (strcmp(precheck->calls.calls[i].name, call) == 0)
             wanted = &precheck->calls.calls[i];
-    if (wanted == NULL) {
-        tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such call in %s, or one that is not checked",
-                 call, precheck->calls.path);
-        return NULL;
-    }
+    if (wanted == NULL)
+        return refuse(&precheck->calls, call, error);
     struct tdc_text *text = &precheck->explanation;
     tdc_text_clear(text);
     struct tdc_checker checker;
@@ -251,6 +323,11 @@ const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struc
     tdc_text_addf(text, "%s\n", wanted->name);
     if (check.operator!= NULL)
         tdc_text_addf(text, "%s(%s)\n", check.api, tdc_reference_signature(check.operator));
+    if (checker.executor == NULL)
+        tdc_text_adds(text, "tested side: as recorded\n");
+    else
+        tdc_text_addf(text, "tested side: executed by %s%s\n", checker.executor->name,
+                      precheck->calls.statistics ? ", inputs drawn from Max and Min" : "");
     for (int d = 0; d < TDC_DIRECTIONS; d++)
         show_direction(text, &check, (enum tdc_direction)d);
     tdc_call_check_end(&check);

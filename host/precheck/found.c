@@ -30,11 +30,9 @@ static void take_slot(struct tdc_found *found, const struct tdc_slot_row *row)
 {
     found->slots++;
     found->failed_slots += row->status == TDC_CHECK_ERROR;
-    if (!row->measured || !row->floating)
-        return;
-    if (row->metrics.max_ulp > found->worst_ulp)
+    if (row->measured && row->floating && row->metrics.max_ulp > found->worst_ulp)
         found->worst_ulp = row->metrics.max_ulp;
-    if (row->metrics.max_abs > found->worst_abs)
+    if (row->measured && row->metrics.max_abs > found->worst_abs)
         found->worst_abs = row->metrics.max_abs;
 }
 

@@ -178,34 +178,72 @@ static void drop_unfinished(const struct tdc_journal *journal, struct tdc_csv_ro
     }
 }
 
+/* Rows of the call at the end of the details file. */
+static size_t rows_at_end(const struct tdc_csv_rows *details)
+{
+    const struct tdc_csv_row *last = &details->rows[details->count - 1];
+    size_t length = call_length(last->first, last->first_length), count = 0;
+    for (size_t i = details->count; i-- > 1; count++) {
+        const struct tdc_csv_row *row = &details->rows[i];
+        if (call_length(row->first, row->first_length) != length ||
+            memcmp(row->first, last->first, length) != 0)
+            break;
+    }
+    return count;
+}
+
+/* Whole rows, but fewer than their call has. */
+static bool ends_early(const struct tdc_csv_rows *details, tdc_rows_of_call *rows_of_call,
+                       void *context)
+{
+    if (details->count < 2)
+        return false;
+    const struct tdc_csv_row *last = &details->rows[details->count - 1];
+    size_t length = call_length(last->first, last->first_length), wanted = TDC_ROWS_UNKNOWN;
+    char *call = malloc(length + 1);
+    if (call != NULL) {
+        memcpy(call, last->first, length);
+        call[length] = '\0';
+        wanted = rows_of_call(context, call);
+    }
+    free(call);
+    return wanted != TDC_ROWS_UNKNOWN && rows_at_end(details) < wanted;
+}
+
+/* Calls that have details rows. */
+static bool gather_calls(const struct tdc_csv_rows *details, struct tdc_name_table *seen)
+{
+    for (size_t i = 1; i < details->count; i++) {
+        const struct tdc_csv_row *row = &details->rows[i];
+        bool fresh;
+        if (tdc_names_put(seen, row->first, call_length(row->first, row->first_length), &fresh) ==
+            TDC_NAME_NONE)
+            return false;
+    }
+    return true;
+}
+
 /*
- * A details file that lost its end after the result file was written (a machine that lost power):
- * finished calls from the last one with details on are done again. It shows by a torn row, or by a
- * call with a verdict but no details.
+ * A details file that lost its end after the result file was written: finished calls from the last
+ * one with details on are done again. It shows by a torn row, by a call with a verdict but no
+ * details, or by the last call having too few.
  */
 static tdc_status demote_torn(struct tdc_csv_rows *result, const struct tdc_csv_rows *details,
-                              struct tdc_error *error)
+                              bool early, struct tdc_error *error)
 {
     struct tdc_name_table seen;
     tdc_names_init(&seen);
-    bool out_of_memory = false, fresh;
-    for (size_t i = 1; i < details->count; i++)
-        out_of_memory |=
-            tdc_names_put(&seen, details->rows[i].first,
-                          call_length(details->rows[i].first, details->rows[i].first_length),
-                          &fresh) == TDC_NAME_NONE;
-    bool torn = false;
+    bool gathered = gather_calls(details, &seen), torn = details->torn || early;
     size_t last_complete = 0;
-    for (size_t i = 1; i < result->count; i++) {
+    for (size_t i = 1; gathered && i < result->count; i++) {
         const struct tdc_csv_row *row = &result->rows[i];
         bool has = tdc_names_find(&seen, row->first, row->first_length) != TDC_NAME_NONE;
         if (has)
             last_complete = i;
         torn |= row->verdict && !has;
     }
-    torn |= details->torn;
     tdc_names_free(&seen);
-    if (out_of_memory)
+    if (!gathered)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (size_t i = last_complete != 0 ? last_complete : 1; torn && i < result->count; i++)
         result->rows[i].dropped = true;
@@ -214,6 +252,7 @@ static tdc_status demote_torn(struct tdc_csv_rows *result, const struct tdc_csv_
 
 tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_csv,
                               const char *result_header, const char *details_header,
+                              tdc_rows_of_call *rows_of_call, void *context,
                               struct tdc_error *error)
 {
     clear(journal, result_header, details_header);
@@ -227,7 +266,7 @@ tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_cs
     if (status == TDC_OK)
         status = tdc_csv_rows_read(journal->details_path, details_header, false, &details, error);
     if (status == TDC_OK)
-        status = demote_torn(&result, &details, error);
+        status = demote_torn(&result, &details, ends_early(&details, rows_of_call, context), error);
     if (status == TDC_OK)
         status = remember(journal, &result, error);
     if (status == TDC_OK) {

@@ -3,7 +3,9 @@
  *
  * The rows of a call are appended with one write each, details first and then the result row: a run
  * that is killed at any moment leaves whole calls, and after them at most details rows without
- * their result row or one torn row. Opening an existing pair cuts off both.
+ * their result row or one torn row. Opening an existing pair cuts off both. A details file that is
+ * shorter than the result file says (the machine lost power, a copy was cut) is noticed too, at
+ * whichever byte it ends: calls from there on are done again.
  */
 #ifndef TDC_PRECHECK_JOURNAL_H
 #define TDC_PRECHECK_JOURNAL_H
@@ -24,9 +26,15 @@ struct tdc_journal {
 tdc_status tdc_journal_start(struct tdc_journal *journal, const char *folder,
                              const char *result_header, const char *details_header,
                              struct tdc_error *error);
+/* How many details rows a call has; TDC_ROWS_UNKNOWN for one that cannot be asked. Called once, for
+ * the last call of the details file: whole rows alone do not show that it is complete. */
+#define TDC_ROWS_UNKNOWN SIZE_MAX
+typedef size_t tdc_rows_of_call(void *context, const char *call);
+
 /* Goes on with a result file and the details file beside it. TDC_ERR_REFUSED: not such a file. */
 tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_csv,
                               const char *result_header, const char *details_header,
+                              tdc_rows_of_call *rows_of_call, void *context,
                               struct tdc_error *error);
 bool tdc_journal_has(const struct tdc_journal *journal, const char *call);
 /* Either text may be empty. *first is set when the files were created by this call. */

@@ -1,5 +1,6 @@
 #include "host/precheck/json_details.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void quoted(struct tdc_text *text, const char *string)
     tdc_text_addc(text, '"');
 }
 
-static void put_head(struct tdc_json_details *details, const char *dump,
+static void put_head(struct tdc_json_details *details, const char *dump, const char *executor,
                      const struct tdc_precheck_options *options)
 {
     static const char *const roundings[] = {"auto", "none", "tested"};
@@ -32,16 +33,20 @@ static void put_head(struct tdc_json_details *details, const char *dump,
     tdc_text_adds(&head, "{\"dump\": ");
     quoted(&head, dump);
     tdc_text_addf(&head,
-                  ", \"profile\": \"%s\", \"bench_round\": \"%s\", \"max_abs_err\": %s, "
+                  ", \"tested\": \"%s\", \"profile\": \"%s\", \"standard\": \"%s\", "
+                  "\"bench_round\": \"%s\", \"max_abs_err\": %s, "
                   "\"cosine\": %s,\n \"rows\": [",
+                  executor != NULL ? executor : "recorded",
                   options->profile == TDC_PROFILE_COMPAT ? "compat" : "extended",
+                  options->standard == TDC_STANDARD_PYTORCH ? "pytorch" : "cosine",
                   roundings[options->bench_round], max_abs, cosine);
     tdc_put(&details->writer, tdc_text_get(&head), head.length);
     tdc_text_free(&head);
 }
 
 tdc_status tdc_json_details_start(struct tdc_json_details *details, const char *path,
-                                  const char *dump, const struct tdc_precheck_options *options,
+                                  const char *dump, const char *executor,
+                                  const struct tdc_precheck_options *options,
                                   struct tdc_error *error)
 {
     memset(details, 0, sizeof *details);
@@ -53,7 +58,7 @@ tdc_status tdc_json_details_start(struct tdc_json_details *details, const char *
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
     }
     details->open = details->first = true;
-    put_head(details, dump, options);
+    put_head(details, dump, executor, options);
     return TDC_OK;
 }
 
@@ -66,10 +71,43 @@ void tdc_json_details_add(struct tdc_json_details *details, const char *rows, si
     details->first = false;
 }
 
-tdc_status tdc_json_details_end(struct tdc_json_details *details, struct tdc_error *error)
+static void put_number(struct tdc_text *text, const char *name, double number)
+{
+    char digits[TDC_FLOAT_TEXT] = "null";
+    if (number >= 0 && isfinite(number))
+        tdc_float_repr(number, digits);
+    tdc_text_addf(text, ", \"%s\": %s", name, digits);
+}
+
+static void put_api(struct tdc_json_details *details, const struct tdc_precheck_api *api,
+                    bool first)
+{
+    struct tdc_text text;
+    tdc_text_init(&text, HEAD_LIMIT);
+    tdc_text_adds(&text, first ? "\n  {\"api\": " : ",\n  {\"api\": ");
+    quoted(&text, api->name);
+    tdc_text_addf(&text, ", \"calls\": %llu, \"failing\": %llu, \"skipped\": %llu",
+                  (unsigned long long)api->calls, (unsigned long long)api->failing,
+                  (unsigned long long)api->skipped);
+    put_number(&text, "worst_ulp", api->worst_ulp);
+    put_number(&text, "worst_abs_err", api->worst_abs);
+    tdc_text_adds(&text, ", \"worst_call\": ");
+    quoted(&text, api->worst_call != NULL ? api->worst_call : "");
+    tdc_text_adds(&text, ", \"skip_reason\": ");
+    quoted(&text, api->skip_reason != NULL ? api->skip_reason : "");
+    tdc_text_addc(&text, '}');
+    tdc_put(&details->writer, tdc_text_get(&text), text.length);
+    tdc_text_free(&text);
+}
+
+tdc_status tdc_json_details_end(struct tdc_json_details *details,
+                                const struct tdc_api_summary *apis, struct tdc_error *error)
 {
     if (!details->open)
         return TDC_OK;
+    TDC_PUT_LITERAL(&details->writer, "\n ],\n \"apis\": [");
+    for (size_t i = 0; i < apis->count; i++)
+        put_api(details, &apis->apis[i].api, i == 0);
     TDC_PUT_LITERAL(&details->writer, "\n ]}\n");
     bool flushed = tdc_byte_writer_flush(&details->writer);
     int failure = details->writer.failure;

@@ -2,6 +2,7 @@
 #ifndef TDC_PRECHECK_JSON_DETAILS_H
 #define TDC_PRECHECK_JSON_DETAILS_H
 
+#include "host/precheck/api_summary.h"
 #include "io/byte_writer.h"
 #include "io/out_file.h"
 
@@ -11,13 +12,16 @@ struct tdc_json_details {
     bool open, first;
 };
 
-/* The file appears with tdc_json_details_end. */
+/* The file appears with tdc_json_details_end. executor: NULL for recorded outputs. */
 tdc_status tdc_json_details_start(struct tdc_json_details *details, const char *path,
-                                  const char *dump, const struct tdc_precheck_options *options,
+                                  const char *dump, const char *executor,
+                                  const struct tdc_precheck_options *options,
                                   struct tdc_error *error);
 /* Rows as tdc_details_json makes them. */
 void tdc_json_details_add(struct tdc_json_details *details, const char *rows, size_t length);
-tdc_status tdc_json_details_end(struct tdc_json_details *details, struct tdc_error *error);
+/* Ends the rows and adds the API kinds, worst first. */
+tdc_status tdc_json_details_end(struct tdc_json_details *details,
+                                const struct tdc_api_summary *apis, struct tdc_error *error);
 /* Nothing is left of an unfinished file. */
 void tdc_json_details_discard(struct tdc_json_details *details);
 

@@ -57,9 +57,11 @@ static tdc_status native_forward(void *state, const struct tdc_reference_call *c
                                  struct tdc_arena *arena, struct tdc_reference_results *outputs)
 {
     (void)state;
-    tdc_status status = tdc_reference_forward(call, arena, outputs);
+    struct tdc_reference_call narrow = *call;
+    narrow.arithmetic = result_dtype(call);
+    tdc_status status = tdc_reference_forward(&narrow, arena, outputs);
     for (size_t i = 0; status == TDC_OK && i < outputs->count; i++)
-        status = round_value(&outputs->values[i], result_dtype(call), arena);
+        status = round_value(&outputs->values[i], narrow.arithmetic, arena);
     return status;
 }
 
@@ -89,7 +91,9 @@ static tdc_status native_backward(void *state, const struct tdc_reference_call *
                                   struct tdc_reference_results *results)
 {
     (void)state;
-    tdc_status status = tdc_reference_backward(call, gradients, gradient_count, arena, results);
+    struct tdc_reference_call narrow = *call;
+    narrow.arithmetic = result_dtype(call);
+    tdc_status status = tdc_reference_backward(&narrow, gradients, gradient_count, arena, results);
     size_t next = 0;
     for (size_t i = 0; status == TDC_OK && i < call->argument_count; i++)
         status = round_leaf(&call->arguments[i], 0, results, &next, arena);

@@ -69,7 +69,7 @@ static bool tested_outputs(struct tdc_call_check *check, struct tdc_values *valu
                            struct tdc_reason *reason)
 {
     struct tdc_checker *checker = check->checker;
-    if (!checker->calls->statistics)
+    if (checker->executor == NULL)
         return tdc_recorded_outputs(check, TDC_FORWARD, values, reason);
     struct tdc_reference_call call = tdc_check_reference_call(check);
     struct tdc_reference_results *results = tdc_arena_zeroed(&checker->arena, 1, sizeof *results);
@@ -86,7 +86,8 @@ bool tdc_pair_forward(struct tdc_call_check *check, struct tdc_reason *reason)
     if (!tested_outputs(check, &tested, reason) || !tdc_check_outputs(check, reason))
         return false;
     /* recorded as one list, computed as several outputs */
-    if (tested.count == 1 && tested.list[0].kind == TDC_VALUE_LIST && check->outputs.count > 1)
+    if (by_position(check) && tested.count == 1 && tested.list[0].kind == TDC_VALUE_LIST &&
+        check->outputs.count > 1)
         tested = (struct tdc_values){tested.list[0].items.values, tested.list[0].items.count};
     struct tdc_values bench = {check->outputs.values, check->outputs.count};
     if (strcmp(check->name, "npu_fusion_attention") == 0 && tested.count > 1)
@@ -128,17 +129,33 @@ static size_t mark_positional_leaves(struct tdc_call_check *check)
     return leaves;
 }
 
+/* 1 for an output of one element, as autograd has it; NULL for any other. */
+static struct tdc_reference_tensor *implied_gradient(struct tdc_call_check *check,
+                                                     const struct tdc_reference_value *output)
+{
+    if (!tdc_value_is_floating(output) || output->tensor->count != 1)
+        return NULL;
+    struct tdc_reference_tensor *one = tdc_reference_tensor_new(
+        &check->checker->arena, TDC_F64, output->tensor->rank, output->tensor->shape);
+    if (one != NULL)
+        one->real[0] = 1;
+    return one;
+}
+
 static bool strict_gradients(struct tdc_call_check *check, struct gradient_work *work,
                              struct tdc_reason *reason)
 {
     for (size_t i = 0; i < work->count; i++) {
         const struct tdc_reference_value *value = &check->gradients.list[i];
         if (value->kind == TDC_VALUE_NULL)
+            work->gradients[i] = implied_gradient(check, &check->outputs.values[i]);
+        else if (value->kind == TDC_VALUE_TENSOR)
+            work->gradients[i] = value->tensor;
+        else
+            return tdc_give_reason(reason, "gradients can be either Tensors or None");
+        if (work->gradients[i] == NULL)
             return tdc_give_reason(reason,
                                    "grad can be implicitly created only for scalar outputs");
-        if (value->kind != TDC_VALUE_TENSOR)
-            return tdc_give_reason(reason, "gradients can be either Tensors or None");
-        work->gradients[i] = value->tensor;
         work->given++;
     }
     if (work->leaves == 0)
@@ -172,7 +189,7 @@ static bool widen(struct tdc_call_check *check, struct gradient_work *work,
         return true;
     for (size_t i = 0; i < work->count; i++) {
         const struct tdc_reference_tensor *given = work->gradients[i];
-        if (given == NULL || !tdc_dtype_is_floating(given->dtype))
+        if (given == NULL)
             continue;
         struct tdc_reference_tensor *wide =
             tdc_arena_zeroed(&check->checker->arena, 1, sizeof *wide);
@@ -180,6 +197,9 @@ static bool widen(struct tdc_call_check *check, struct gradient_work *work,
             return tdc_give_reason(reason, "out of memory");
         *wide = *given;
         wide->dtype = TDC_F64;
+        wide->real = (double *)tdc_as_doubles(&check->checker->arena, given);
+        if (wide->real == NULL && given->count != 0)
+            return tdc_give_reason(reason, "out of memory");
         work->gradients[i] = wide;
     }
     return true;
@@ -238,23 +258,23 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     if (check->checker->calls->recorder == TDC_RECORDER_PYTORCH)
         return tdc_pair_autograd(check, reason);
-    bool statistics = check->checker->calls->statistics;
+    bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
     struct gradient_work work = {.leaves = mark_positional_leaves(check)};
-    if ((!statistics && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
+    if ((recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
         !prepare(check, &work, reason))
         return false;
     if (work.leaves == 0 || work.given == 0)
         return true;
     if (!reference_gradients(check, &work, &bench, reason) ||
-        (statistics && !executed_gradients(check, &work, &tested, reason)))
+        (!recorded && !executed_gradients(check, &work, &tested, reason)))
         return false;
     if (!by_position(check)) {
         drop_nulls(&bench);
         drop_all_but_floating(&bench);
         drop_all_but_floating(&tested);
         warn_of_counts(check, TDC_BACKWARD, tested.count, bench.count);
-    } else if (!statistics) {
+    } else if (recorded) {
         align_with_leaves(check, &tested);
     }
     return pair(check, TDC_BACKWARD, &bench, &tested, reason);
@@ -262,8 +282,7 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
 
 /* ---- backward of PyTorch --------------------------------------------------------------------- */
 
-/* APIs of several autograd nodes: the recorder sees the last node alone. */
-static bool is_composite(const char *name)
+bool tdc_is_composite(const char *name)
 {
     static const char *const names[] = {
         "matmul",     "einsum",        "outer",   "linear", "softsign",
@@ -278,20 +297,21 @@ static bool is_composite(const char *name)
 bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     static const char foreign[] = "recorded gradients do not belong to the api inputs";
-    bool statistics = check->checker->calls->statistics;
+    bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
     struct gradient_work work = {0};
-    if (!statistics && is_composite(check->name))
+    if (recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason))
+        return false;
+    if (recorded && !tdc_linear_gradients(check, &tested) && tdc_is_composite(check->name))
         return tdc_give_reason(reason, foreign);
-    if ((!statistics && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
-        !prepare(check, &work, reason))
+    if (!prepare(check, &work, reason))
         return false;
     if (work.given == 0)
         return true;
     if (!reference_gradients(check, &work, &bench, reason) ||
-        (statistics && !executed_gradients(check, &work, &tested, reason)))
+        (!recorded && !executed_gradients(check, &work, &tested, reason)))
         return false;
-    if (!statistics)
+    if (recorded)
         drop_nulls(&tested);
     if (bench.count != tested.count)
         return tdc_give_reason(reason, foreign);

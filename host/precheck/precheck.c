@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "host/precheck/filter.h"
 #include "host/precheck/input_file.h"
 #include "host/precheck/row_text.h"
 #include "host/precheck/window.h"
 #include "io/error.h"
 
 #define EXPLANATION_LIMIT ((size_t)16 << 20)
+#define CALL_MEMORY       ((size_t)16 << 30) /* of a call that is checked alone */
 
 void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile)
 {
@@ -39,6 +41,13 @@ tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_op
     tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
     if (status == TDC_OK)
         status = tdc_calls_load(dump_json, &rules, &made->calls, error);
+    if (status == TDC_OK && made->calls.statistics && options->mode == TDC_MODE_RECORDED)
+        status = tdc_fail(error, TDC_ERR_REFUSED,
+                          "%s: task statistics has no recorded outputs (mode recorded)", dump_json);
+    if (status == TDC_OK)
+        status = tdc_filter_names_check(&made->calls, options, error);
+    if (status == TDC_OK && options->distinct)
+        status = tdc_filter_repeated(&made->calls, error);
     if (status != TDC_OK) {
         tdc_precheck_free(made);
         return status;
@@ -67,7 +76,55 @@ size_t tdc_precheck_calls(const tdc_precheck *precheck)
     return precheck->calls.count;
 }
 
+/* NULL: the tested side was recorded. */
+static const char *executor_name(const struct tdc_precheck *precheck)
+{
+    const struct tdc_executor *executor = tdc_executor_for(&precheck->calls, precheck->options);
+    return executor != NULL ? executor->name : NULL;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
+
+static const struct tdc_call *call_named(const struct tdc_calls *calls, const char *name)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (strcmp(calls->calls[i].name, name) == 0)
+            return &calls->calls[i];
+    return NULL;
+}
+
+static size_t count_rows(const char *text)
+{
+    size_t rows = 0;
+    for (bool quoted = false; *text != '\0'; text++) {
+        quoted ^= *text == '"';
+        rows += *text == '\n' && !quoted;
+    }
+    return rows;
+}
+
+/* By checking the call again. */
+static size_t rows_of_call(void *context, const char *name)
+{
+    struct tdc_precheck *precheck = context;
+    const struct tdc_call *call = call_named(&precheck->calls, name);
+    struct tdc_checker checker;
+    size_t rows = TDC_ROWS_UNKNOWN;
+    if (call == NULL)
+        return rows;
+    if (tdc_checker_start(&checker, &precheck->calls, precheck->options, CALL_MEMORY)) {
+        struct tdc_call_check check;
+        struct tdc_found found;
+        tdc_found_init(&found);
+        tdc_check_call(&checker, call, &check);
+        tdc_found_take(&found, &check);
+        rows = count_rows(tdc_text_get(&found.details));
+        tdc_call_check_end(&check);
+        tdc_found_free(&found);
+    }
+    tdc_checker_end(&checker);
+    return rows;
+}
 
 static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *error)
 {
@@ -85,7 +142,8 @@ static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *
     const char *details = pytorch ? tdc_standard_header : tdc_details_header;
     precheck->journal_open = true;
     return resumed != NULL
-               ? tdc_journal_resume(&precheck->journal, resumed, result, details, error)
+               ? tdc_journal_resume(&precheck->journal, resumed, result, details, rows_of_call,
+                                    precheck, error)
                : tdc_journal_start(&precheck->journal, options->output, result, details, error);
 }
 
@@ -102,18 +160,62 @@ static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *err
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }
     return tdc_json_details_start(&precheck->json, precheck->json_path, precheck->calls.path,
-                                  precheck->options, error);
+                                  executor_name(precheck), precheck->options, error);
+}
+
+/* The stamp of "..._20260102030405.csv". */
+static const char *stamp_of(const char *result_path, int *length)
+{
+    const char *line = strrchr(result_path, '_');
+    const char *stamp = line != NULL ? line + 1 : "";
+    *length = (int)strcspn(stamp, ".");
+    return stamp;
+}
+
+static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    const struct tdc_precheck_options *options = precheck->options;
+    if (!options->save_error_data || executor_name(precheck) == NULL)
+        return TDC_OK;
+    int length, made;
+    const char *stamp = stamp_of(precheck->journal.result_path, &length);
+    if (options->error_data != NULL)
+        made = asprintf(&precheck->error_folder, "%s/ut_error_data%.*s", options->error_data,
+                        length, stamp);
+    else
+        made = asprintf(&precheck->error_folder, "%s/error_data", options->output);
+    if (made >= 0)
+        return TDC_OK;
+    precheck->error_folder = NULL;
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+}
+
+static void announce(const struct tdc_precheck *precheck, const char *what, const char *path)
+{
+    char text[4352];
+    snprintf(text, sizeof text, "UT task %s will be saved in %.4200s", what, path);
+    if (precheck->options->message != NULL)
+        precheck->options->message(precheck->options->context, TDC_MESSAGE_INFO, text);
+}
+
+/* What msprobe says of PyTorch dumps, and not of others. */
+static void announce_files(const struct tdc_precheck *precheck)
+{
+    if (precheck->calls.recorder != TDC_RECORDER_PYTORCH)
+        return;
+    announce(precheck, "result", precheck->journal.result_path);
+    announce(precheck, "details", precheck->journal.details_path);
+    if (precheck->error_folder != NULL)
+        announce(precheck, "error_data", precheck->error_folder);
 }
 
 static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
 {
-    const struct tdc_precheck_options *options = precheck->options;
-    if (options->save_error_data && precheck->calls.statistics &&
-        asprintf(&precheck->error_folder, "%s/error_data", options->output) < 0) {
-        precheck->error_folder = NULL;
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    }
     tdc_status status = open_journal(precheck, error);
+    if (status == TDC_OK)
+        status = name_error_folder(precheck, error);
+    if (status == TDC_OK)
+        announce_files(precheck);
     return status == TDC_OK ? open_json(precheck, error) : status;
 }
 
@@ -230,13 +332,13 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
                                   precheck->error_folder, error);
     if (status == TDC_OK)
         status = run_windows(precheck, &window, found, error);
+    tdc_api_summary_sort(&precheck->apis);
     if (status == TDC_OK && precheck->json.open) {
-        status = tdc_json_details_end(&precheck->json, error);
+        status = tdc_json_details_end(&precheck->json, &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
     tdc_window_end(&window);
     free(found);
-    tdc_api_summary_sort(&precheck->apis);
     precheck->summary.seconds = now() - start;
     return status;
 }
@@ -244,6 +346,7 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary)
 {
     *summary = precheck->summary;
+    summary->executor = executor_name(precheck);
 }
 
 size_t tdc_precheck_apis(const tdc_precheck *precheck)

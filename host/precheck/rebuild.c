@@ -93,6 +93,41 @@ static bool whole_list(struct tdc_rebuild *rebuild, const struct tdc_json *json,
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+/* Gives the sizes of a tensor without elements; false for any other, or none that is well-formed.
+ */
+static bool empty_shape(const struct tdc_json *element, int64_t sizes[TDC_REFERENCE_RANK],
+                        unsigned *rank)
+{
+    const struct tdc_json *shape = tdc_json_get(element, "shape");
+    bool empty = false;
+    *rank = 0;
+    for (const struct tdc_json *size = shape != NULL ? shape->child : NULL; size != NULL;
+         size = size->next, ++*rank) {
+        if (*rank == TDC_REFERENCE_RANK || !whole_number(size, &sizes[*rank]) || sizes[*rank] < 0)
+            return false;
+        empty |= sizes[*rank] == 0;
+    }
+    return empty;
+}
+
+static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element,
+                           tdc_dtype dtype, struct tdc_reference_tensor **tensor)
+{
+    const struct tdc_json *file = tdc_json_get(element, "data_name");
+    bool stored = file != NULL && file->kind == TDC_JSON_STRING;
+    int64_t sizes[TDC_REFERENCE_RANK];
+    unsigned rank;
+    if (rebuild->calls->statistics)
+        return rebuild->calls->recorder == TDC_RECORDER_PYTORCH
+                   ? tdc_draw_torch_tensor(rebuild, element, dtype, tensor)
+                   : tdc_draw_tensor(rebuild, element, dtype, tensor);
+    /* PyTorch's recorder keeps no file of an empty tensor */
+    if (stored || !empty_shape(element, sizes, &rank))
+        return tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, tensor);
+    *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, rank, sizes);
+    return *tensor != NULL || out_of_memory(rebuild);
+}
+
 static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *element,
                          struct tdc_reference_value *value)
 {
@@ -106,31 +141,7 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
                       "'UInt8', 'Int16', 'UInt16', 'Int32', 'UInt32', 'Int64', 'UInt64', "
                       "'Float16', 'Float32', 'Float64', 'Bool', 'BFloat16', 'Int4'])");
     struct tdc_reference_tensor *tensor;
-    const struct tdc_json *file = tdc_json_get(element, "data_name");
-    bool stored = file != NULL && file->kind == TDC_JSON_STRING;
-    bool done = rebuild->calls->statistics
-                    ? tdc_draw_tensor(rebuild, element, dtype, &tensor)
-                    : tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, &tensor);
-    if (!done && !stored && !rebuild->calls->statistics) {
-        /* PyTorch's recorder keeps no file of an empty tensor */
-        const struct tdc_json *shape = tdc_json_get(element, "shape");
-        int64_t sizes[TDC_REFERENCE_RANK] = {0};
-        unsigned rank = 0;
-        bool empty = false;
-        for (const struct tdc_json *size = shape != NULL ? shape->child : NULL;
-             size != NULL && rank < TDC_REFERENCE_RANK; size = size->next, rank++) {
-            if (!whole_number(size, &sizes[rank]) || sizes[rank] < 0)
-                return refuse(rebuild, "shape field in api_info.json is malformed");
-            empty |= sizes[rank] == 0;
-        }
-        if (!empty)
-            return false;
-        tensor = tdc_reference_tensor_new(rebuild->arena, dtype, rank, sizes);
-        if (tensor == NULL)
-            return out_of_memory(rebuild);
-        done = true;
-    }
-    if (!done)
+    if (!element_tensor(rebuild, element, dtype, &tensor))
         return false;
     const struct tdc_json *wants = tdc_json_get(element, "requires_grad");
     tensor->wants_gradient = rebuild->leaves && tdc_dtype_is_floating(dtype) && wants != NULL &&

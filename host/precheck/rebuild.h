@@ -23,7 +23,9 @@ struct tdc_rebuild {
     struct tdc_arena *arena; /* everything made lies here */
     struct tdc_tensor_scratch *scratch;
     bool check_files; /* msprobe's conditions on files: no links, owner, characters, size */
-    bool leaves;      /* mark tensors recorded with requires_grad (PyTorch) */
+    /* element of class numbers, drawn from 0 on though the recorded Min is a mark like -100 */
+    const struct tdc_json *classes;
+    bool leaves; /* mark tensors recorded with requires_grad (PyTorch) */
     struct tdc_reason *reason;
 };
 
@@ -41,9 +43,14 @@ bool tdc_rebuild_keywords(struct tdc_rebuild *rebuild, const struct tdc_json *ob
 /* The content of a tensor file as the recorded dtype. */
 bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dtype dtype,
                      struct tdc_reference_tensor **tensor);
-/* A tensor of random numbers between the recorded Min and Max, the same for every run. */
+/* A tensor of random numbers between the recorded Min and Max, the same for every run; as msprobe
+ * draws for MindSpore, and for PyTorch. */
 bool tdc_draw_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element, tdc_dtype dtype,
                      struct tdc_reference_tensor **tensor);
+bool tdc_draw_torch_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element,
+                           tdc_dtype dtype, struct tdc_reference_tensor **tensor);
+/* False when there is no shape of at most TDC_REFERENCE_RANK sizes. */
+bool tdc_drawn_shape(const struct tdc_json *element, int64_t *shape, unsigned *rank);
 
 #define TDC_JSON_PARSE_FAILED                                                                      \
     "[msprobe] Api Accuracy Checker parse json failed: check_and_get_from_json_dict failed: "

@@ -65,12 +65,12 @@ static void details_row(struct tdc_text *text, const struct tdc_call_check *chec
     tdc_text_adds(text, "\r\n");
 }
 
-/* A direction by TDC_STANDARD_PYTORCH; one that was skipped has a row with its reason. */
+/* A direction by TDC_STANDARD_PYTORCH; one that was skipped for a reason has a row with it. */
 static void standard_rows(struct tdc_text *text, const struct tdc_call_check *check,
                           enum tdc_direction direction)
 {
     const struct tdc_direction_check *found = &check->directions[direction];
-    size_t count = found->status == TDC_CHECK_SKIP ? 1 : found->count;
+    size_t count = found->status == TDC_CHECK_SKIP ? found->reason.text[0] != '\0' : found->count;
     for (size_t i = 0; i < count; i++) {
         struct tdc_standard_row skipped = {
             .bench_dtype = " ", .device_dtype = " ", .shape = " ", .status = TDC_CHECK_SKIP};

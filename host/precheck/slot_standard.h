@@ -28,18 +28,27 @@ enum tdc_standard_metric {
     TDC_STANDARD_METRICS
 };
 
+/* How a metric is written: msprobe's cells show which of Python's and numpy's numbers they are. */
+enum tdc_metric_form {
+    TDC_FORM_BLANK,  /* not computed */
+    TDC_FORM_ZERO,   /* the integer 0 */
+    TDC_FORM_FIXED,  /* float64: 14 decimals */
+    TDC_FORM_SINGLE, /* float32: its shortest text */
+    TDC_FORM_HALF    /* float16: the same */
+};
+
 struct tdc_standard_row {
     const char *bench_dtype, *device_dtype; /* "torch.float32"; " " when there is none */
     char shape[TDC_SHAPE_TEXT];
-    bool known[TDC_STANDARD_METRICS];
+    enum tdc_metric_form form[TDC_STANDARD_METRICS];
     double values[TDC_STANDARD_METRICS];
     tdc_check status;
     char message[512];
 };
 
 /*
- * Fills the row. The bench of float16 and bfloat16 results is the reference rounded to float32,
- * that of float32 results the reference itself. False when out of memory.
+ * Fills the row. The bench is the slot's reference in its own dtype; a float64 one is rounded to
+ * float32 where the device result is float16 or bfloat16. False when out of memory.
  */
 bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name,
                            const struct tdc_slot *slot, struct tdc_standard_row *row);

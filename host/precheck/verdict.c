@@ -77,7 +77,7 @@ static const double *rounded(struct tdc_arena *arena, const double *values, uint
 {
     double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
     for (uint64_t i = 0; copy != NULL && i < count; i++)
-        copy[i] = tdc_reference_round(values[i], dtype);
+        copy[i] = tdc_reference_cast(values[i], dtype);
     return copy;
 }
 
@@ -87,7 +87,7 @@ static bool drop_nonfinite(struct tdc_arena *arena, struct pair *pair)
 {
     uint64_t first = 0;
     while (first < pair->count && isfinite(pair->tested[first]) &&
-           isfinite(tdc_reference_round(pair->bench[first], pair->dtype)))
+           isfinite(tdc_reference_cast(pair->bench[first], pair->dtype)))
         first++;
     if (first == pair->count)
         return true;
@@ -97,7 +97,7 @@ static bool drop_nonfinite(struct tdc_arena *arena, struct pair *pair)
         return false;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < pair->count; i++) {
-        double b = tdc_reference_round(pair->bench[i], pair->dtype), t = pair->tested[i];
+        double b = tdc_reference_cast(pair->bench[i], pair->dtype), t = pair->tested[i];
         if (isfinite(b) && isfinite(t)) {
             bench[kept] = pair->bench[i];
             tested[kept++] = t;

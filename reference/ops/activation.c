@@ -1,7 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
+#include "reference/primitives/twister.h"
 
 static void plain(evaluation *e)
 {
@@ -102,13 +103,47 @@ static void glu(evaluation *e)
     tdc_give(e, tdc_mul(e, tdc_slice(e, x, dim, 0, half, 1), gate));
 }
 
-/* Zeros are drawn, so only the identity can be computed. */
+static bool drops(evaluation *e)
+{
+    return tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0;
+}
+
+/*
+ * The mask that torch draws for a float64 tensor after manual_seed(0), one thread and no MKL: 53
+ * bits per element of two words of its generator, kept when below the share to keep.
+ */
+static array *drawn_mask(evaluation *e, const array *like, double keep)
+{
+    struct tdc_twister twister;
+    tdc_twister_seed(&twister, 0);
+    array *mask = tdc_new_like(e, TDC_F64, like);
+    for (int64_t i = 0; i < mask->count; i++) {
+        uint64_t high = tdc_twister_word(&twister), low = tdc_twister_word(&twister);
+        double drawn = (double)((high << 32 | low) & 0x1fffffffffffff) * 0x1p-53;
+        mask->real[i] = drawn < keep ? tdc_step(e, 1 / keep) : 0;
+    }
+    return mask;
+}
+
 static void dropout(evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    if (tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0)
+    if (!drops(e)) {
+        tdc_give(e, tdc_array_argument(e, "input"));
+        return;
+    }
+    array *x = tdc_real_array_argument(e, "input");
+    double keep = 1 - tdc_real_argument(e, "p");
+    if (!(keep >= 0 && keep <= 1))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "dropout probability has to be between 0 and 1");
+    tdc_give(e, tdc_mul(e, x, drawn_mask(e, x, keep)));
+}
+
+/* The variants draw whole channels, or add noise: only the identity can be computed. */
+static void other_dropout(evaluation *e)
+{
+    if (drops(e))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    tdc_give(e, x);
+    tdc_give(e, tdc_array_argument(e, "input"));
 }
 
 #define FUNCTIONALS TDC_IN_FUNCTIONALS
@@ -125,14 +160,15 @@ static const struct tdc_operator rows[] = {
     {"selu", FUNCTIONALS | TDC_IN_TORCH, "input, inplace=False", selu, 0, 0},
     {"mish", FUNCTIONALS, "input, inplace=False", plain, TDC_MISH, 0},
     {"npu_mish", TDC_IN_NPU, "input", plain, TDC_MISH, 0},
-    {"hardshrink", FUNCTIONALS, "input, lambd=0.5", with_parameter, TDC_HARDSHRINK, 0},
+    {"hardshrink", FUNCTIONALS | TDC_IN_TORCH | TDC_IN_TENSOR, "input, lambd=0.5", with_parameter,
+     TDC_HARDSHRINK, 0},
     {"softshrink", FUNCTIONALS, "input, lambd=0.5", with_parameter, TDC_SOFTSHRINK, 0},
     {"hardsigmoid", FUNCTIONALS, "input, inplace=False", plain, TDC_HARDSIGMOID, 0},
     {"hardswish", FUNCTIONALS, "input, inplace=False", plain, TDC_HARDSWISH, 0},
     {"logsigmoid", FUNCTIONALS, "input", plain, TDC_LOGSIGMOID, 0},
     {"softsign", FUNCTIONALS, "input", plain, TDC_SOFTSIGN, 0},
     {"tanhshrink", FUNCTIONALS, "input", plain, TDC_TANHSHRINK, 0},
-    {"prelu", FUNCTIONALS | TDC_IN_TORCH, "input, weight", prelu, 0, 0},
+    {"prelu", FUNCTIONALS | TDC_IN_TORCH | TDC_IN_TENSOR, "input, weight", prelu, 0, 0},
     {"hardtanh", FUNCTIONALS, "input, min_val=-1.0, max_val=1.0, inplace=False", hardtanh, 0, 0},
     {"relu6", FUNCTIONALS, "input, inplace=False", relu6, 0, 0},
     {"threshold", FUNCTIONALS | TDC_IN_TORCH, "input, threshold, value, inplace=False", threshold,
@@ -141,8 +177,10 @@ static const struct tdc_operator rows[] = {
      "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", rrelu, 0, 0},
     {"glu", FUNCTIONALS, "input, dim=-1", glu, 0, 0},
     {"npu_fast_gelu fast_gelu", TDC_IN_NPU, "input", plain, TDC_FAST_GELU, 0},
+    {"dropout alpha_dropout feature_dropout feature_alpha_dropout", TDC_IN_TORCH,
+     "input, p, training", dropout, 0, 0},
     {"dropout", FUNCTIONALS, "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
     {"dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", FUNCTIONALS,
-     "input, p=0.5, training=True, inplace=False", dropout, 0, 0},
+     "input, p=0.5, training=True, inplace=False", other_dropout, 0, 0},
 };
 const struct tdc_operator_family tdc_activation_family = TDC_FAMILY("activations", rows);

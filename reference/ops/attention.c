@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/primitives/attention.h"
 #include "reference/primitives/primitives.h"
 
 /* ---- layouts: [B, N, S, D] inside
@@ -49,25 +50,6 @@ static array *from_heads(evaluation *e, array *y, enum layout layout)
                        (const int64_t[]){y->shape[0], y->shape[1], y->shape[2] * y->shape[3]});
 }
 
-/* Key and value heads shared by groups of query heads. */
-static array *repeat_heads(evaluation *e, array *x, int64_t heads)
-{
-    int64_t own = x->shape[1];
-    if (own == heads)
-        return x;
-    if (own < 1 || heads % own != 0)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "query heads are no multiple of key heads");
-    x = tdc_unsqueeze(e, x, 2);
-    x = tdc_expand(e, x, 5,
-                   (const int64_t[]){x->shape[0], own, heads / own, x->shape[3], x->shape[4]});
-    return tdc_reshape(e, x, 4, (const int64_t[]){x->shape[0], heads, x->shape[3], x->shape[4]});
-}
-
-static array *swap_last(evaluation *e, array *x)
-{
-    return tdc_swap(e, x, x->rank - 1, x->rank - 2);
-}
-
 /* ---- masks: true where a key is hidden
  * ------------------------------------------------------------ */
 
@@ -82,71 +64,126 @@ static array *band(evaluation *e, int64_t rows, int64_t columns, double pre, dou
     return mask;
 }
 
-static array *attention_mask(evaluation *e, const char *name, int64_t rows, int64_t columns)
-{
-    int64_t mode = tdc_int_argument(e, "sparse_mode");
-    double pre = tdc_real_argument(e, "pre_tokens"), next = tdc_real_argument(e, "next_tokens");
-    double open = (double)INFINITY;
-    bool given = tdc_given(e, name);
-    if (mode < 0 || mode > 4)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "sparse_mode %lld", (long long)mode);
-    if (given && mode < 2)
-        return tdc_truth(e, tdc_array_argument(e, name));
-    if (mode == 1)
-        return NULL;
-    if (mode == 2)
-        return band(e, rows, columns, open, 0);
-    if (mode == 3)
-        return band(e, rows, columns, open, (double)(columns - rows));
-    return pre >= (double)rows && next >= (double)columns ? NULL
-                                                          : band(e, rows, columns, pre, next);
-}
-
 /* ---- the operators
  * --------------------------------------------------------------------------------- */
 
-/* Row maxima and sums of exponentials, repeated eight times as the operator stores them. */
-static void give_statistics(evaluation *e, array *scores)
+/* Row maxima or sums, repeated eight times as the operator stores them. */
+static void give_eightfold(evaluation *e, array *x)
 {
-    array *top = tdc_constant(e, tdc_extreme_shared(e, scores, true));
-    array *shifted = tdc_sub(e, tdc_constant(e, scores), tdc_unsqueeze(e, top, 3));
-    array *total = tdc_sum_rows(e, tdc_apply(e, TDC_EXP, shifted));
-    int64_t shape[4] = {top->shape[0], top->shape[1], top->shape[2], 8};
-    tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, top, 3), 4, shape));
-    tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, total, 3), 4, shape));
+    int64_t shape[4] = {x->shape[0], x->shape[1], x->shape[2], 8};
+    tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, x, 3), 4, shape));
 }
 
 struct names {
     const char *mask, *shift, *scale, *drop; /* drop: NULL when the operator has none */
 };
 
+/* sparse_mode 0: the mask or a band; 1: the mask; 2, 3, 4: bands, their compressed mask ignored */
+static void read_mask(evaluation *e, const char *name, struct tdc_attention *a, int64_t rows,
+                      int64_t columns)
+{
+    int64_t mode = tdc_int_argument(e, "sparse_mode");
+    if (mode < 0 || mode > 4)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "sparse_mode %lld", (long long)mode);
+    if (tdc_given(e, name) && mode < 2)
+        a->hidden = tdc_truth(e, tdc_array_argument(e, name));
+    a->banded = a->hidden == NULL && mode != 1;
+    a->pre = mode == 2 || mode == 3 ? (double)INFINITY : tdc_real_argument(e, "pre_tokens");
+    a->next = mode == 2   ? 0
+              : mode == 3 ? (double)(columns - rows)
+                          : tdc_real_argument(e, "next_tokens");
+    a->banded &= !(a->pre >= (double)rows && a->next >= (double)columns);
+}
+
+static struct tdc_attention read_attention(evaluation *e, const struct names *names)
+{
+    struct tdc_attention a = {.scale = tdc_real_argument(e, names->scale), .hidden_term = -40000};
+    a.keep = tdc_real_argument(e, "keep_prob");
+    a.shift = tdc_optional_real_array(e, names->shift);
+    if (names->drop != NULL && tdc_given(e, names->drop))
+        a.kept = tdc_truth(e, tdc_array_argument(e, names->drop));
+    else if (a.keep != 1)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
+    return a;
+}
+
+/* One piece of a sequence list: lines [from, to) of [T, N, D] as [1, N, S, D]. */
+static array *piece(evaluation *e, array *x, int64_t from, int64_t to)
+{
+    return tdc_unsqueeze(e, tdc_swap(e, tdc_slice(e, x, 0, from, to - from, 1), 0, 1), 0);
+}
+
+#define MOST_SEQUENCES 4096
+
+/* Ends of the sequences, counted up; a single one when they are not given. */
+static size_t read_ends(evaluation *e, const char *name, int64_t *ends, int64_t lines)
+{
+    size_t count = 1;
+    ends[0] = lines;
+    if (tdc_given(e, name))
+        count = tdc_ints_argument(e, name, ends, MOST_SEQUENCES);
+    for (size_t i = 0; i < count; i++)
+        if (ends[i] < (i == 0 ? 0 : ends[i - 1]) || ends[i] > lines)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "%s must rise up to the length", name);
+    if (count > 0 && ends[count - 1] != lines)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "%s must end with the length", name);
+    return count;
+}
+
+/* Layout TND: sequences of different lengths one after the other, each attends to its own. */
+static void fused_packed(evaluation *e, const struct names *names)
+{
+    array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
+    array *v = tdc_real_array_argument(e, "value");
+    if (q->rank != 3 || k->rank != 3 || v->rank != 3)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "rank does not fit the layout");
+    int64_t *rows = tdc_take(e, MOST_SEQUENCES, sizeof *rows);
+    int64_t *columns = tdc_take(e, MOST_SEQUENCES, sizeof *columns);
+    size_t count = read_ends(e, "actual_seq_qlen", rows, q->shape[0]);
+    if (count == 0 || count != read_ends(e, "actual_seq_kvlen", columns, k->shape[0]))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "sequences of query and key differ in number");
+    array **out = tdc_take(e, 3 * (int64_t)count, sizeof *out);
+    array **most = out + count, **sums = out + 2 * count;
+    for (size_t i = 0; i < count; i++) {
+        int64_t from = i == 0 ? 0 : rows[i - 1], first = i == 0 ? 0 : columns[i - 1];
+        struct tdc_attention a = read_attention(e, names);
+        if (a.shift != NULL || a.kept != NULL)
+            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "pse or dropout with layout TND");
+        a.q = piece(e, q, from, rows[i]);
+        a.k = piece(e, k, first, columns[i]);
+        a.v = piece(e, v, first, columns[i]);
+        read_mask(e, names->mask, &a, rows[i] - from, columns[i] - first);
+        array *y = tdc_attend(e, &a, &most[i], &sums[i]);
+        out[i] = tdc_swap(e, tdc_squeeze(e, y, 0), 0, 1);
+        most[i] = tdc_swap(e, tdc_squeeze(e, most[i], 0), 0, 1);
+        sums[i] = tdc_swap(e, tdc_squeeze(e, sums[i], 0), 0, 1);
+    }
+    tdc_give(e, tdc_concatenate(e, out, count, 0));
+    for (int which = 0; which < 2; which++) {
+        array *x = tdc_concatenate(e, which == 0 ? most : sums, count, 0);
+        int64_t shape[3] = {x->shape[0], x->shape[1], 8};
+        tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, x, 2), 3, shape));
+    }
+}
+
 static void fused(evaluation *e, const struct names *names)
 {
+    if (strcmp(tdc_text_argument(e, "input_layout"), "TND") == 0) {
+        fused_packed(e, names);
+        return;
+    }
     enum layout layout = layout_argument(e);
-    array *q = tdc_real_array_argument(e, "query");
+    array *q = tdc_real_array_argument(e, "query"), *most, *sums;
     int64_t heads = tdc_int_argument(e, "head_num");
     int64_t depth = layout <= SBH && heads > 0 && q->rank == 3 ? q->shape[2] / heads : 0;
-    q = to_heads(e, q, layout, depth);
-    array *k = to_heads(e, tdc_real_array_argument(e, "key"), layout, depth);
-    array *v = to_heads(e, tdc_real_array_argument(e, "value"), layout, depth);
-    k = repeat_heads(e, k, q->shape[1]);
-    v = repeat_heads(e, v, q->shape[1]);
-    array *scores = tdc_matmul(e, q, swap_last(e, k));
-    if (tdc_given(e, names->shift))
-        scores = tdc_add(e, scores, tdc_real_array_argument(e, names->shift));
-    scores = tdc_scale(e, scores, tdc_real_argument(e, names->scale));
-    array *mask = attention_mask(e, names->mask, q->shape[2], k->shape[2]);
-    if (mask != NULL)
-        scores = tdc_add(e, scores, tdc_scale(e, mask, -40000));
-    array *weights = tdc_softmax_rows(e, scores);
-    double keep = tdc_real_argument(e, "keep_prob");
-    if (names->drop != NULL && tdc_given(e, names->drop))
-        weights = tdc_scale(
-            e, tdc_mul(e, weights, tdc_truth(e, tdc_array_argument(e, names->drop))), 1 / keep);
-    else if (keep != 1)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    tdc_give(e, from_heads(e, tdc_matmul(e, weights, v), layout));
-    give_statistics(e, scores);
+    struct tdc_attention a = read_attention(e, names);
+    a.q = to_heads(e, q, layout, depth);
+    a.k = to_heads(e, tdc_real_array_argument(e, "key"), layout, depth);
+    a.v = to_heads(e, tdc_real_array_argument(e, "value"), layout, depth);
+    read_mask(e, names->mask, &a, a.q->shape[2], a.k->shape[2]);
+    tdc_give(e, from_heads(e, tdc_attend(e, &a, &most, &sums), layout));
+    give_eightfold(e, most);
+    give_eightfold(e, sums);
 }
 
 static void flash_attention_score(evaluation *e)
@@ -159,6 +196,26 @@ static void fusion_attention(evaluation *e)
     fused(e, &(const struct names){"atten_mask", "pse", "scale", NULL});
 }
 
+/* x with the outer dimensions of `shape`, the last two its own. */
+static array *with_outer(evaluation *e, array *x, unsigned rank, const int64_t *shape)
+{
+    int64_t wide[TDC_REFERENCE_RANK];
+    if (x->rank < 2)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
+    memcpy(wide, shape, sizeof wide);
+    wide[rank - 2] = x->shape[x->rank - 2];
+    wide[rank - 1] = x->shape[x->rank - 1];
+    return tdc_expand(e, x, rank, wide);
+}
+
+static array *not_of(evaluation *e, array *mask)
+{
+    array *y = tdc_new_like(e, TDC_BOOL, mask);
+    for (int64_t i = 0; i < y->count; i++)
+        y->whole[i] = mask->whole[i] == 0;
+    return y;
+}
+
 static void scaled_dot_product(evaluation *e)
 {
     array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
@@ -167,20 +224,38 @@ static void scaled_dot_product(evaluation *e)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
     if (q->rank < 2 || k->rank < 2 || v->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
-    double scale = tdc_given(e, "scale") ? tdc_real_argument(e, "scale")
-                                         : 1 / sqrt((double)q->shape[q->rank - 1]);
-    array *scores = tdc_scale(e, tdc_matmul(e, q, swap_last(e, k)), scale);
-    array *hidden = tdc_number(e, -(double)INFINITY);
+    struct tdc_attention a = {.hidden_term = -(double)INFINITY, .keep = 1, .safe = true};
+    a.scale = tdc_given(e, "scale") ? tdc_real_argument(e, "scale")
+                                    : 1 / sqrt((double)q->shape[q->rank - 1]);
+    if (!tdc_bool_argument(e, "enable_gqa")) {
+        unsigned rank;
+        int64_t shape[TDC_REFERENCE_RANK];
+        array outer_q = *q, outer_k = *k, both = *q;
+        outer_q.shape[q->rank - 1] = outer_q.shape[q->rank - 2] = 1;
+        outer_k.shape[k->rank - 1] = outer_k.shape[k->rank - 2] = 1;
+        tdc_broadcast_shape(e, &outer_q, &outer_k, &both.rank, both.shape);
+        outer_k = *v;
+        outer_k.shape[v->rank - 1] = outer_k.shape[v->rank - 2] = 1;
+        tdc_broadcast_shape(e, &both, &outer_k, &rank, shape);
+        q = with_outer(e, q, rank, shape);
+        k = with_outer(e, k, rank, shape);
+        v = with_outer(e, v, rank, shape);
+    }
+    a.q = q;
+    a.k = k;
+    a.v = v;
     if (tdc_bool_argument(e, "is_causal")) {
-        int64_t rows = q->shape[q->rank - 2], columns = k->shape[k->rank - 2];
-        scores = tdc_select(e, band(e, rows, columns, (double)INFINITY, 0), hidden, scores);
+        a.banded = true;
+        a.pre = (double)INFINITY;
     }
     if (tdc_given(e, "attn_mask")) {
         array *mask = tdc_array_argument(e, "attn_mask");
-        scores = mask->dtype == TDC_BOOL ? tdc_select(e, mask, scores, hidden)
-                                         : tdc_add(e, scores, mask);
+        if (mask->dtype == TDC_BOOL)
+            a.hidden = not_of(e, mask);
+        else
+            a.bias = tdc_to_real(e, mask);
     }
-    tdc_give(e, tdc_matmul(e, tdc_softmax_rows(e, scores), v));
+    tdc_give(e, tdc_attend(e, &a, NULL, NULL));
 }
 
 static void scaled_masked_softmax(evaluation *e)
@@ -210,7 +285,8 @@ static const struct tdc_operator rows[] = {
      "gen_mask_parallel=True, sync=False",
      fusion_attention, 0, 0},
     {"scaled_dot_product_attention", TDC_IN_TORCH_FUNCTIONAL | TDC_IN_MINT_FUNCTIONAL,
-     "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None",
+     "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, "
+     "enable_gqa=False",
      scaled_dot_product, 0, 0},
     {"npu_scaled_masked_softmax", TDC_IN_NPU, "input, mask, scale=1, fixed_triu_mask=False",
      scaled_masked_softmax, 0, 0},

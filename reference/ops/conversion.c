@@ -28,6 +28,22 @@ static void to(evaluation *e)
     tdc_give(e, x);
 }
 
+/* type() without a dtype names the tensor's class. */
+static void type(evaluation *e)
+{
+    static const char *const names[TDC_DTYPE_COUNT] = {
+        [TDC_BOOL] = "torch.BoolTensor", [TDC_I8] = "torch.CharTensor",
+        [TDC_I16] = "torch.ShortTensor", [TDC_I32] = "torch.IntTensor",
+        [TDC_I64] = "torch.LongTensor",  [TDC_U8] = "torch.ByteTensor",
+        [TDC_F16] = "torch.HalfTensor",  [TDC_BF16] = "torch.BFloat16Tensor",
+        [TDC_F32] = "torch.FloatTensor", [TDC_F64] = "torch.DoubleTensor"};
+    const char *name = names[tdc_array_argument(e, "input")->dtype];
+    if (tdc_given(e, "to") || name == NULL)
+        to(e);
+    else
+        tdc_give_value(e, (value){.kind = TDC_VALUE_TEXT, .text = name});
+}
+
 static void type_as(evaluation *e)
 {
     tdc_give(e,
@@ -49,7 +65,9 @@ static const struct tdc_operator rows[] = {
     CAST("byte", TDC_U8),
     CAST("char", TDC_I8),
     CAST("bool", TDC_BOOL),
-    {"to type astype cast", TDC_IN_TENSOR,
+    {"type", TDC_IN_TENSOR, "input, to=None, second=None, *, non_blocking=False", type, 0,
+     TDC_IS_CONVERSION},
+    {"to astype cast", TDC_IN_TENSOR,
      "input, to=None, second=None, *, non_blocking=False, copy=False", to, 0, TDC_IS_CONVERSION},
     {"npu_dtype_cast", TDC_IN_NPU, "input, to, second=None", to, 0, TDC_IS_CONVERSION},
     {"type_as", TDC_IN_TENSOR, "input, other", type_as, 0, TDC_IS_CONVERSION},

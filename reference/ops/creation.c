@@ -112,6 +112,13 @@ static void fill(evaluation *e)
     tdc_give(e, tdc_select(e, all, tdc_convert(e, tdc_reshape(e, v, 0, NULL), x->dtype), x));
 }
 
+static void one(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
+    tdc_give(e, tdc_select(e, none, x, tdc_convert(e, tdc_number(e, 1), x->dtype)));
+}
+
 static void zero(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
@@ -152,6 +159,73 @@ static void one_hot(evaluation *e)
     tdc_give(e, y);
 }
 
+/* base to the power of equally spaced exponents */
+static void logspace(evaluation *e)
+{
+    double start = tdc_real_argument(e, "start"), end = tdc_real_argument(e, "end");
+    double base = tdc_real_argument(e, "base");
+    int64_t n = tdc_int_argument(e, "steps");
+    array *y = tdc_new(e, TDC_F64, 1, &n);
+    double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
+    for (int64_t i = 0; i < n; i++)
+        y->real[i] = pow(base, i < n / 2 || n == 1 ? start + step * (double)i
+                                                   : end - step * (double)(n - 1 - i));
+    tdc_give(e, tdc_convert(e, y, tdc_dtype_argument(e, "dtype", TDC_F64)));
+}
+
+/* Its end included: torch's older arange. */
+static void range(evaluation *e)
+{
+    double start = tdc_real_argument(e, "start"), step = tdc_real_argument(e, "step");
+    double length = floor((tdc_real_argument(e, "end") - start) / step) + 1;
+    if (!(step != 0) || !(length < 0x1p40) || length < 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "step must be nonzero and lead to the end");
+    int64_t n = (int64_t)length;
+    array *y = tdc_new(e, TDC_F64, 1, &n);
+    for (int64_t i = 0; i < n; i++)
+        y->real[i] = start + (double)i * step;
+    tdc_give(e, tdc_convert(e, y, tdc_dtype_argument(e, "dtype", TDC_F64)));
+}
+
+/* new_zeros, new_ones, new_full: shape given, dtype the tensor's */
+static void constant_new(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input");
+    int64_t shape[RANK];
+    size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
+    array *fill = e->operator->variant<0 ? tdc_array_argument(e, "fill_value")
+                                         : tdc_number(e, e->operator->variant);
+    tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), (unsigned)rank, shape, fill));
+}
+
+/* Rows and columns of the elements of a triangle: tril -1, triu 1. */
+static void triangle_indices(evaluation *e)
+{
+    int64_t lines = tdc_int_argument(e, "row"), columns = tdc_int_argument(e, "col");
+    int64_t offset = tdc_int_argument(e, "offset"), found = 0;
+    if (lines < 0 || columns < 0 || lines > INT32_MAX || columns > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "sizes are out of range");
+    bool lower = e->operator->variant<0;
+    int64_t *at = tdc_take(e, lines * columns, sizeof *at);
+    for (int64_t i = 0; i < lines * columns; i++) {
+        int64_t away = i % columns - i / columns;
+        if (lower ? away <= offset : away >= offset)
+            at[found++] = i;
+    }
+    array *y = tdc_new(e, tdc_dtype_argument(e, "dtype", TDC_I64), 2, (const int64_t[]){2, found});
+    for (int64_t i = 0; i < found; i++) {
+        y->whole[i] = at[i] / columns;
+        y->whole[found + i] = at[i] % columns;
+    }
+    tdc_give(e, y);
+}
+
+static void scalar_tensor(evaluation *e)
+{
+    array *v = tdc_array_argument(e, "value");
+    tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", TDC_F64), 0, NULL, v));
+}
+
 static void nothing(evaluation *e)
 {
     tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
@@ -176,6 +250,18 @@ static void numel(evaluation *e)
 {
     tdc_give_value(e,
                    (value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->count});
+}
+
+static void rank_of(evaluation *e)
+{
+    tdc_give_value(e,
+                   (value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->rank});
+}
+
+static void is_floating_point(evaluation *e)
+{
+    bool floating = tdc_dtype_is_floating(tdc_array_argument(e, "input")->dtype);
+    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = floating});
 }
 
 static value element_value(const array *x, int64_t i)
@@ -235,8 +321,17 @@ static const struct tdc_operator rows[] = {
     {"eye", CREATION, "n, m=None, dtype=None", eye, 0, NOT},
     {"arange", CREATION, "start, end=None, step=1, *, dtype=None", arange, 0, NOT},
     {"linspace", CREATION, "start, end, steps, *, dtype=None", linspace, 0, NOT},
-    {"fill_ fill", TDC_IN_TENSOR, "input, value", fill, 0, 0},
-    {"zero_", TDC_IN_TENSOR, "input", zero, 0, 0},
+    {"logspace", CREATION, "start, end, steps, base=10.0, *, dtype=None", logspace, 0, NOT},
+    {"range", CREATION, "start=0, end=None, step=1, *, dtype=None", range, 0, NOT},
+    {"new_zeros", TDC_IN_TENSOR, "input, *shape, dtype=None", constant_new, 0, NOT},
+    {"new_ones", TDC_IN_TENSOR, "input, *shape, dtype=None", constant_new, 1, NOT},
+    {"new_full", TDC_IN_TENSOR, "input, shape, fill_value, *, dtype=None", constant_new, -1, NOT},
+    {"tril_indices", CREATION, "row, col, offset=0, *, dtype=None", triangle_indices, -1, NOT},
+    {"triu_indices", CREATION, "row, col, offset=0, *, dtype=None", triangle_indices, 1, NOT},
+    {"scalar_tensor", CREATION, "value, *, dtype=None", scalar_tensor, 0, NOT},
+    {"one_", TDC_IN_NPU, "input", one, 0, 0},
+    {"fill_ fill", TDC_IN_TENSOR | TDC_IN_TORCH, "input, value", fill, 0, 0},
+    {"zero_", TDC_IN_TENSOR | TDC_IN_TORCH, "input", zero, 0, 0},
     {"copy_", TDC_IN_TENSOR, "input, src, non_blocking=False", copy, 0, 0},
     {"one_hot one_hot_ext", TDC_IN_FUNCTIONALS, "input, num_classes=-1", one_hot, 0, NOT},
     {"npu_one_hot", TDC_IN_NPU, "input, num_classes=-1", one_hot, 0, NOT},
@@ -247,6 +342,9 @@ static const struct tdc_operator rows[] = {
      nothing, 0, TDC_IS_RANDOM},
     {"size", TDC_IN_TENSOR, "input, dim=None", size, 0, NOT},
     {"numel nelement", METHODS, "input", numel, 0, NOT},
+    {"dim ndimension", TDC_IN_TENSOR, "input", rank_of, 0, NOT},
+    {"is_floating_point", METHODS, "input", is_floating_point, 0, NOT},
+    {"is_nonzero __nonzero__", METHODS, "input", truth_value, 0, NOT},
     {"item", METHODS, "input", item, 0, NOT},
     {"__bool__", TDC_IN_TENSOR, "input", truth_value, 0, NOT},
     {"tolist", TDC_IN_TENSOR, "input", tolist, 0, NOT},

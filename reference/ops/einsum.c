@@ -99,12 +99,27 @@ static void append(char *to, const char *letters)
     strncat(to, letters, RANK - strlen(to));
 }
 
+/* A dimension of one element broadcasts against the other operand's: it is left out. */
+static void drop_ones(evaluation *e, struct lettered *o, const struct lettered *other)
+{
+    for (unsigned d = 0; d < o->x->rank;) {
+        if (o->x->shape[d] != 1 || extent(other, o->letters[d]) < 2) {
+            d++;
+            continue;
+        }
+        o->x = tdc_squeeze(e, o->x, d);
+        memmove(o->letters + d, o->letters + d + 1, strlen(o->letters + d));
+    }
+}
+
 static struct lettered contract(evaluation *e, struct lettered *a, struct lettered *b,
                                 const char *wanted)
 {
     char batch[RANK + 1] = "", inner[RANK + 1] = "", rows[RANK + 1] = "", columns[RANK + 1] = "";
     char order[3 * RANK + 1];
     int64_t shape[3 * RANK], ignored[RANK];
+    drop_ones(e, a, b);
+    drop_ones(e, b, a);
     sum_unused(e, a, b->letters, wanted);
     sum_unused(e, b, a->letters, wanted);
     for (const char *c = a->letters; *c != 0; c++) {
@@ -134,10 +149,38 @@ static struct lettered contract(evaluation *e, struct lettered *a, struct letter
     return result;
 }
 
+/* The dimensions an ellipsis stands for are called '0', '1', ... from the last one on. */
+static unsigned add_ellipsis(evaluation *e, struct lettered *o, unsigned length, unsigned rank,
+                             const char *behind)
+{
+    unsigned named = length;
+    for (; *behind != 0 && *behind != ',' && *behind != '-'; behind++)
+        named += *behind != ' ';
+    if (named > rank || rank - named > 10)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "subscripts do not fit the operands");
+    for (unsigned i = rank - named; i-- > 0;)
+        o->letters[length++] = (char)('0' + i);
+    return length;
+}
+
+/* All ellipsis dimensions, the outermost first. */
+static unsigned whole_ellipsis(const struct lettered *operands, size_t count, char *to)
+{
+    unsigned length = 0;
+    for (char c = '9'; c >= '0'; c--)
+        for (size_t i = 0; i < count; i++)
+            if (strchr(operands[i].letters, c) != NULL) {
+                to[length++] = c;
+                break;
+            }
+    to[length] = 0;
+    return length;
+}
+
 /* Letters of the result when the equation has no arrow: those that come once, sorted. */
 static void implicit_result(const struct lettered *operands, size_t count, char *result)
 {
-    unsigned length = 0;
+    unsigned length = whole_ellipsis(operands, count, result);
     for (int c = 'A'; c <= 'z'; c++) {
         size_t uses = 0;
         for (size_t i = 0; i < count; i++)
@@ -158,8 +201,13 @@ static size_t read_operands(evaluation *e, array *const *arrays, size_t count, c
         for (; *text != 0 && *text != ',' && *text != '-'; text++) {
             if (*text == ' ')
                 continue;
+            if (strncmp(text, "...", 3) == 0) {
+                length = add_ellipsis(e, &operands[i], length, arrays[i]->rank, text + 3);
+                text += 2;
+                continue;
+            }
             if (!isalpha((unsigned char)*text) || length >= RANK)
-                tdc_refuse(e, TDC_ERR_UNSUPPORTED, "einsum with an ellipsis");
+                tdc_refuse(e, TDC_ERR_ARGUMENT, "subscripts must be letters");
             operands[i].letters[length++] = *text;
         }
         operands[i].letters[length] = 0;
@@ -185,9 +233,15 @@ static void einsum(evaluation *e)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "einsum of more than six operands");
     if (text[0] == '-' && text[1] == '>') {
         unsigned length = 0;
-        for (text += 2; *text != 0; text++)
-            if (isalpha((unsigned char)*text) && length < RANK)
+        for (text += 2; *text != 0; text++) {
+            if (strncmp(text, "...", 3) == 0 && length + 10 <= RANK) {
+                length += whole_ellipsis(operands, count, result + length);
+                text += 2;
+            } else if (isalpha((unsigned char)*text) && length < RANK) {
                 result[length++] = *text;
+            }
+        }
+        result[length] = 0;
     } else {
         implicit_result(operands, count, result);
     }

@@ -11,15 +11,27 @@ static void unary(evaluation *e)
     tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, tdc_array_argument(e, "input")));
 }
 
+static array *round_decimals(evaluation *e, array *x, int64_t decimals)
+{
+    if (decimals < -308 || decimals > 308)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "decimals is out of range");
+    double unit = 1;
+    for (int64_t i = 0; i < decimals || i < -decimals; i++)
+        unit *= 10;
+    array *units = tdc_number(e, unit);
+    enum tdc_binary before = decimals > 0 ? TDC_MUL : TDC_DIV;
+    array *y = tdc_apply(e, TDC_ROUND, tdc_combine(e, before, x, units));
+    return tdc_combine(e, decimals > 0 ? TDC_DIV : TDC_MUL, y, units);
+}
+
 /* Integers stay what they are. */
 static void rounding(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     if (!tdc_dtype_is_floating(x->dtype))
         tdc_give(e, x);
-    else if (e->operator->variant == TDC_ROUND && tdc_given(e, "decimals") &&
-             tdc_int_argument(e, "decimals") != 0)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "round to decimals");
+    else if (e->operator->variant == TDC_ROUND && tdc_int_argument(e, "decimals") != 0)
+        tdc_give(e, round_decimals(e, x, tdc_int_argument(e, "decimals")));
     else
         tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, x));
 }
@@ -31,6 +43,8 @@ static void signed_unary(evaluation *e)
         tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->operator->variant, x, -1, 0, 0));
         return;
     }
+    if (x->dtype == TDC_BOOL && e->operator->variant == TDC_SQUARE)
+        x = tdc_convert(e, x, TDC_I64);
     array *y = tdc_new_like(e, x->dtype, x);
     for (int64_t i = 0; i < x->count; i++) {
         int64_t v = x->whole[i];
@@ -226,10 +240,10 @@ static void lerp(evaluation *e)
 /* x + value * a * b, x + value * a / b */
 static void add_combined(evaluation *e)
 {
-    array *t = tdc_combine(e, (enum tdc_binary)e->operator->variant,
-                           tdc_array_argument(e, "tensor1"), tdc_array_argument(e, "tensor2"));
-    t = tdc_scale(e, t, tdc_real_argument(e, "value"));
-    tdc_give(e, tdc_add(e, tdc_array_argument(e, "input"), t));
+    array *t = tdc_combine_any(e, (enum tdc_binary)e->operator->variant,
+                               tdc_array_argument(e, "tensor1"), tdc_array_argument(e, "tensor2"));
+    t = tdc_combine_any(e, TDC_MUL, t, tdc_array_argument(e, "value"));
+    tdc_give(e, tdc_combine_any(e, TDC_ADD, tdc_array_argument(e, "input"), t));
 }
 
 #define METHODS TDC_IN_METHODS
@@ -287,6 +301,9 @@ static const struct tdc_operator rows[] = {
     {"trunc fix", METHODS, "input", rounding, TDC_TRUNC, 0},
     {"nan_to_num", METHODS, "input, nan=None, posinf=None, neginf=None", nan_to_num, 0, 0},
     {"clamp clip", METHODS, "input, min=None, max=None", clamp, 0, 0},
+    {"clamp_min", METHODS, "input, min, *, max=None", clamp, 0, 0},
+    {"clamp_max", METHODS, "input, max, *, min=None", clamp, 0, 0},
+    {"conj_physical resolve_neg resolve_conj conj real", METHODS, "input", identity, 0, 0},
     {"clone contiguous positive", METHODS, "input, memory_format=None", identity, 0, 0},
     {"rad2deg", METHODS, "input", degrees, 1, 0},
     {"deg2rad", METHODS, "input", degrees, 0, 0},

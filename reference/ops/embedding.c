@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 struct embedding_detail {
     const array *index;
@@ -25,7 +25,8 @@ static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gra
             continue;
         double by = d->by_count ? (double)uses[row] : 1;
         for (int64_t k = 0; k < width; k++)
-            g->real[row * width + k] += gradient->real[i * width + k] / by;
+            g->real[row * width + k] =
+                tdc_step(e, g->real[row * width + k] + gradient->real[i * width + k] / by);
     }
     tdc_collect(e, weight, g);
 }
@@ -72,7 +73,8 @@ static void embedding(evaluation *e)
     *d = (struct embedding_detail){index, -1, tdc_bool_argument(e, "scale_grad_by_freq")};
     if (tdc_given(e, "padding_idx")) {
         d->padding = tdc_int_argument(e, "padding_idx");
-        d->padding += d->padding < 0 ? lines : 0;
+        /* -1 is torch.embedding's word for none */
+        d->padding += d->padding < 0 && e->operator->variant == 0 ? lines : 0;
     }
     tdc_note(e, y, pull_embedding, d, 1, &weight);
     tdc_give(e, y);
@@ -86,6 +88,6 @@ static const struct tdc_operator rows[] = {
     {"embedding", TDC_IN_TORCH,
      "weight, input, padding_idx=-1, scale_grad_by_freq=False, sparse=False, max_norm=None, "
      "norm_type=2.0",
-     embedding, 0, 0},
+     embedding, 1, 0},
 };
 const struct tdc_operator_family tdc_embedding_family = TDC_FAMILY("embedding", rows);

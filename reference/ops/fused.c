@@ -33,13 +33,14 @@ static void add_rms_norm(evaluation *e)
     tdc_give(e, x);
 }
 
+/* As torch.chunk(2): of an odd size the first half is the longer one. */
 static void halves(evaluation *e, array *x, unsigned dim, array *half[2])
 {
-    if (x->rank == 0 || x->shape[dim] % 2 != 0)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension must be even");
-    int64_t n = x->shape[dim] / 2;
-    half[0] = tdc_slice(e, x, dim, 0, n, 1);
-    half[1] = tdc_slice(e, x, dim, n, n, 1);
+    if (x->rank == 0 || x->shape[dim] < 2)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension needs at least two elements");
+    int64_t first = (x->shape[dim] + 1) / 2;
+    half[0] = tdc_slice(e, x, dim, 0, first, 1);
+    half[1] = tdc_slice(e, x, dim, first, x->shape[dim] - first, 1);
 }
 
 static void rotary_mul(evaluation *e)
@@ -58,7 +59,10 @@ static void rotary_mul(evaluation *e)
 static void swiglu(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input"), *half[2];
-    halves(e, x, tdc_dim_argument(e, "dim", x->rank), half);
+    unsigned dim = tdc_dim_argument(e, "dim", x->rank);
+    if (x->rank != 0 && x->shape[dim] % 2 != 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension must be even");
+    halves(e, x, dim, half);
     tdc_give(e, tdc_mul(e, tdc_apply(e, TDC_SILU, half[0]), half[1]));
 }
 
@@ -114,65 +118,26 @@ static void gating_top_k(evaluation *e)
     tdc_give(e, row);
 }
 
-/* ---- optimisers
- * ------------------------------------------------------------------------------------ */
-
-static void read_state(evaluation *e, array *state[3])
+/* The layout in memory changes, no value does. */
+static void as_is(evaluation *e)
 {
-    array **out;
-    if (tdc_arrays_argument(e, "out", &out) != 3)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "out must be var, m and v");
-    for (int i = 0; i < 3; i++)
-        state[i] = tdc_constant(e, out[i]);
+    tdc_give(e, tdc_array_argument(e, "input"));
 }
 
-/* a * x + b * y */
-static array *blend(evaluation *e, double a, array *x, double b, array *y)
+/* Of rows with the probabilities of their classes. */
+static void softmax_cross_entropy(evaluation *e)
 {
-    return tdc_add(e, tdc_scale(e, x, a), tdc_scale(e, y, b));
-}
-
-static void adam_w(evaluation *e)
-{
-    array *state[3], *g = tdc_real_array_argument(e, "grad");
-    double lr = tdc_real_argument(e, "lr"), b1 = tdc_real_argument(e, "beta1"),
-           b2 = tdc_real_argument(e, "beta2");
-    if (tdc_bool_argument(e, "amsgrad"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "amsgrad");
-    read_state(e, state);
-    if (tdc_bool_argument(e, "maximize"))
-        g = tdc_scale(e, g, -1);
-    array *m = blend(e, b1, state[1], 1 - b1, g);
-    array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
-    double p1 = tdc_real_argument(e, "beta1_power") * b1,
-           p2 = tdc_real_argument(e, "beta2_power") * b2;
-    array *root = tdc_apply(e, TDC_SQRT, tdc_scale(e, v, 1 / (1 - p2)));
-    array *step = tdc_div(e, tdc_scale(e, m, lr / (1 - p1)),
-                          tdc_shift(e, root, tdc_real_argument(e, "epsilon")));
-    array *kept = tdc_scale(e, state[0], 1 - lr * tdc_real_argument(e, "weight_decay"));
-    tdc_give(e, tdc_sub(e, kept, step));
-    tdc_give(e, m);
-    tdc_give(e, v);
-}
-
-static void adam(evaluation *e)
-{
-    array *state[3], *g = tdc_real_array_argument(e, "grad");
-    double b1 = tdc_real_argument(e, "beta1"), b2 = tdc_real_argument(e, "beta2");
-    read_state(e, state);
-    array *m = blend(e, b1, state[1], 1 - b1, g);
-    array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
-    double rate = tdc_real_argument(e, "lr") *
-                  __builtin_sqrt(1 - tdc_real_argument(e, "beta2_power")) /
-                  (1 - tdc_real_argument(e, "beta1_power"));
-    array *top = tdc_bool_argument(e, "use_nesterov") ? blend(e, b1, m, 1 - b1, g) : m;
-    array *bottom = tdc_shift(e, tdc_apply(e, TDC_SQRT, v), tdc_real_argument(e, "epsilon"));
-    tdc_give(e, tdc_sub(e, state[0], tdc_div(e, tdc_scale(e, top, rate), bottom)));
-    tdc_give(e, m);
-    tdc_give(e, v);
+    array *x = tdc_real_array_argument(e, "input"), *labels = tdc_real_array_argument(e, "labels");
+    if (x->rank == 0 || !tdc_same_shape(x, labels))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "labels have not the shape of the input");
+    array *y = tdc_sum_rows(e, tdc_mul(e, tdc_log_softmax_rows(e, x), labels));
+    tdc_give(e, tdc_scale(e, y, -1));
 }
 
 static const struct tdc_operator rows[] = {
+    {"npu_format_cast", TDC_IN_NPU, "input, format=None", as_is, 0, 0},
+    {"npu_softmax_cross_entropy_with_logits", TDC_IN_NPU, "input, labels", softmax_cross_entropy, 0,
+     0},
     {"npu_rms_norm", TDC_IN_NPU, "input, gamma, epsilon=1e-06", rms_norm, 0, 0},
     {"npu_add_rms_norm", TDC_IN_NPU, "x1, x2, gamma, epsilon=1e-06", add_rms_norm, 0, 0},
     {"npu_rotary_mul", TDC_IN_NPU, "input, r1, r2, rotary_mode=None", rotary_mul, 0, 0},
@@ -180,13 +145,5 @@ static const struct tdc_operator rows[] = {
     {"npu_confusion_transpose", TDC_IN_NPU, "input, perm, shape, transpose_first",
      confusion_transpose, 0, 0},
     {"npu_moe_gating_top_k_softmax", TDC_IN_NPU, "input, finished=None, k=1", gating_top_k, 0, 0},
-    {"npu_apply_adam_w", TDC_IN_NPU,
-     "beta1_power, beta2_power, lr, weight_decay, beta1, beta2, epsilon, grad, max_grad_norm=None, "
-     "amsgrad=False, maximize=False, *, out",
-     adam_w, 0, TDC_NO_GRADIENT},
-    {"npu_apply_adam", TDC_IN_NPU,
-     "beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, use_locking=False, "
-     "use_nesterov=False, *, out",
-     adam, 0, TDC_NO_GRADIENT},
 };
 const struct tdc_operator_family tdc_fused_family = TDC_FAMILY("fused", rows);

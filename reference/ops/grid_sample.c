@@ -9,14 +9,20 @@ enum padding {
     REFLECTION
 };
 
+/* Of images [N, C, size...] of two or three spatial dimensions. */
 struct sampler {
-    array *x, *column, *row; /* coordinates in pixels, [N, H, W] */
+    array *x;
+    unsigned n;
+    array *at[3]; /* coordinates in pixels, [N, out...], along each spatial dimension */
     enum padding padding;
     bool align;
 };
 
 static int choice(evaluation *e, const char *name, const char *const *names, int count)
 {
+    const value *v = tdc_argument(e, name);
+    if (v->kind == TDC_VALUE_INT && v->whole >= 0 && v->whole < count)
+        return (int)v->whole; /* torch's number for it */
     const char *text = tdc_text_argument(e, name);
     for (int i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0)
@@ -77,24 +83,33 @@ static int64_t pixel(const struct sampler *s, double v, int64_t n)
     return v >= 0 && v <= (double)n - 1 ? (int64_t)v : -1;
 }
 
-/* x at (floor(row) + dy, floor(column) + dx): [N, C, H, W] */
-static array *at(evaluation *e, const struct sampler *s, int dy, int dx, bool nearest)
+/* x at floor(coordinates) + offset, or at the nearest: [N, C, out...] */
+static array *at(evaluation *e, const struct sampler *s, const int *offset, bool nearest)
 {
-    const array *x = s->x;
-    int64_t channels = x->shape[1], h = x->shape[2], w = x->shape[3];
-    int64_t shape[4] = {x->shape[0], channels, s->row->shape[1], s->row->shape[2]};
-    int64_t places = shape[2] * shape[3];
-    int64_t *map = tdc_take(e, shape[0] * channels * places, sizeof *map);
-    for (int64_t n = 0; n < shape[0]; n++)
-        for (int64_t p = 0; p < places; p++) {
-            double r = s->row->real[n * places + p], c = s->column->real[n * places + p];
-            int64_t i = pixel(s, (nearest ? rint(r) : floor(r)) + dy, h);
-            int64_t j = pixel(s, (nearest ? rint(c) : floor(c)) + dx, w);
-            for (int64_t k = 0; k < channels; k++)
-                map[(n * channels + k) * places + p] =
-                    i < 0 || j < 0 ? -1 : ((n * channels + k) * h + i) * w + j;
+    const array *x = s->x, *like = s->at[0];
+    int64_t channels = x->shape[1], shape[5] = {x->shape[0], channels}, places = 1, plane = 1;
+    for (unsigned i = 0; i < s->n; i++) {
+        shape[2 + i] = like->shape[1 + i];
+        places *= like->shape[1 + i];
+        plane *= x->shape[2 + i];
+    }
+    array *room = tdc_new(e, TDC_I64, 2 + s->n, shape); /* checks the sizes */
+    int64_t *map = room->whole;
+#pragma omp parallel for schedule(static) if (room->count >= TDC_PARALLEL_FROM)
+    for (int64_t p = 0; p < shape[0] * places; p++) {
+        int64_t from = 0;
+        for (unsigned i = 0; i < s->n && from >= 0; i++) {
+            double c = s->at[i]->real[p];
+            int64_t size = x->shape[2 + i];
+            int64_t own = pixel(s, (nearest ? rint(c) : floor(c)) + offset[i], size);
+            from = own < 0 ? -1 : from * size + own;
         }
-    return tdc_mapped(e, s->x, map, 4, shape, 0);
+        for (int64_t k = 0; k < channels; k++) {
+            int64_t image = p / places * channels + k;
+            map[image * places + p % places] = from < 0 ? -1 : image * plane + from;
+        }
+    }
+    return tdc_mapped(e, s->x, map, 2 + s->n, shape, 0);
 }
 
 /* Weights of the neighbours from first on, from the fraction t of a coordinate. */
@@ -132,23 +147,31 @@ static array *fraction(evaluation *e, array *c)
 
 static array *blended(evaluation *e, const struct sampler *s, bool cubic)
 {
-    array *wx[4], *wy[4], *sum = NULL;
-    int n = cubic ? 4 : 2, first = cubic ? -1 : 0;
-    (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->column), wx);
-    (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->row), wy);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            array *weight = tdc_unsqueeze(e, tdc_mul(e, wy[i], wx[j]), 1);
-            array *term = tdc_mul(e, at(e, s, first + i, first + j, false), weight);
-            sum = sum == NULL ? term : tdc_add(e, sum, term);
+    array *w[3][4], *sum = NULL;
+    int n = cubic ? 4 : 2, first = cubic ? -1 : 0, total = 1;
+    for (unsigned i = 0; i < s->n; i++) {
+        (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->at[i]), w[i]);
+        total *= n;
+    }
+    for (int which = 0; which < total; which++) {
+        int rest = which, offset[3];
+        array *weight = NULL;
+        for (unsigned i = s->n; i-- > 0; rest /= n) {
+            offset[i] = first + rest % n;
+            array *own = w[i][rest % n];
+            weight = weight == NULL ? own : tdc_mul(e, own, weight);
         }
+        array *term = tdc_mul(e, at(e, s, offset, false), tdc_unsqueeze(e, weight, 1));
+        sum = sum == NULL ? term : tdc_add(e, sum, term);
+    }
     return sum;
 }
 
-/* Component 0 (x) or 1 (y) of the grid, in pixels. */
+/* Component `which` of the grid, in pixels. */
 static array *coordinate(evaluation *e, array *grid, int64_t which, int64_t size, bool align)
 {
-    array *c = tdc_squeeze(e, tdc_slice(e, grid, 3, which, 1, 1), 3);
+    unsigned last = grid->rank - 1;
+    array *c = tdc_squeeze(e, tdc_slice(e, grid, last, which, 1, 1), last);
     if (align)
         return tdc_scale(e, tdc_shift(e, c, 1), 0.5 * (double)(size - 1));
     return tdc_scale(e, tdc_shift(e, tdc_scale(e, tdc_shift(e, c, 1), (double)size), -1), 0.5);
@@ -160,27 +183,69 @@ static void grid_sample(evaluation *e)
     static const char *const paddings[] = {"zeros", "border", "reflection"};
     struct sampler s = {.x = tdc_real_array_argument(e, "input")};
     array *grid = tdc_real_array_argument(e, "grid");
-    if (s.x->rank != 4 || grid->rank != 4 || grid->shape[3] != 2 || grid->shape[0] != s.x->shape[0])
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "grid_sample of other than four dimensions");
+    s.n = s.x->rank - 2;
+    if ((s.x->rank != 4 && s.x->rank != 5) || grid->rank != s.x->rank ||
+        grid->shape[s.n + 1] != s.n || grid->shape[0] != s.x->shape[0])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "grid does not fit an input of four or five dimensions");
     int mode = choice(e, "mode", modes, 3);
+    if (mode == 2 && s.n == 3)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "bicubic needs four dimensions");
     s.padding = (enum padding)choice(e, "padding_mode", paddings, 3);
     s.align = tdc_bool_argument(e, "align_corners");
-    s.column = coordinate(e, grid, 0, s.x->shape[3], s.align);
-    s.row = coordinate(e, grid, 1, s.x->shape[2], s.align);
-    if (mode != 2) {
-        s.column = folded(e, &s, s.column, s.x->shape[3]);
-        s.row = folded(e, &s, s.row, s.x->shape[2]);
+    for (unsigned i = 0; i < s.n; i++) { /* the grid's first component is the last dimension's */
+        int64_t size = s.x->shape[2 + i];
+        s.at[i] = coordinate(e, grid, s.n - 1 - i, size, s.align);
+        if (mode != 2)
+            s.at[i] = folded(e, &s, s.at[i], size);
     }
     if (mode != 1) {
         tdc_give(e, blended(e, &s, mode == 2));
         return;
     }
     /* the grid's gradient is zero, not none */
-    array *ones = tdc_shift(e, tdc_scale(e, s.row, 0), 1);
-    tdc_give(e, tdc_mul(e, at(e, &s, 0, 0, true), tdc_unsqueeze(e, ones, 1)));
+    array *ones = tdc_shift(e, tdc_scale(e, s.at[0], 0), 1);
+    array *y = at(e, &s, (const int[]){0, 0, 0}, true);
+    tdc_give(e, tdc_mul(e, y, tdc_unsqueeze(e, ones, 1)));
+}
+
+/* Coordinates -1 .. 1 of the pixels of a size, through theta: [N, 2, 3] or [N, 3, 4]. */
+static void affine_grid(evaluation *e)
+{
+    array *theta = tdc_real_array_argument(e, "theta");
+    int64_t size[5], total = 1;
+    size_t rank = tdc_ints_argument(e, "shape", size, 5);
+    bool align = tdc_bool_argument(e, "align_corners");
+    if ((rank != 4 && rank != 5) || theta->rank != 3 || theta->shape[0] != size[0] ||
+        theta->shape[1] != (int64_t)rank - 2 || theta->shape[2] != (int64_t)rank - 1)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "theta does not fit the size");
+    unsigned n = (unsigned)rank - 2;
+    for (unsigned i = 0; i < n; i++)
+        if (size[2 + i] < 1 || __builtin_mul_overflow(total, size[2 + i], &total))
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "size is out of range");
+    array *base = tdc_new(e, TDC_F64, 2, (const int64_t[]){total, n + 1});
+    for (int64_t p = 0; p < total; p++) {
+        int64_t rest = p;
+        for (unsigned i = 0; i < n; i++) { /* the last dimension's coordinate comes first */
+            int64_t m = size[1 + n - i], at = rest % m;
+            rest /= m;
+            double span = align ? (double)(m - 1) : (double)m;
+            double v = align ? 2 * (double)at - span : 2 * (double)at + 1 - span;
+            base->real[p * (n + 1) + i] = span == 0 ? 0 : v / span;
+        }
+        base->real[p * (n + 1) + n] = 1;
+    }
+    int64_t shape[5] = {size[0]};
+    memcpy(shape + 1, size + 2, n * sizeof *shape);
+    shape[n + 1] = n;
+    array *y = tdc_matmul(e, base, tdc_swap(e, theta, 1, 2));
+    tdc_give(e, tdc_reshape(e, y, n + 2, shape));
 }
 
 static const struct tdc_operator rows[] = {
+    {"affine_grid", TDC_IN_FUNCTIONALS, "theta, shape, align_corners=None", affine_grid, 0, 0},
+    {"affine_grid_generator", TDC_IN_TORCH, "theta, shape, align_corners", affine_grid, 0, 0},
+    {"grid_sampler grid_sampler_2d grid_sampler_3d", TDC_IN_TORCH,
+     "input, grid, mode, padding_mode, align_corners", grid_sample, 0, 0},
     {"grid_sample", TDC_IN_FUNCTIONALS,
      "input, grid, mode='bilinear', padding_mode='zeros', align_corners=False", grid_sample, 0, 0},
 };

@@ -16,19 +16,26 @@ static array *index_argument(evaluation *e)
     return index;
 }
 
-static int64_t checked(evaluation *e, int64_t index, int64_t n)
+/* Refuses an index that is out of range; negative ones count from the end. */
+static void check_range(evaluation *e, const array *index, int64_t n)
 {
-    if (index < 0)
-        index += n;
-    if (index < 0 || index >= n)
+    int64_t wrong = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong) if (index->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < index->count; i++)
+        wrong += index->whole[i] < -n || index->whole[i] >= n;
+    if (wrong != 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
-    return index;
+}
+
+static int64_t from_end(int64_t index, int64_t n)
+{
+    return index < 0 ? index + n : index;
 }
 
 /* For every element of index the place in x that differs from its own only along dim. */
 static int64_t *places(evaluation *e, const array *x, unsigned dim, const array *index)
 {
-    int64_t strides[RANK], own[RANK];
+    int64_t strides[RANK];
     if (index->rank != x->rank && index->count > 0 && !(x->rank == 0 && index->rank == 1) &&
         !(x->rank == 1 && index->rank == 0))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index must have the rank of the input");
@@ -36,15 +43,24 @@ static int64_t *places(evaluation *e, const array *x, unsigned dim, const array 
         if (d != dim && index->shape[d] > x->shape[d])
             tdc_refuse(e, TDC_ERR_ARGUMENT, "index is larger than the input");
     tdc_strides(x, strides);
-    tdc_strides(index, own);
+    int64_t n = x->rank == 0 ? 1 : x->shape[dim], step = x->rank == 0 ? 0 : strides[dim];
+    unsigned last = index->rank > 0 && x->rank > 0 ? index->rank - 1 : 0;
+    int64_t length = index->rank > 0 ? index->shape[index->rank - 1] : 1;
+    int64_t along = x->rank > 0 && last != dim ? strides[last] : 0;
     int64_t *map = tdc_take(e, index->count, sizeof *map);
-    for (int64_t i = 0; i < index->count; i++) {
-        int64_t at = 0;
-        for (unsigned d = 0; d < x->rank; d++) {
-            int64_t p = d < index->rank ? i / own[d] % index->shape[d] : 0;
-            at += strides[d] * (d == dim ? checked(e, index->whole[i], x->shape[d]) : p);
+    check_range(e, index, n);
+    /* runs of the last dimension: all others' part of the place is found once for each */
+    int64_t runs = length == 0 ? 0 : index->count / length;
+#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
+    for (int64_t run = 0; run < runs; run++) {
+        int64_t rest = run, base = 0;
+        for (unsigned d = last; d-- > 0;) {
+            base += d == dim ? 0 : rest % index->shape[d] * strides[d];
+            rest /= index->shape[d];
         }
-        map[i] = at;
+        for (int64_t i = 0; i < length; i++)
+            map[run * length + i] =
+                base + i * along + from_end(index->whole[run * length + i], n) * step;
     }
     return map;
 }
@@ -56,11 +72,34 @@ static void gather(evaluation *e)
     tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), index->rank, index->shape, 0));
 }
 
-/* src cut to the shape of index */
-static array *source_for(evaluation *e, const array *index, tdc_dtype dtype)
+/* gather with the other dimensions broadcast; without dim on the flattened tensor */
+static void take_along(evaluation *e)
 {
-    array *src = tdc_array_argument(e, tdc_given(e, "src") ? "src" : "value");
-    src = tdc_convert(e, src, dtype);
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    if (!tdc_given(e, "dim")) {
+        x = tdc_reshape(e, x, 1, &x->count);
+        index = tdc_reshape(e, index, 1, &index->count);
+    }
+    unsigned dim = tdc_given(e, "dim") ? tdc_dim_argument(e, "dim", x->rank) : 0;
+    if (x->rank == 0 || index->rank != x->rank)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "index must have the rank of the input");
+    int64_t shape[RANK], own[RANK];
+    array outer_x = *x, outer_index = *index;
+    unsigned rank;
+    outer_x.shape[dim] = outer_index.shape[dim] = 1;
+    tdc_broadcast_shape(e, &outer_x, &outer_index, &rank, shape);
+    memcpy(own, shape, sizeof own);
+    shape[dim] = x->shape[dim];
+    own[dim] = index->shape[dim];
+    x = tdc_expand(e, x, rank, shape);
+    index = tdc_expand(e, index, rank, own);
+    tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), rank, own, 0));
+}
+
+/* src cut to the shape of index */
+static array *source_for(evaluation *e, const char *name, const array *index, tdc_dtype dtype)
+{
+    array *src = tdc_convert(e, tdc_array_argument(e, name), dtype);
     if (src->number)
         return tdc_expand(e, src, index->rank, index->shape);
     if (src->rank != index->rank)
@@ -75,12 +114,18 @@ static void scatter(evaluation *e)
     array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t *map = places(e, x, dim, index);
-    array *src = source_for(e, index, x->dtype);
+    array *src = source_for(e, tdc_given(e, "src") ? "src" : "value", index, x->dtype);
     bool add = e->operator->variant != 0;
     if (!add && tdc_given(e, "reduce")) {
         const char *reduce = tdc_text_argument(e, "reduce");
+        if (strcmp(reduce, "multiply") == 0) {
+            array *y = tdc_scatter_joined(e, TDC_JOIN_PRODUCT, tdc_to_real(e, x),
+                                          tdc_to_real(e, src), map, true);
+            tdc_give(e, tdc_convert(e, y, x->dtype));
+            return;
+        }
         if (strcmp(reduce, "add") != 0)
-            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "scatter with reduce");
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "reduce must be 'add' or 'multiply'");
         add = true;
     }
     if (add) {
@@ -88,17 +133,27 @@ static void scatter(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    /* the last write wins: earlier ones to the same place are left out */
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < index->count; i++)
-        writer[map[i]] = i;
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    array *put = tdc_mapped(e, src, writer, x->rank, x->shape, 0);
-    tdc_give(e, tdc_select(e, written, put, x));
+    tdc_give(e, tdc_overwritten(e, x, src, map));
+}
+
+static enum tdc_join join_argument(evaluation *e)
+{
+    static const char *const names[] = {"sum", "prod", "mean", "amax", "amin"};
+    const char *text = tdc_text_argument(e, "reduce");
+    for (int i = 0; i < 5; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (enum tdc_join)i;
+    tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown reduce");
+}
+
+static void scatter_reduce(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    int64_t *map = places(e, x, tdc_dim_argument(e, "dim", x->rank), index);
+    array *src = tdc_to_real(e, source_for(e, "src", index, x->dtype));
+    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                  tdc_bool_argument(e, "include_self"));
+    tdc_give(e, tdc_convert(e, y, x->dtype));
 }
 
 /* Places of whole slices: out position -> x with dim replaced by index[position]. */
@@ -116,13 +171,15 @@ static int64_t *slice_places(evaluation *e, const array *x, unsigned dim, const 
     int64_t total;
     if (__builtin_mul_overflow(outer * inner, index->count, &total))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    int64_t *map = tdc_take(e, total, sizeof *map), *to = map;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < index->count; i++) {
-            int64_t base = (o * n + checked(e, index->whole[i], n)) * inner;
-            for (int64_t k = 0; k < inner; k++)
-                *to++ = base + k;
-        }
+    int64_t *map = tdc_take(e, total, sizeof *map);
+    check_range(e, index, n);
+#pragma omp parallel for schedule(static) if (total >= TDC_PARALLEL_FROM)
+    for (int64_t run = 0; run < outer * index->count; run++) {
+        int64_t own = from_end(index->whole[run % index->count], n);
+        int64_t base = (run / index->count * n + own) * inner;
+        for (int64_t k = 0; k < inner; k++)
+            map[run * inner + k] = base + k;
+    }
     return map;
 }
 
@@ -156,23 +213,46 @@ static void index_write(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < src->count; i++)
-        writer[map[i]] = i;
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_mapped(e, src, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_overwritten(e, x, src, map));
+}
+
+static void index_reduce(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    int64_t shape[RANK];
+    int64_t *map = slice_places(e, x, tdc_dim_argument(e, "dim", x->rank), index, shape);
+    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    src = tdc_to_real(e, tdc_expand(e, src, x->rank, shape));
+    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                  tdc_bool_argument(e, "include_self"));
+    tdc_give(e, tdc_convert(e, y, x->dtype));
+}
+
+static void put(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    int64_t *map = tdc_take(e, index->count, sizeof *map);
+    check_range(e, index, x->count);
+    if (src->count != index->count)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "index and source differ in size");
+    for (int64_t i = 0; i < index->count; i++)
+        map[i] = from_end(index->whole[i], x->count);
+    src = tdc_reshape(e, src, 1, &src->count);
+    if (tdc_bool_argument(e, "accumulate"))
+        tdc_give(e,
+                 tdc_combine_any(e, TDC_ADD, x, tdc_scatter_add(e, src, map, x->rank, x->shape)));
+    else
+        tdc_give(e, tdc_overwritten(e, x, src, map));
 }
 
 static void take(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     int64_t *map = tdc_take(e, index->count, sizeof *map);
+    check_range(e, index, x->count);
     for (int64_t i = 0; i < index->count; i++)
-        map[i] = checked(e, index->whole[i], x->count);
+        map[i] = from_end(index->whole[i], x->count);
     tdc_give(e, tdc_mapped(e, x, map, index->rank, index->shape, 0));
 }
 
@@ -217,77 +297,17 @@ static void masked_scatter(evaluation *e)
     tdc_give(e, tdc_select(e, mask, tdc_mapped(e, source, map, x->rank, x->shape, 0), x));
 }
 
-/* tril -1, triu 1 */
-static void triangle(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    int64_t diagonal = tdc_int_argument(e, "diagonal");
-    if (x->rank < 2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have at least 2 dimensions");
-    int64_t columns = x->shape[x->rank - 1], lines = x->shape[x->rank - 2];
-    int64_t *map = tdc_take(e, x->count, sizeof *map);
-    for (int64_t i = 0; i < x->count; i++) {
-        int64_t offset = i % columns - i / columns % lines;
-        map[i] = (e->operator->variant<0 ? offset <= diagonal : offset >= diagonal) ? i : -1;
-    }
-    tdc_give(e, tdc_mapped(e, x, map, x->rank, x->shape, 0));
-}
-
-static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, unsigned d2)
-{
-    int64_t strides[RANK], shape[RANK], kept[RANK];
-    unsigned rank = 0;
-    if (d1 == d2 || offset < -INT32_MAX || offset > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions or offset do not fit");
-    tdc_strides(x, strides);
-    for (unsigned d = 0; d < x->rank; d++)
-        if (d != d1 && d != d2) {
-            shape[rank] = x->shape[d];
-            kept[rank++] = strides[d];
-        }
-    int64_t r = x->shape[d1] - (offset < 0 ? -offset : 0);
-    int64_t c = x->shape[d2] - (offset > 0 ? offset : 0);
-    int64_t n = r < c ? r : c;
-    shape[rank] = n > 0 ? n : 0;
-    kept[rank++] = strides[d1] + strides[d2];
-    int64_t start = n <= 0 ? 0 : offset >= 0 ? offset * strides[d2] : -offset * strides[d1];
-    return tdc_view(e, x, rank, shape, kept, start);
-}
-
-static void diagonal(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    if (x->rank < 2)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "two dimensions expected");
-    tdc_give(e,
-             diagonal_of(e, x, tdc_int_argument(e, "offset"), tdc_dim_argument(e, "dim1", x->rank),
-                         tdc_dim_argument(e, "dim2", x->rank)));
-}
-
-static void diag(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    int64_t offset = tdc_int_argument(e, "diagonal");
-    if (offset < -INT32_MAX || offset > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal is out of range");
-    if (x->rank == 2) {
-        tdc_give(e, diagonal_of(e, x, offset, 0, 1));
-        return;
-    }
-    int64_t size = x->count + (offset < 0 ? -offset : offset);
-    if (x->rank != 1 || size > INT32_MAX)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "vector or matrix expected");
-    int64_t *map = tdc_take(e, x->count, sizeof *map);
-    for (int64_t i = 0; i < x->count; i++)
-        map[i] = (i + (offset < 0 ? -offset : 0)) * size + i + (offset > 0 ? offset : 0);
-    tdc_give(e, tdc_scatter_add(e, x, map, 2, (const int64_t[]){size, size}));
-}
-
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"gather take_along_dim", METHODS, "input, dim, index, *, sparse_grad=False", gather, 0, 0},
+    {"gather", METHODS, "input, dim, index, *, sparse_grad=False", gather, 0, 0},
+    {"take_along_dim", METHODS, "input, index, dim=None", take_along, 0, 0},
     {"scatter", METHODS, "input, dim, index, src=None, *, value=None, reduce=None", scatter, 0, 0},
     {"scatter_add", METHODS, "input, dim, index, src, *, value=None", scatter, 1, 0},
+    {"scatter_reduce", METHODS, "input, dim, index, src, reduce, *, include_self=True",
+     scatter_reduce, 0, 0},
+    {"index_reduce", METHODS, "input, dim, index, source, reduce, *, include_self=True",
+     index_reduce, 0, 0},
+    {"put", METHODS, "input, index, source, accumulate=False", put, 0, 0},
     {"index_select", METHODS, "input, dim, index", index_select, 0, 0},
     {"index_add", METHODS, "input, dim, index, source, *, alpha=1", index_write, INDEX_ADD, 0},
     {"index_copy", METHODS, "input, dim, index, source", index_write, INDEX_COPY, 0},
@@ -296,9 +316,5 @@ static const struct tdc_operator rows[] = {
     {"masked_select", METHODS, "input, mask", masked_select, 0, 0},
     {"masked_fill", METHODS, "input, mask, value", masked_fill, 0, 0},
     {"masked_scatter", METHODS, "input, mask, source", masked_scatter, 0, 0},
-    {"tril", METHODS, "input, diagonal=0", triangle, -1, 0},
-    {"triu", METHODS, "input, diagonal=0", triangle, 1, 0},
-    {"diag", METHODS, "input, diagonal=0", diag, 0, 0},
-    {"diagonal", METHODS, "input, offset=0, dim1=0, dim2=1", diagonal, 0, 0},
 };
 const struct tdc_operator_family tdc_indexing_family = TDC_FAMILY("indexing", rows);

@@ -1,25 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
-
-static array *mean_all(evaluation *e, array *x)
-{
-    return tdc_div(e, tdc_sum_all(e, x), tdc_number(e, (double)x->count));
-}
-
-static void give_reduced(evaluation *e, array *x)
-{
-    const char *how = tdc_text_argument(e, "reduction");
-    if (strcmp(how, "none") == 0)
-        tdc_give(e, x);
-    else if (strcmp(how, "sum") == 0)
-        tdc_give(e, tdc_sum_all(e, x));
-    else if (strcmp(how, "mean") == 0)
-        tdc_give(e, mean_all(e, x));
-    else
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown reduction");
-}
+#include "reference/arithmetic.h"
+#include "reference/ops/loss_reduction.h"
 
 static array *difference(evaluation *e)
 {
@@ -28,12 +11,12 @@ static array *difference(evaluation *e)
 
 static void mse_loss(evaluation *e)
 {
-    give_reduced(e, tdc_apply(e, TDC_SQUARE, difference(e)));
+    tdc_give_loss(e, tdc_apply(e, TDC_SQUARE, difference(e)));
 }
 
 static void l1_loss(evaluation *e)
 {
-    give_reduced(e, tdc_apply(e, TDC_ABS, difference(e)));
+    tdc_give_loss(e, tdc_apply(e, TDC_ABS, difference(e)));
 }
 
 /* Square below the bound, straight above: smooth_l1 divides by it, huber does not. */
@@ -43,13 +26,13 @@ static void smooth_loss(evaluation *e)
     double unit = e->operator->variant == 0 ? bound : 1;
     array *size = tdc_apply(e, TDC_ABS, difference(e));
     if (bound == 0) {
-        give_reduced(e, size);
+        tdc_give_loss(e, size);
         return;
     }
     array *square = tdc_scale(e, tdc_apply(e, TDC_SQUARE, size), 0.5 / unit);
     array *straight = tdc_scale(e, tdc_shift(e, size, -0.5 * bound), bound / unit);
     array *small = tdc_relate(e, TDC_LT, size, tdc_number(e, bound));
-    give_reduced(e, tdc_select(e, small, square, straight));
+    tdc_give_loss(e, tdc_select(e, small, square, straight));
 }
 
 static array *weighted(evaluation *e, array *x, const char *name)
@@ -62,15 +45,17 @@ static array *one_minus(evaluation *e, array *x)
     return tdc_shift(e, tdc_scale(e, x, -1), 1);
 }
 
-/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. */
+/* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. torch's
+ * bound is a float32. */
 static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *t = node->inputs[1];
     array *dx = tdc_new_like(e, TDC_F64, x), *dt = tdc_new_like(e, TDC_F64, t);
     for (int64_t i = 0; i < x->count; i++) {
         double p = x->real[i], q = t->real[i], g = gradient->real[i];
-        dx->real[i] = g * (p - q) / fmax(p * (1 - p), 1e-12);
-        dt->real[i] = g * (log1p(-p) - log(p));
+        double scale = tdc_step(e, p * tdc_step(e, 1 - p));
+        dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12f);
+        dt->real[i] = g * tdc_step(e, tdc_step(e, log1p(-p)) - tdc_step(e, log(p)));
     }
     tdc_collect(e, x, dx);
     tdc_collect(e, t, dt);
@@ -86,10 +71,12 @@ static void binary_cross_entropy(evaluation *e)
         double p = x->real[i], q = t->real[i];
         if (!(p >= 0 && p <= 1))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "all elements of input should be between 0 and 1");
-        y->real[i] = -(q * fmax(log(p), -100) + (1 - q) * fmax(log1p(-p), -100));
+        double yes = tdc_step(e, q * tdc_step(e, fmax(log(p), -100)));
+        double no = tdc_step(e, tdc_step(e, 1 - q) * tdc_step(e, fmax(log1p(-p), -100)));
+        y->real[i] = -(yes + no);
     }
     tdc_note(e, y, pull_cross_entropy, NULL, 2, (array *[]){x, t});
-    give_reduced(e, weighted(e, y, "weight"));
+    tdc_give_loss(e, weighted(e, y, "weight"));
 }
 
 /* w ((1 - t) x + (1 + (p - 1) t) softplus(-x)) */
@@ -104,10 +91,10 @@ static void bce_with_logits(evaluation *e)
     array *y = tdc_add(e, tdc_mul(e, one_minus(e, t), x), soft);
     if (!tdc_given(e, "reduction")) {
         y = weighted(e, y, "weight");
-        tdc_give(e, e->recorded_plain ? y : mean_all(e, y));
+        tdc_give(e, e->recorded_plain ? y : tdc_mean_all(e, y));
         return;
     }
-    give_reduced(e, weighted(e, y, "weight"));
+    tdc_give_loss(e, weighted(e, y, "weight"));
 }
 
 static void kl_div(evaluation *e)
@@ -118,8 +105,9 @@ static void kl_div(evaluation *e)
         y = tdc_mul(e, tdc_apply(e, TDC_EXP, t), tdc_sub(e, t, x));
     else
         y = tdc_sub(e, tdc_combine(e, TDC_XLOGY, t, t), tdc_mul(e, t, x));
-    if (strcmp(tdc_text_argument(e, "reduction"), "batchmean") != 0)
-        give_reduced(e, y);
+    const value *how = tdc_argument(e, "reduction");
+    if (how->kind != TDC_VALUE_TEXT || strcmp(how->text, "batchmean") != 0)
+        tdc_give_loss(e, y);
     else if (x->rank == 0 || x->shape[0] == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "no batch to average over");
     else
@@ -160,10 +148,10 @@ static struct classes pick_targets(evaluation *e, array *rows, array *target)
 
 static void give_weighted(evaluation *e, array *losses, array *weights)
 {
-    if (strcmp(tdc_text_argument(e, "reduction"), "mean") == 0)
+    if (tdc_loss_reduction(e) == TDC_LOSS_MEAN)
         tdc_give(e, tdc_div(e, tdc_sum_all(e, losses), tdc_sum_all(e, weights)));
     else
-        give_reduced(e, losses);
+        tdc_give_loss(e, losses);
 }
 
 /* Masked rather than multiplied: an ignored infinity must not become NaN. */
@@ -197,10 +185,10 @@ static void soft_targets(evaluation *e, array *logs, array *target, double smoot
         t = tdc_shift(e, tdc_scale(e, t, 1 - smoothing), smoothing / (double)classes);
     array *y = weighted(e, tdc_mul(e, logs, t), "weight");
     y = tdc_scale(e, tdc_sum_rows(e, y), -1);
-    if (strcmp(tdc_text_argument(e, "reduction"), "mean") == 0)
+    if (tdc_loss_reduction(e) == TDC_LOSS_MEAN)
         tdc_give(e, tdc_scale(e, tdc_sum_all(e, y), 1 / (double)y->count));
     else
-        give_reduced(e, y);
+        tdc_give_loss(e, y);
 }
 
 static void cross_entropy(evaluation *e)
@@ -246,6 +234,9 @@ static const struct tdc_operator rows[] = {
      "input, target, weight=None, reduction=None, pos_weight=None", bce_with_logits, 0, 0},
     {"binary_cross_entropy_with_logits", TORCH,
      "input, target, weight=None, " OLD ", pos_weight=None", bce_with_logits, 0, 0},
+    {"binary_cross_entropy_with_logits", TDC_IN_TORCH,
+     "input, target, weight=None, pos_weight=None, reduction=1", bce_with_logits, 0, 0},
+    {"kl_div", TDC_IN_TORCH, "input, target, reduction=1, *, log_target=False", kl_div, 0, 0},
     {"kl_div", FUNCTIONALS, "input, target, " OLD ", log_target=False", kl_div, 0, 0},
     {"nll_loss", FUNCTIONALS,
      "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "

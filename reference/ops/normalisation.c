@@ -116,16 +116,68 @@ static void batch_norm(evaluation *e)
 static void instance_norm(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input"), *mean, *rstd;
-    if (!tdc_bool_argument(e, "use_input_stats"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "running statistics of instance_norm");
     if (x->rank < 3 || x->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions expected");
     int64_t outer = x->shape[0] * x->shape[1];
     array *rows = tdc_reshape(e, x, 2, (const int64_t[]){outer, x->count / outer});
-    array *y = standardise(e, rows, tdc_real_argument(e, "epsilon"), &mean, &rstd);
+    double eps = tdc_real_argument(e, "epsilon");
+    array *y = tdc_bool_argument(e, "use_input_stats") ? standardise(e, rows, eps, &mean, &rstd)
+                                                       : batch_normalised(e, x, false, eps);
     tdc_give(e, affine(e, tdc_reshape(e, y, x->rank, x->shape),
                        per_channel(e, tdc_optional_real_array(e, "weight"), x),
                        per_channel(e, tdc_optional_real_array(e, "bias"), x)));
+}
+
+/* x * w / sqrt(mean(x^2) + eps) over the trailing dimensions; eps defaults to that of the recorded
+ * dtype. */
+static void rms_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *weight = tdc_optional_real_array(e, "weight");
+    int64_t shape[RANK];
+    size_t count = tdc_ints_argument(e, "normalized_shape", shape, RANK);
+    bool reduced[RANK] = {false};
+    if (count > x->rank || count == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "normalized_shape does not fit");
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = x->rank - (unsigned)count + (unsigned)i;
+        if (shape[i] != x->shape[d])
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "normalized_shape does not fit");
+        reduced[d] = true;
+    }
+    double eps = x->recorded == TDC_F64    ? 0x1p-52
+                 : x->recorded == TDC_F32  ? 0x1p-23
+                 : x->recorded == TDC_BF16 ? 0x1p-7
+                                           : 0x1p-10;
+    if (tdc_given(e, "epsilon"))
+        eps = tdc_real_argument(e, "epsilon");
+    array *square = tdc_mean(e, tdc_apply(e, TDC_SQUARE, x), reduced, true);
+    array *y = tdc_mul(e, x, tdc_apply(e, TDC_RSQRT, tdc_shift(e, square, eps)));
+    tdc_give(e, affine(e, y, weight, NULL));
+}
+
+/* x / (k + alpha * mean of squares of `size` neighbouring channels)^beta, zeros beyond the ends */
+static void local_response_norm(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input");
+    int64_t size = tdc_int_argument(e, "size"), shape[RANK];
+    if (x->rank < 3 || size < 1 || size > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions and a positive size expected");
+    array *square = tdc_apply(e, TDC_SQUARE, x), *pieces[3];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[1] = size / 2;
+    pieces[0] = tdc_zeros(e, TDC_F64, x->rank, shape);
+    pieces[1] = square;
+    shape[1] = (size - 1) / 2;
+    pieces[2] = tdc_zeros(e, TDC_F64, x->rank, shape);
+    array *wide = tdc_concatenate(e, pieces, 3, 1), *sum = NULL;
+    for (int64_t i = 0; i < size; i++) {
+        array *own = tdc_slice(e, wide, 1, i, x->shape[1], 1);
+        sum = sum == NULL ? own : tdc_add(e, sum, own);
+    }
+    sum = tdc_scale(e, sum, tdc_real_argument(e, "alpha") / (double)size);
+    sum = tdc_apply_with(e, TDC_POWER, tdc_shift(e, sum, tdc_real_argument(e, "k")),
+                         tdc_real_argument(e, "beta"), 0, 0);
+    tdc_give(e, tdc_div(e, x, sum));
 }
 
 /* x / max(norm, eps) */
@@ -136,17 +188,7 @@ static void normalize(evaluation *e)
     double p = tdc_real_argument(e, "p"), eps = tdc_real_argument(e, "epsilon");
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
-    array *total;
-    if (p == 2)
-        total = tdc_apply(e, TDC_SQRT, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, x), dim, true));
-    else if (p == 1)
-        total = tdc_sum_dim(e, tdc_apply(e, TDC_ABS, x), dim, true);
-    else
-        total = tdc_apply_with(
-            e, TDC_POWER,
-            tdc_sum_dim(e, tdc_apply_with(e, TDC_POWER, tdc_apply(e, TDC_ABS, x), p, 0, 0), dim,
-                        true),
-            1 / p, 0, 0);
+    array *total = tdc_unsqueeze(e, tdc_norm_rows(e, tdc_dim_last(e, x, dim), p), dim);
     array *floored = tdc_apply_with(e, TDC_CLAMP, total, eps, (double)__builtin_inf(), 0);
     tdc_give(e, tdc_div(e, x, floored));
 }
@@ -204,6 +246,14 @@ static const struct tdc_operator rows[] = {
      "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
      "momentum=0.1, epsilon=1e-05",
      instance_norm, 0, 0},
+    {"instance_norm", TDC_IN_TORCH,
+     "input, weight, bias, running_mean, running_var, use_input_stats, momentum, epsilon, "
+     "cudnn_enabled=True",
+     instance_norm, 0, 0},
+    {"rms_norm", TDC_IN_TORCH | FUNCTIONALS, "input, normalized_shape, weight=None, epsilon=None",
+     rms_norm, 0, 0},
+    {"local_response_norm", FUNCTIONALS, "input, size, alpha=0.0001, beta=0.75, k=1.0",
+     local_response_norm, 0, 0},
     {"normalize", FUNCTIONALS, "input, p=2.0, dim=1, epsilon=1e-12", normalize, 0, 0},
     {"softmax", METHODS | TDC_IN_MINT_FUNCTIONAL, SOFT, softmax, SOFTMAX, 0},
     {"softmax", TDC_IN_TORCH_FUNCTIONAL, TORCH_SOFT, softmax, SOFTMAX, 0},

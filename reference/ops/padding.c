@@ -76,6 +76,7 @@ static void pad(evaluation *e)
 
 static const struct tdc_operator rows[] = {
     {"pad", TDC_IN_FUNCTIONALS, "input, pad, mode='constant', value=0.0", pad, 0, 0},
+    {"constant_pad_nd", TDC_IN_TORCH, "input, pad, value=0, *, mode='constant'", pad, 0, 0},
     {"npu_pad", TDC_IN_NPU, "input, pad, mode='constant', value=0.0", pad, 0, 0},
 };
 const struct tdc_operator_family tdc_padding_family = TDC_FAMILY("padding", rows);

@@ -176,11 +176,12 @@ static void stack_along(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"chunk", METHODS, "input, chunks, dim=0", chunk, 0, 0},
-    {"split split_with_sizes", METHODS, "input, split_size, dim=0", split, 0, 0},
+    {"chunk unsafe_chunk", METHODS, "input, chunks, dim=0", chunk, 0, 0},
+    {"split split_with_sizes unsafe_split unsafe_split_with_sizes", METHODS,
+     "input, split_size, dim=0", split, 0, 0},
     {"tensor_split", METHODS, "input, sections, dim=0", tensor_split, 0, 0},
     {"unbind", METHODS, "input, dim=0", unbind, 0, 0},
-    {"narrow", METHODS, "input, dim, start, length", narrow, 0, 0},
+    {"narrow narrow_copy", METHODS, "input, dim, start, length", narrow, 0, 0},
     {"select", METHODS, "input, dim, index", select, 0, 0},
     {"cat concat concatenate", METHODS, "input, dim=0", cat, 0, 0},
     {"stack", METHODS, "input, dim=0", stack, 0, 0},

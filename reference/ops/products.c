@@ -4,8 +4,7 @@
 
 static void matmul(evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
-    tdc_give(e, tdc_matmul(e, a, b));
+    tdc_give(e, tdc_matmul(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
 static void bmm(evaluation *e)
@@ -95,9 +94,13 @@ static void inner(evaluation *e)
         tdc_give(e, tdc_mul(e, a, b));
         return;
     }
-    if (b->rank > 2)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "inner with more than two dimensions");
-    tdc_give(e, tdc_linear(e, a, b, NULL));
+    int64_t shape[2 * TDC_REFERENCE_RANK], depth = b->shape[b->rank - 1];
+    unsigned rank = a->rank - 1;
+    memcpy(shape, a->shape, rank * sizeof *shape);
+    memcpy(shape + rank, b->shape, (b->rank - 1) * sizeof *shape);
+    array *lines =
+        tdc_reshape(e, b, 2, (const int64_t[]){depth == 0 ? 0 : b->count / depth, depth});
+    tdc_give(e, tdc_reshape(e, tdc_linear(e, a, lines, NULL), rank + b->rank - 1, shape));
 }
 
 static void kron(evaluation *e)
@@ -133,7 +136,7 @@ static void chain_matmul(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"matmul mm mv dot vdot __matmul__", METHODS, "input, other", matmul, 0, 0},
+    {"matmul mm mv dot vdot __matmul__ linalg.matmul", METHODS, "input, other", matmul, 0, 0},
     {"bmm", METHODS, "input, other", bmm, 0, 0},
     {"npu_bmmV2", TDC_IN_NPU, "input, other, output_sizes=None", bmm, 0, 0},
     {"baddbmm addmm addmv", METHODS, "input, first, second, *, beta=1, alpha=1", added_product, 0,
@@ -147,6 +150,7 @@ static const struct tdc_operator rows[] = {
     {"kron", METHODS, "input, other", kron, 0, 0},
     {"chain_matmul", TDC_IN_TORCH, "*matrices", chain_matmul, 0, 0},
     {"cross", METHODS, "input, other, dim=None", cross, 0, 0},
+    {"linalg.cross", METHODS, "input, other, *, dim=-1", cross, 0, 0},
     {"inverse linalg.inv", METHODS, "input", inverse, 0, 0},
 };
 const struct tdc_operator_family tdc_product_family = TDC_FAMILY("matrix products", rows);

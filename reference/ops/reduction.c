@@ -28,7 +28,7 @@ static void sum(evaluation *e)
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : w.x;
+    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
     tdc_give(e, tdc_convert(e, tdc_sum(e, x, w.reduced, w.keepdim), dtype));
 }
 
@@ -63,8 +63,9 @@ static void prod(evaluation *e)
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : w.x;
-    tdc_give(e, shaped(e, &w, tdc_product_rows(e, tdc_rows(e, x, w.reduced))));
+    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
+    array *y = tdc_product_rows(e, tdc_rows(e, x, w.reduced));
+    tdc_give(e, tdc_convert(e, shaped(e, &w, y), dtype));
 }
 
 static void give_with_index(evaluation *e, const struct wish *w, array *rows, array *index)
@@ -142,11 +143,32 @@ static void pull_median(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, g);
 }
 
+/* Index of the lower median of what is no NaN; of a NaN when there is nothing else. */
+static array *nanmedian_index(evaluation *e, array *rows)
+{
+    array *order = tdc_order_rows(e, rows, false);
+    int64_t n = rows->shape[rows->rank - 1];
+    array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    bool floating = tdc_dtype_is_floating(rows->dtype);
+    if (n == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "an empty dimension");
+    for (int64_t r = 0; r < index->count; r++) {
+        const int64_t *row = order->whole + r * n;
+        int64_t count = n;
+        while (floating && count > 1 && isnan(rows->real[r * n + row[count - 1]]))
+            count--;
+        index->whole[r] = row[(count - 1) / 2];
+    }
+    return index;
+}
+
 static void median(evaluation *e)
 {
     struct wish w = read_wish(e);
     array *rows = tdc_rows(e, w.x, w.reduced);
-    array *index = kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
+    array *index = e->operator->variant != 0
+                       ? nanmedian_index(e, rows)
+                       : kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
     if (tdc_given(e, "dim")) {
         give_with_index(e, &w, rows, index);
         return;
@@ -172,7 +194,7 @@ static void truths(evaluation *e)
     bool all = e->operator->variant != 0;
     array *rows = tdc_rows(e, tdc_truth(e, w.x), w.reduced);
     int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, TDC_BOOL, rows->rank - 1, rows->shape);
+    array *y = tdc_new(e, w.x->dtype == TDC_U8 ? TDC_U8 : TDC_BOOL, rows->rank - 1, rows->shape);
     for (int64_t r = 0; r < y->count; r++) {
         int64_t found = 0;
         for (int64_t i = 0; i < n; i++)
@@ -199,19 +221,31 @@ static void trace(evaluation *e)
     tdc_give(e, tdc_sum_all(e, tdc_view(e, x, 1, &n, (const int64_t[]){x->shape[1] + 1}, 0)));
 }
 
+static void pull_logsumexp(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *x = node->inputs[0], *y = node->output;
+    int64_t shape[TDC_REFERENCE_RANK];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = 1;
+    array *total = tdc_reshape(e, tdc_constant(e, y), x->rank, shape);
+    array *share = tdc_apply(e, TDC_EXP, tdc_sub(e, tdc_constant(e, x), total));
+    tdc_collect(e, x, tdc_mul(e, share, tdc_reshape(e, gradient, x->rank, shape)));
+}
+
 static void logsumexp(evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced);
-    array *top = tdc_constant(e, tdc_extreme_shared(e, rows, true));
+    array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced), *x = tdc_constant(e, rows);
+    int64_t n = rows->shape[rows->rank - 1];
+    array *top = n == 0 ? tdc_zeros(e, TDC_F64, rows->rank - 1, rows->shape)
+                        : tdc_extreme_shared(e, x, true);
     for (int64_t i = 0; i < top->count; i++)
-        if (isinf(top->real[i])) {
-            top = tdc_full_like(e, top, 0);
-            break;
-        }
-    array *shifted = tdc_sub(e, rows, tdc_unsqueeze(e, top, top->rank));
+        top->real[i] = isinf(top->real[i]) ? 0 : top->real[i];
+    array *shifted = tdc_sub(e, x, tdc_unsqueeze(e, top, top->rank));
     array *total = tdc_sum_rows(e, tdc_apply(e, TDC_EXP, shifted));
-    tdc_give(e, shaped(e, &w, tdc_add(e, tdc_apply(e, TDC_LOG, total), top)));
+    array *y = tdc_add(e, tdc_apply(e, TDC_LOG, total), top);
+    tdc_note(e, y, pull_logsumexp, NULL, 1, &rows);
+    tdc_give(e, shaped(e, &w, y));
 }
 
 #define METHODS TDC_IN_METHODS
@@ -228,8 +262,9 @@ static const struct tdc_operator rows[] = {
     {"npu_min", TDC_IN_NPU, "input, dim, keepdim=False", extreme, 0, 0},
     {"amin", METHODS, DIMS, extreme_values, 0, 0},
     {"amax", METHODS, DIMS, extreme_values, 1, 0},
-    {"aminmax", METHODS, "input, *, dim=None, keepdim=False", extreme_values, 2, 0},
+    {"aminmax _aminmax", METHODS, "input, *, dim=None, keepdim=False", extreme_values, 2, 0},
     {"median", METHODS, DIMS, median, 0, 0},
+    {"nanmedian", METHODS, DIMS, median, 1, 0},
     {"kthvalue", METHODS, "input, k, dim=-1, keepdim=False", kthvalue, 0, 0},
     {"argmax", METHODS, DIMS, extreme_index, 1, TDC_NO_GRADIENT},
     {"argmin", METHODS, DIMS, extreme_index, 0, TDC_NO_GRADIENT},

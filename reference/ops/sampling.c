@@ -1,30 +1,124 @@
-/* Interpolation and adaptive pooling: one matrix per spatial dimension, as all modes separate. */
+/* Interpolation and adaptive pooling: weighted sums along one spatial dimension after the other, as
+ * all modes separate. */
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #define RANK TDC_REFERENCE_RANK
 
-/* x with dimension dim of n elements turned into m by the [n, m] matrix. */
-static array *through(evaluation *e, array *x, unsigned dim, array *matrix)
+/* Element j of m is the sum of weight[j][t] times element source[j][t] of n, t below `width`. */
+struct taps {
+    int64_t n, m, width;
+    int64_t *source;
+    double *weight;
+    unsigned dim;
+};
+
+static struct taps *new_taps(evaluation *e, unsigned dim, int64_t n, int64_t m, int64_t width)
 {
-    array *y = tdc_matmul(e, tdc_dim_last(e, x, dim), matrix);
-    return tdc_dim_back(e, y, dim);
+    struct taps *t = tdc_take(e, 1, sizeof *t);
+    int64_t count;
+    if (__builtin_mul_overflow(m, width, &count))
+        tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
+    *t = (struct taps){n, m, width, NULL, NULL, dim};
+    t->source = tdc_take(e, count, sizeof *t->source);
+    t->weight = tdc_take(e, count, sizeof *t->weight);
+    memset(t->source, 0, (size_t)count * sizeof *t->source);
+    memset(t->weight, 0, (size_t)count * sizeof *t->weight);
+    return t;
+}
+
+#define STRIP 512 /* elements behind the dimension that are handled at once */
+
+/* Lines along the dimension: `outer` before it, `inner` behind it, in strips. */
+struct lines {
+    int64_t outer, inner, strips;
+};
+
+static struct lines lines_of(const array *x, unsigned dim)
+{
+    struct lines l = {1, 1, 0};
+    for (unsigned d = 0; d < x->rank; d++) {
+        l.outer *= d < dim ? x->shape[d] : 1;
+        l.inner *= d > dim ? x->shape[d] : 1;
+    }
+    l.strips = (l.inner + STRIP - 1) / STRIP;
+    return l;
+}
+
+static int64_t strip_width(const struct lines *l, int64_t unit)
+{
+    int64_t left = l->inner - unit % l->strips * STRIP;
+    return left < STRIP ? left : STRIP;
+}
+
+/* to += weight * from */
+static void add_weighted(const evaluation *e, double *to, double weight, const double *from,
+                         int64_t n)
+{
+    if (tdc_is_narrow(e))
+        for (int64_t k = 0; k < n; k++)
+            to[k] = (double)((float)to[k] + (float)weight * (float)from[k]);
+    else
+        for (int64_t k = 0; k < n; k++)
+            to[k] += weight * from[k];
+}
+
+/* The adjoint; a line's elements are added in the order of the taps. */
+static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct taps *t = node->detail;
+    array *x = node->inputs[0];
+    double *g = tdc_gradient_of(e, x)->real;
+    struct lines l = lines_of(x, t->dim);
+#pragma omp parallel for schedule(static) if (gradient->count >= TDC_PARALLEL_FROM)
+    for (int64_t unit = 0; unit < l.outer * l.strips; unit++) {
+        int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
+        for (int64_t i = 0; i < t->m * t->width; i++) {
+            const double *from = gradient->real + (o * t->m + i / t->width) * l.inner + at;
+            double *to = g + (o * t->n + t->source[i]) * l.inner + at;
+            if (t->weight[i] != 0)
+                add_weighted(e, to, t->weight[i], from, width);
+        }
+    }
+}
+
+static array *resampled(evaluation *e, array *x, const struct taps *t)
+{
+    int64_t shape[RANK];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[t->dim] = t->m;
+    array *y = tdc_zeros(e, TDC_F64, x->rank, shape);
+    struct lines l = lines_of(x, t->dim);
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
+    for (int64_t unit = 0; unit < l.outer * l.strips; unit++) {
+        int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
+        for (int64_t i = 0; i < t->m * t->width; i++) {
+            const double *from = x->real + (o * t->n + t->source[i]) * l.inner + at;
+            double *to = y->real + (o * t->m + i / t->width) * l.inner + at;
+            if (t->weight[i] != 0)
+                add_weighted(e, to, t->weight[i], from, width);
+        }
+    }
+    tdc_note(e, y, pull_resampled, t, 1, &x);
+    return y;
 }
 
 /* ---- adaptive average pooling
  * --------------------------------------------------------------------- */
 
-static array *averages(evaluation *e, int64_t n, int64_t m)
+static const struct taps *averages(evaluation *e, unsigned dim, int64_t n, int64_t m)
 {
-    array *matrix = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){n, m});
+    struct taps *t = new_taps(e, dim, n, m, n / m + 2);
     for (int64_t j = 0; j < m; j++) {
         int64_t from = j * n / m, to = ((j + 1) * n + m - 1) / m;
-        for (int64_t i = from; i < to; i++)
-            matrix->real[i * m + j] = 1 / (double)(to - from);
+        for (int64_t i = from; i < to; i++) {
+            t->source[j * t->width + i - from] = i;
+            t->weight[j * t->width + i - from] = 1 / (double)(to - from);
+        }
     }
-    return matrix;
+    return t;
 }
 
 static void adaptive_avg_pool(evaluation *e)
@@ -45,9 +139,9 @@ static void adaptive_avg_pool(evaluation *e)
         if (own->kind == TDC_VALUE_NULL)
             continue;
         if (own->kind != TDC_VALUE_INT || own->whole < 1 || own->whole > INT32_MAX ||
-            x->shape[dim] > INT32_MAX)
+            x->shape[dim] > INT32_MAX || x->shape[dim] < 1)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size must be positive");
-        x = through(e, x, dim, averages(e, x->shape[dim], own->whole));
+        x = resampled(e, x, averages(e, dim, x->shape[dim], own->whole));
     }
     tdc_give(e, x);
 }
@@ -63,16 +157,13 @@ enum mode {
     AREA
 };
 
-/* Weights of the four neighbours at distance t behind the second; A = -0.75. */
-static void cubic_weights(double t, double w[4])
+/* Keys' cubic through neighbours, at distance x. */
+static double cubic(double x, double a)
 {
-    const double a = -0.75;
-    double d[4] = {t + 1, t, 1 - t, 2 - t};
-    for (int i = 0; i < 4; i++) {
-        double x = d[i];
-        w[i] = i == 1 || i == 2 ? ((a + 2) * x - (a + 3)) * x * x + 1
-                                : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-    }
+    x = fabs(x);
+    if (x <= 1)
+        return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
 static int64_t within(int64_t i, int64_t n)
@@ -80,36 +171,74 @@ static int64_t within(int64_t i, int64_t n)
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
-/* scale is the step in the source per element of the result. */
-static array *interpolation(evaluation *e, int64_t n, int64_t m, enum mode mode, double scale,
-                            bool align)
+/* One dimension of n elements turned into m; scale is the step in the source per element. */
+struct request {
+    unsigned dim;
+    int64_t n, m;
+    enum mode mode;
+    double scale;
+    bool align;
+};
+
+/* A filter as wide as the step when the result is smaller, its weights summing to 1. */
+static const struct taps *antialiased(evaluation *e, const struct request *r)
 {
-    if (mode == AREA)
-        return averages(e, n, m);
-    array *matrix = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){n, m});
-    if (align)
-        scale = m > 1 ? (double)(n - 1) / (double)(m - 1) : 0;
-    for (int64_t j = 0; j < m; j++) {
-        if (mode <= NEAREST_EXACT) {
-            double at = floor(((double)j + (mode == NEAREST ? 0 : 0.5)) * scale);
-            matrix->real[within((int64_t)at, n) * m + j] += 1;
-            continue;
+    double reach = (r->mode == LINEAR ? 1 : 2) * fmax(r->scale, 1), squeeze = fmax(r->scale, 1);
+    double most = 2 * reach + 3;
+    if (!(most < 0x1p31))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "scale is out of range");
+    struct taps *t = new_taps(e, r->dim, r->n, r->m, (int64_t)most);
+    for (int64_t j = 0; j < r->m; j++) {
+        double centre = r->scale * ((double)j + 0.5), total = 0;
+        int64_t from = within((int64_t)(centre - reach + 0.5), r->n);
+        from = centre - reach + 0.5 < 0 ? 0 : from;
+        int64_t to = (int64_t)(centre + reach + 0.5);
+        to = to < r->n ? to : r->n;
+        double *weight = t->weight + j * t->width;
+        for (int64_t i = from; i < to && i - from < t->width; i++) {
+            double x = ((double)i - centre + 0.5) / squeeze;
+            double w = r->mode == LINEAR ? fmax(1 - fabs(x), 0) : cubic(x, -0.5);
+            t->source[j * t->width + i - from] = i;
+            weight[i - from] = w;
+            total += w;
         }
-        double source = align ? (double)j * scale : ((double)j + 0.5) * scale - 0.5;
-        if (mode == LINEAR && source < 0)
-            source = 0;
-        int64_t first = (int64_t)floor(source);
-        double t = source - (double)first, w[4];
-        if (mode == LINEAR) {
-            matrix->real[within(first, n) * m + j] += 1 - t;
-            matrix->real[within(first + 1, n) * m + j] += t;
-            continue;
-        }
-        cubic_weights(t, w);
-        for (int i = 0; i < 4; i++)
-            matrix->real[within(first - 1 + i, n) * m + j] += w[i];
+        for (int64_t i = 0; total != 0 && i < t->width; i++)
+            weight[i] /= total;
     }
-    return matrix;
+    return t;
+}
+
+static const struct taps *interpolation(evaluation *e, struct request r)
+{
+    if (r.mode == AREA)
+        return averages(e, r.dim, r.n, r.m);
+    if (r.align)
+        r.scale = r.m > 1 ? (double)(r.n - 1) / (double)(r.m - 1) : 0;
+    if (tdc_bool_argument(e, "antialias") && (r.mode == LINEAR || r.mode == CUBIC))
+        return antialiased(e, &r);
+    int64_t width = r.mode <= NEAREST_EXACT ? 1 : r.mode == LINEAR ? 2 : 4;
+    struct taps *t = new_taps(e, r.dim, r.n, r.m, width);
+    for (int64_t j = 0; j < r.m; j++) {
+        int64_t *source = t->source + j * width;
+        double *weight = t->weight + j * width;
+        if (width == 1) {
+            double at = floor(((double)j + (r.mode == NEAREST ? 0 : 0.5)) * r.scale);
+            source[0] = at < (double)r.n ? within((int64_t)at, r.n) : r.n - 1;
+            weight[0] = 1;
+            continue;
+        }
+        double place = r.align ? (double)j * r.scale : ((double)j + 0.5) * r.scale - 0.5;
+        if (r.mode == LINEAR && place < 0)
+            place = 0;
+        place = fmin(place, 0x1p40);
+        int64_t first = (int64_t)floor(place) - (width == 4);
+        for (int64_t i = 0; i < width; i++) {
+            double away = place - (double)(first + i);
+            source[i] = within(first + i, r.n);
+            weight[i] = width == 4 ? cubic(away, -0.75) : 1 - fabs(away);
+        }
+    }
+    return t;
 }
 
 static enum mode mode_argument(evaluation *e)
@@ -161,7 +290,9 @@ static void interpolate(evaluation *e)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "sizes must be positive");
         bool by_factor = !sized && !tdc_bool_argument(e, "recompute_scale_factor");
         double scale = by_factor ? 1 / factor : (double)old / size;
-        x = through(e, x, 2 + i, interpolation(e, old, (int64_t)size, mode, scale, align));
+        x = resampled(
+            e, x,
+            interpolation(e, (struct request){2 + i, old, (int64_t)size, mode, scale, align}));
     }
     tdc_give(e, x);
 }
@@ -198,10 +329,18 @@ static void pixel_shuffle(evaluation *e)
 static const struct tdc_operator rows[] = {
     {"adaptive_avg_pool1d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 1,
      0},
-    {"adaptive_avg_pool2d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 2,
-     0},
+    {"adaptive_avg_pool2d _adaptive_avg_pool2d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size",
+     adaptive_avg_pool, 2, 0},
     {"adaptive_avg_pool3d", FUNCTIONALS | TDC_IN_TORCH, "input, output_size", adaptive_avg_pool, 3,
      0},
+    {"upsample_nearest", FUNCTIONALS,
+     "input, size=None, scale_factor=None, *, mode='nearest', align_corners=None, "
+     "recompute_scale_factor=None, antialias=False",
+     interpolate, 0, 0},
+    {"upsample_bilinear", FUNCTIONALS,
+     "input, size=None, scale_factor=None, *, mode='bilinear', align_corners=True, "
+     "recompute_scale_factor=None, antialias=False",
+     interpolate, 0, 0},
     {"interpolate upsample", FUNCTIONALS,
      "input, size=None, scale_factor=None, mode='nearest', align_corners=None, "
      "recompute_scale_factor=None, antialias=False",

@@ -32,44 +32,11 @@ static void topk(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "selected index k out of range");
     array *order = tdc_order_rows(e, rows, tdc_bool_argument(e, "largest"));
     order = tdc_slice(e, order, order->rank - 1, 0, k, 1);
-    tdc_give(e, tdc_dim_back(e, tdc_pick(e, rows, order), dim));
-    tdc_give(e, tdc_dim_back(e, order, dim));
-}
-
-static bool same_element(const array *x, int64_t a, int64_t b)
-{
-    if (tdc_dtype_is_floating(x->dtype))
-        return x->real[a] == x->real[b];
-    return x->whole[a] == x->whole[b];
-}
-
-static void unique(evaluation *e)
-{
-    array *x = tdc_array_argument(e, "input");
-    if (tdc_given(e, "dim"))
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "unique along a dimension");
-    array *flat = tdc_reshape(e, x, 1, &x->count);
-    array *order = tdc_order_rows(e, flat, false);
-    array *inverse = tdc_new_like(e, TDC_I64, x);
-    int64_t *firsts = tdc_take(e, x->count + 1, sizeof *firsts);
-    int64_t found = 0;
-    for (int64_t i = 0; i < x->count; i++) {
-        if (i == 0 || !same_element(x, order->whole[i], order->whole[i - 1]))
-            firsts[found++] = i;
-        inverse->whole[order->whole[i]] = found - 1;
-    }
-    firsts[found] = x->count;
-    array *values = tdc_new(e, x->dtype, 1, &found);
-    array *counts = tdc_new(e, TDC_I64, 1, &found);
-    for (int64_t i = 0; i < found; i++) {
-        values->whole[i] = x->whole[order->whole[firsts[i]]];
-        counts->whole[i] = firsts[i + 1] - firsts[i];
-    }
-    tdc_give(e, values);
-    if (tdc_bool_argument(e, "return_inverse"))
-        tdc_give(e, inverse);
-    if (tdc_bool_argument(e, "return_counts"))
-        tdc_give(e, counts);
+    array *y = tdc_dim_back(e, tdc_pick(e, rows, order), dim);
+    order = tdc_dim_back(e, order, dim);
+    bool flat = x->rank == 0 && k == 1;
+    tdc_give(e, flat ? tdc_squeeze(e, y, 0) : y);
+    tdc_give(e, flat ? tdc_squeeze(e, order, 0) : order);
 }
 
 /* First place whose element is not below v, or above v. */
@@ -141,17 +108,16 @@ static void nonzero(evaluation *e)
 
 #define METHODS TDC_IN_METHODS
 static const struct tdc_operator rows[] = {
-    {"sort msort", METHODS, "input, dim=-1, descending=False, stable=False", sort, VALUES | INDICES,
-     0},
+    {"sort", METHODS, "input, dim=-1, descending=False, stable=False", sort, VALUES | INDICES, 0},
+    {"msort", METHODS, "input, *, dim=0, descending=False", sort, VALUES, 0},
     {"argsort", METHODS, "input, dim=-1, descending=False, stable=False", sort, INDICES,
      TDC_NO_GRADIENT},
     {"npu_sort_v2", TDC_IN_NPU, "input, dim=-1, descending=False", sort, VALUES, 0},
     {"topk", METHODS, "input, k, dim=-1, largest=True, sorted=True", topk, 0, 0},
-    {"unique", METHODS, "input, sorted=True, return_inverse=False, return_counts=False, dim=None",
-     unique, 0, TDC_NO_GRADIENT},
     {"searchsorted", METHODS,
      "sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None",
      searchsorted, 0, TDC_NO_GRADIENT},
     {"nonzero", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
+    {"argwhere", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
 };
 const struct tdc_operator_family tdc_sorting_family = TDC_FAMILY("sorting", rows);

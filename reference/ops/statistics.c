@@ -4,58 +4,6 @@
 
 #include "reference/primitives/primitives.h"
 
-/* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
-static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
-{
-    array *x = node->inputs[0], *y = node->output;
-    array *g = tdc_new_like(e, TDC_F64, x);
-    int64_t n = x->shape[x->rank - 1];
-    for (int64_t r = 0; r < y->count; r++)
-        for (int64_t i = r * n; i < (r + 1) * n; i++)
-            g->real[i] = y->real[r] == 0 ? 0 : gradient->real[r] * (x->real[i] / y->real[r]);
-    tdc_collect(e, x, g);
-}
-
-/* Scaled by the largest magnitude when the squares would overflow or vanish. */
-static double row_norm(const double *x, int64_t n, double *squares)
-{
-    double top = 0;
-    for (int64_t i = 0; i < n; i++)
-        top = fabs(x[i]) > top ? fabs(x[i]) : top;
-    double unit = top > 1e150 || (top > 0 && top < 1e-150) ? top : 1;
-    if (!isfinite(unit))
-        unit = 1;
-    for (int64_t i = 0; i < n; i++)
-        squares[i] = (x[i] / unit) * (x[i] / unit);
-    return unit * sqrt(tdc_pairwise_sum(squares, n, 1));
-}
-
-static array *norm_2(evaluation *e, array *rows)
-{
-    int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
-    double *squares = tdc_take(e, n, sizeof *squares);
-    for (int64_t r = 0; r < y->count; r++)
-        y->real[r] = row_norm(rows->real + r * n, n, squares);
-    tdc_note(e, y, pull_norm_2, NULL, 1, &rows);
-    return y;
-}
-
-static array *norm_p(evaluation *e, array *rows, double p)
-{
-    if (p == 2)
-        return norm_2(e, rows);
-    array *magnitude = tdc_apply(e, TDC_ABS, rows);
-    if (p == 1)
-        return tdc_sum_rows(e, magnitude);
-    if (isinf(p))
-        return tdc_extreme_shared(e, magnitude, p > 0);
-    if (p == 0)
-        return tdc_sum_rows(e, tdc_apply(e, TDC_CEIL, tdc_apply(e, TDC_SIGN, magnitude)));
-    array *total = tdc_sum_rows(e, tdc_apply_with(e, TDC_POWER, magnitude, p, 0, 0));
-    return tdc_apply_with(e, TDC_POWER, total, 1 / p, 0, 0);
-}
-
 static double order_argument(evaluation *e, const char *name)
 {
     const value *p = tdc_argument(e, name);
@@ -70,12 +18,52 @@ static double order_argument(evaluation *e, const char *name)
     tdc_refuse(e, TDC_ERR_UNSUPPORTED, "norm '%.20s'", p->text);
 }
 
+/* Of a matrix: the extreme of its column sums (p 1, -1) or row sums (inf, -inf) of magnitudes. */
+static array *matrix_norm(evaluation *e, array *x, double p, unsigned row, unsigned column,
+                          bool keepdim)
+{
+    bool first[TDC_REFERENCE_RANK] = {false}, second[TDC_REFERENCE_RANK] = {false};
+    first[isinf(p) ? column : row] = true;
+    second[isinf(p) ? row : column] = true;
+    if (!isinf(p) && fabs(p) != 1)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a norm of singular values");
+    array *sums = tdc_sum(e, tdc_apply(e, TDC_ABS, x), first, true);
+    array *y = tdc_extreme_shared(e, tdc_rows(e, sums, second), p > 0);
+    first[row] = first[column] = true;
+    return tdc_reduced_shape(e, y, x, first, keepdim);
+}
+
+/* Two dimensions and an order other than Frobenius' mean a matrix norm. */
+static bool is_matrix_norm(evaluation *e, const array *x, unsigned dims[2])
+{
+    const value *p = tdc_argument(e, "p");
+    int64_t list[TDC_REFERENCE_RANK] = {-2, -1};
+    size_t count = x->rank;
+    if (tdc_given(e, "dim"))
+        count = tdc_ints_argument(e, "dim", list, TDC_REFERENCE_RANK);
+    if (count != 2 || p->kind == TDC_VALUE_NULL ||
+        (p->kind == TDC_VALUE_TEXT && strcmp(p->text, "fro") == 0))
+        return false;
+    dims[0] = tdc_dimension(e, list[0], x->rank);
+    dims[1] = tdc_dimension(e, list[1], x->rank);
+    if (dims[0] == dims[1])
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "dimension %u appears twice", dims[0]);
+    return true;
+}
+
+/* variant 1: of vectors or of matrices */
 static void norm(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input");
     bool reduced[TDC_REFERENCE_RANK];
+    unsigned dims[2];
+    if (e->operator->variant == 1 && is_matrix_norm(e, x, dims)) {
+        tdc_give(e, matrix_norm(e, x, order_argument(e, "p"), dims[0], dims[1],
+                                tdc_bool_argument(e, "keepdim")));
+        return;
+    }
     tdc_dims_argument(e, "dim", x->rank, reduced);
-    array *y = norm_p(e, tdc_rows(e, x, reduced), order_argument(e, "p"));
+    array *y = tdc_norm_rows(e, tdc_rows(e, x, reduced), order_argument(e, "p"));
     tdc_give(e, tdc_reduced_shape(e, y, x, reduced, tdc_bool_argument(e, "keepdim")));
 }
 
@@ -84,7 +72,7 @@ static void dist(evaluation *e)
     array *d = tdc_sub(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"));
     bool all[TDC_REFERENCE_RANK];
     memset(all, 1, sizeof all);
-    tdc_give(e, norm_p(e, tdc_rows(e, d, all), tdc_real_argument(e, "p")));
+    tdc_give(e, tdc_norm_rows(e, tdc_rows(e, d, all), tdc_real_argument(e, "p")));
 }
 
 /* torch's older form has unbiased=True where newer ones have correction=1, also positionally. */
@@ -163,8 +151,12 @@ static void histc(evaluation *e)
 #define SPREAD  "input, dim=None, correction=1, keepdim=False"
 static const struct tdc_operator rows[] = {
     {"norm", METHODS, "input, p='fro', dim=None, keepdim=False, out=None, dtype=None", norm, 0, 0},
-    {"linalg.norm linalg.vector_norm frobenius_norm", METHODS,
-     "input, p=2, dim=None, keepdim=False, *, dtype=None", norm, 0, 0},
+    {"linalg.norm", METHODS, "input, p=None, dim=None, keepdim=False, *, dtype=None", norm, 1, 0},
+    {"linalg.matrix_norm", METHODS, "input, p='fro', dim=None, keepdim=False, *, dtype=None", norm,
+     1, 0},
+    {"linalg.vector_norm", METHODS, "input, p=2, dim=None, keepdim=False, *, dtype=None", norm, 0,
+     0},
+    {"frobenius_norm", METHODS, "input, dim=None, keepdim=False, *, p=2", norm, 0, 0},
     {"dist", METHODS, "input, other, p=2", dist, 0, 0},
     {"var", METHODS, SPREAD, spread, VAR, 0},
     {"std", METHODS, SPREAD, spread, STD, 0},

@@ -1,4 +1,4 @@
-/* x[...]: ints, slices, an ellipsis, None and index tensors, read and written. */
+/* x[...]: ints, slices, an ellipsis, None, truths and index tensors, read and written. */
 #include <string.h>
 
 #include "reference/primitives/primitives.h"
@@ -22,7 +22,7 @@ static struct subscripts read_subscripts(evaluation *e, const char *name)
 /* How many dimensions of x a subscript stands for. */
 static unsigned takes(const value *v)
 {
-    if (v->kind == TDC_VALUE_NULL || v->kind == TDC_VALUE_ELLIPSIS)
+    if (v->kind == TDC_VALUE_NULL || v->kind == TDC_VALUE_ELLIPSIS || v->kind == TDC_VALUE_BOOL)
         return 0;
     if (v->kind == TDC_VALUE_TENSOR && v->tensor->dtype == TDC_BOOL)
         return v->tensor->rank;
@@ -53,78 +53,164 @@ static array *sliced(evaluation *e, array *places, unsigned dim, const value *v)
     return tdc_slice(e, places, dim, from, to > from ? (to - from - 1) / step + 1 : 0, step);
 }
 
-/* A bool mask over `rank` dimensions from dim on, as flat indices into those dimensions merged. */
-static array *mask_places(evaluation *e, array **places, unsigned dim, const array *mask)
+/* Index tensors met so far and the dimensions of `places` they index. */
+struct advanced {
+    array *index[RANK];
+    unsigned dim[RANK], count;
+};
+
+static void note_index(evaluation *e, struct advanced *a, array *index, unsigned dim)
 {
-    int64_t shape[RANK], found = 0;
-    unsigned rank = 0;
-    if (mask->rank == 0) { /* a single truth is a new dimension of one element or none */
-        *places = tdc_unsqueeze(e, *places, dim);
-        found = mask->whole[0] != 0;
-        return tdc_zeros(e, TDC_I64, 1, &found);
-    }
-    for (unsigned d = 0; d < (*places)->rank; d++) {
-        bool inside = d >= dim && d < dim + mask->rank;
-        if (inside && mask->shape[d - dim] != (*places)->shape[d])
-            tdc_refuse(e, TDC_ERR_ARGUMENT, "the mask does not fit");
-        if (d == dim || !inside)
-            shape[rank++] = inside ? mask->count : (*places)->shape[d];
-    }
-    *places = tdc_reshape(e, *places, rank, shape);
-    for (int64_t i = 0; i < mask->count; i++)
-        found += mask->whole[i] != 0;
-    array *index = tdc_new(e, TDC_I64, 1, &found);
-    for (int64_t i = 0, k = 0; i < mask->count; i++)
-        if (mask->whole[i] != 0)
-            index->whole[k++] = i;
-    return index;
+    if (a->count == RANK)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "too many indices");
+    a->index[a->count] = index;
+    a->dim[a->count++] = dim;
 }
 
-/* places[.., index, ..]: the dimension is replaced by those of index. */
-static array *picked(evaluation *e, array *places, unsigned dim, const array *index)
+/* The places of a mask's true elements, one index vector per dimension. */
+static void note_mask(evaluation *e, struct advanced *a, const array *places, const array *mask,
+                      unsigned dim)
 {
-    int64_t shape[2 * RANK] = {0}, n = places->shape[dim], inner = 1;
-    unsigned rank = 0;
-    if (dim >= places->rank)
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "too many indices");
-    for (unsigned d = 0; d < places->rank; d++) {
-        inner *= d > dim ? places->shape[d] : 1;
-        if (d != dim)
-            shape[rank++] = places->shape[d];
-        for (unsigned i = 0; d == dim && i < index->rank; i++)
-            shape[rank++] = index->shape[i];
+    int64_t found = 0, strides[RANK];
+    for (unsigned d = 0; d < mask->rank; d++)
+        if (dim + d >= places->rank || mask->shape[d] != places->shape[dim + d])
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "the mask does not fit");
+    for (int64_t i = 0; i < mask->count; i++)
+        found += mask->whole[i] != 0;
+    tdc_strides(mask, strides);
+    for (unsigned d = 0; d < mask->rank; d++) {
+        array *index = tdc_new(e, TDC_I64, 1, &found);
+        for (int64_t i = 0, k = 0; i < mask->count; i++)
+            if (mask->whole[i] != 0)
+                index->whole[k++] = i / strides[d] % mask->shape[d];
+        note_index(e, a, index, dim + d);
     }
-    array *y = tdc_new(e, TDC_I64, rank, shape);
-    for (int64_t i = 0; i < y->count; i++) {
-        int64_t at = index->whole[i / inner % index->count];
-        at += at < 0 ? n : 0;
-        if (at < 0 || at >= n)
-            tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
-        y->whole[i] = places->whole[(i / (inner * index->count) * n + at) * inner + i % inner];
+}
+
+/* A single truth is a new dimension of one element or none. */
+static array *note_truth(evaluation *e, struct advanced *a, array *places, bool truth, unsigned dim)
+{
+    int64_t found = truth;
+    note_index(e, a, tdc_zeros(e, TDC_I64, 1, &found), dim);
+    return tdc_unsqueeze(e, places, dim);
+}
+
+/* A list of ints, or of equally long lists of ints. */
+static array *index_of_list(evaluation *e, const value *list)
+{
+    int64_t shape[2] = {(int64_t)list->items.count, 1}, next = 0;
+    bool nested = shape[0] > 0 && list->items.values[0].kind == TDC_VALUE_LIST;
+    if (nested)
+        shape[1] = (int64_t)list->items.values[0].items.count;
+    array *y = tdc_new(e, TDC_I64, nested ? 2 : 1, shape);
+    for (size_t i = 0; i < list->items.count; i++) {
+        const value *row = &list->items.values[i];
+        if ((row->kind == TDC_VALUE_LIST) != nested ||
+            (nested && (int64_t)row->items.count != shape[1]))
+            tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
+        for (int64_t j = 0; j < shape[1]; j++) {
+            const value *v = nested ? &row->items.values[j] : row;
+            if (v->kind != TDC_VALUE_INT)
+                tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
+            y->whole[next++] = v->whole;
+        }
     }
     return y;
 }
 
+static array *selected(evaluation *e, array *places, unsigned dim, int64_t index)
+{
+    index += index < 0 ? places->shape[dim] : 0;
+    return tdc_squeeze(e, tdc_slice(e, places, dim, index, 1, 1), dim);
+}
+
 /* One subscript at dimension *dim of places, which moves on. */
-static array *subscribed(evaluation *e, array *places, unsigned *dim, const value *v)
+static array *subscribed(evaluation *e, array *places, unsigned *dim, const value *v,
+                         struct advanced *a)
 {
     if (v->kind == TDC_VALUE_NULL)
         return tdc_unsqueeze(e, places, (*dim)++);
+    if (v->kind == TDC_VALUE_BOOL)
+        return note_truth(e, a, places, v->whole != 0, (*dim)++);
     if (v->kind == TDC_VALUE_SLICE)
         return sliced(e, places, (*dim)++, v);
-    if (v->kind == TDC_VALUE_INT) {
-        array *index = tdc_new(e, TDC_I64, 0, NULL);
-        index->whole[0] = v->whole;
-        return picked(e, places, *dim, index);
+    if (v->kind == TDC_VALUE_INT)
+        return selected(e, places, *dim, v->whole);
+    if (v->kind == TDC_VALUE_LIST) {
+        note_index(e, a, index_of_list(e, v), (*dim)++);
+        return places;
     }
     if (v->kind != TDC_VALUE_TENSOR || tdc_dtype_is_floating(v->tensor->dtype))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
     array *index = v->tensor;
-    if (index->dtype == TDC_BOOL)
-        index = mask_places(e, &places, *dim, index);
-    places = picked(e, places, *dim, index);
-    *dim += index->rank;
+    if (index->dtype != TDC_BOOL && index->rank == 0)
+        return selected(e, places, *dim, index->whole[0]);
+    if (index->dtype != TDC_BOOL)
+        note_index(e, a, index, (*dim)++);
+    else if (index->rank == 0)
+        return note_truth(e, a, places, index->whole[0] != 0, (*dim)++);
+    else {
+        note_mask(e, a, places, index, *dim);
+        *dim += index->rank;
+    }
     return places;
+}
+
+/* Flat index into the indexed dimensions of places for each element of the broadcast indices. */
+static array *flat_index(evaluation *e, const struct advanced *a, const array *places)
+{
+    array shape = *a->index[0];
+    for (unsigned i = 1; i < a->count; i++) {
+        array other = *a->index[i];
+        tdc_broadcast_shape(e, &shape, &other, &shape.rank, shape.shape);
+    }
+    array *flat = tdc_zeros(e, TDC_I64, shape.rank, shape.shape);
+    for (unsigned i = 0; i < a->count; i++) {
+        array *index = tdc_expand(e, a->index[i], flat->rank, flat->shape);
+        int64_t n = places->shape[a->dim[i]];
+        for (int64_t k = 0; k < flat->count; k++) {
+            int64_t at = index->whole[k] + (index->whole[k] < 0 ? n : 0);
+            if (at < 0 || at >= n)
+                tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
+            flat->whole[k] = flat->whole[k] * n + at;
+        }
+    }
+    return flat;
+}
+
+/* The indices' dimensions replace the indexed ones when those are neighbours, else come first. */
+static array *picked(evaluation *e, array *places, const struct advanced *a)
+{
+    unsigned order[2 * RANK], rank = 0, before = 0;
+    bool indexed[RANK] = {false}, together = true;
+    int64_t inner = 1, shape[2 * RANK];
+    array *flat = flat_index(e, a, places);
+    for (unsigned i = 0; i < a->count; i++) {
+        indexed[a->dim[i]] = true;
+        order[rank++] = a->dim[i];
+        together &= i == 0 || a->dim[i] == a->dim[i - 1] + 1;
+    }
+    memcpy(shape, flat->shape, sizeof flat->shape);
+    unsigned wide = flat->rank;
+    for (unsigned d = 0; d < places->rank; d++)
+        if (!indexed[d]) {
+            if (wide == RANK)
+                tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
+            order[rank++] = d;
+            shape[wide++] = places->shape[d];
+            inner *= places->shape[d];
+            before += d < a->dim[0];
+        }
+    places = tdc_permute(e, places, order);
+    array *y = tdc_new(e, TDC_I64, wide, shape);
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < y->count; i++)
+        y->whole[i] = places->whole[flat->whole[i / inner] * inner + i % inner];
+    if (!together || before == 0)
+        return y;
+    for (unsigned d = 0; d < wide; d++)
+        order[d] = d < before ? flat->rank + d : d < before + flat->rank ? d - before : d;
+    return tdc_permute(e, y, order);
 }
 
 /* For each element of x[subscripts] its place in x. */
@@ -133,22 +219,19 @@ static array *subscript_places(evaluation *e, const array *x, struct subscripts 
     array *places = tdc_new_like(e, TDC_I64, x);
     for (int64_t i = 0; i < x->count; i++)
         places->whole[i] = i;
-    unsigned named = 0, dim = 0, tensors = 0;
-    for (size_t i = 0; i < s.count; i++) {
+    unsigned named = 0, dim = 0;
+    struct advanced a = {.count = 0};
+    for (size_t i = 0; i < s.count; i++)
         named += takes(&s.items[i]);
-        tensors += s.items[i].kind == TDC_VALUE_TENSOR;
-    }
     if (named > x->rank)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "too many indices");
-    if (tensors > 1)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "several index tensors");
     for (size_t i = 0; i < s.count; i++) {
         if (s.items[i].kind == TDC_VALUE_ELLIPSIS)
             dim += x->rank - named;
         else
-            places = subscribed(e, places, &dim, &s.items[i]);
+            places = subscribed(e, places, &dim, &s.items[i], &a);
     }
-    return places;
+    return a.count == 0 ? places : picked(e, places, &a);
 }
 
 static void getitem(evaluation *e)
@@ -172,15 +255,7 @@ static void setitem(evaluation *e)
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
-    int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    array *written = tdc_new_like(e, TDC_BOOL, x);
-    for (int64_t i = 0; i < x->count; i++)
-        writer[i] = -1;
-    for (int64_t i = 0; i < places->count; i++)
-        writer[places->whole[i]] = i;
-    for (int64_t i = 0; i < x->count; i++)
-        written->whole[i] = writer[i] >= 0;
-    tdc_give(e, tdc_select(e, written, tdc_mapped(e, source, writer, x->rank, x->shape, 0), x));
+    tdc_give(e, tdc_overwritten(e, x, source, places->whole));
 }
 
 static const struct tdc_operator rows[] = {

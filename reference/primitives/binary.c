@@ -1,11 +1,9 @@
-#include "reference/primitives/primitives.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/vector_math.h"
-
-#define PARALLEL_FROM 32768
 
 /* y, or a slope, of one block. which: 0 the value, 1 dy/da, 2 dy/db. */
 typedef void binary_block(double *out, const double *a, const double *b, size_t n, int which);
@@ -62,18 +60,18 @@ BINARY(multiplied, a[i] * b[i], b[i], a[i])
 BINARY(divided, a[i] / b[i], 1 / b[i], -(a[i] / b[i]) / b[i])
 BINARY(maximum, larger(a[i], b[i]),
        a[i] == b[i]  ? 0.5
-       : a[i] > b[i] ? 1.0
-                     : 0.0,
+       : a[i] < b[i] ? 0.0
+                     : 1.0,
        a[i] == b[i]  ? 0.5
-       : b[i] > a[i] ? 1.0
-                     : 0.0)
+       : b[i] < a[i] ? 0.0
+                     : 1.0)
 BINARY(minimum, smaller(a[i], b[i]),
        a[i] == b[i]  ? 0.5
-       : a[i] < b[i] ? 1.0
-                     : 0.0,
+       : a[i] > b[i] ? 0.0
+                     : 1.0,
        a[i] == b[i]  ? 0.5
-       : b[i] < a[i] ? 1.0
-                     : 0.0)
+       : b[i] > a[i] ? 0.0
+                     : 1.0)
 BINARY(remainders, remainder_of(a[i], b[i]), 1.0, -floor_quotient(a[i], b[i]))
 BINARY(truncated_remainders, fmod(a[i], b[i]), 1.0, -trunc(a[i] / b[i]))
 BINARY(floor_divided, floor_quotient(a[i], b[i]), 0.0, 0.0)
@@ -90,7 +88,7 @@ static void angle(double *out, const double *a, const double *b, size_t n, int w
     }
     for (size_t i = 0; i < n; i++) {
         double r = a[i] * a[i] + b[i] * b[i];
-        out[i] = which == 1 ? b[i] / r : -a[i] / r;
+        out[i] = r == 0 ? 0 : which == 1 ? b[i] / r : -a[i] / r;
     }
 }
 
@@ -176,7 +174,7 @@ static void run_blocks(binary_block *block, double *out, const array *a, const a
                        const double *times)
 {
     int64_t count = a->count;
-#pragma omp parallel for schedule(static) if (count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < count; start += TDC_BLOCK) {
         size_t n = (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
         double *o = out + start;
@@ -195,7 +193,9 @@ static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradie
         if (!tdc_tracked(input))
             continue;
         array *g = tdc_new_like(e, TDC_F64, input);
-        run_blocks(block, g->real, a, b, side, gradient->real);
+        run_blocks(block, g->real, a, b, side, tdc_is_narrow(e) ? NULL : gradient->real);
+        if (tdc_is_narrow(e))
+            g = tdc_slope_times(e, g, gradient);
         tdc_collect(e, input, g);
     }
 }
@@ -209,8 +209,11 @@ array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
-    array *y = tdc_new(e, TDC_F64, rank, shape);
-    run_blocks(blocks[function], y->real, a, b, 0, NULL);
+    array *y = tdc_is_narrow(e) ? tdc_binary_steps(e, function, a, b) : NULL;
+    if (y == NULL) {
+        y = tdc_new(e, TDC_F64, rank, shape);
+        run_blocks(blocks[function], y->real, a, b, 0, NULL);
+    }
     enum tdc_binary *detail = tdc_take(e, 1, sizeof *detail);
     *detail = function;
     tdc_note(e, y, pull_binary, detail, 2, (array *[]){a, b});
@@ -245,6 +248,7 @@ static void pull_select(evaluation *e, struct tdc_tape_node *node, array *gradie
         if (!tdc_tracked(input))
             continue;
         array *g = tdc_new_like(e, TDC_F64, input);
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
         for (int64_t i = 0; i < g->count; i++)
             g->real[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->real[i] : 0;
         tdc_collect(e, input, g);
@@ -266,6 +270,7 @@ array *tdc_select(evaluation *e, array *condition, array *a, array *b)
     b = tdc_expand(e, b, rank, shape);
     condition = tdc_expand(e, condition, rank, shape);
     array *y = tdc_new(e, dtype, rank, shape);
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i];
     tdc_note(e, y, pull_select, NULL, 3, (array *[]){condition, a, b});

@@ -5,12 +5,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* op(x) of a matrix in memory: element (i, j) is x[i * line + j], or x[j * line + i] when
+ * transposed. */
+struct tdc_matrix {
+    const double *x;
+    int64_t line;
+    bool transposed;
+};
+
 /*
- * c = op(a) op(b), c is [m, n], all dense and row-major; op(a) is [m, k], stored as [k, m] when
- * transpose_a, likewise b. Each element is summed over k in blocks of 256, in an order that depends
- * on nothing but k. Uses fused multiply-add where the CPU has it.
+ * c = a b, or c += a b when `add`; a is [m, k], b [k, n], c's rows are `line` apart. Each element
+ * is summed over k in blocks of 256, in an order that depends on nothing but k, with fused
+ * multiply-adds: the same bits on every machine. Uses all threads for large products, none inside a
+ * parallel region.
  */
-void tdc_gemm(int64_t m, int64_t n, int64_t k, const double *a, bool transpose_a, const double *b,
-              bool transpose_b, double *c);
+void tdc_gemm(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_matrix b, double *c,
+              int64_t line, bool add);
+
+/* `count` products of dense row-major matrices one after the other in memory, c = a b; transposed
+ * operands are stored as [k, m] and [n, k]. */
+void tdc_gemm_batch(int64_t count, int64_t m, int64_t n, int64_t k, const double *a,
+                    bool transposed_a, const double *b, bool transposed_b, double *c);
+
+/* What the products are made with: "avx512", "avx2", "neon" or "plain". */
+const char *tdc_gemm_variant(void);
 
 #endif

@@ -1,6 +1,9 @@
+/* Other shapes, views and orders of the same elements. */
 #include "reference/primitives/primitives.h"
 
 #include <string.h>
+
+#include "reference/primitives/copy_view.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -50,87 +53,22 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
     return y;
 }
 
-struct view_detail {
-    int64_t strides[RANK];
-    int64_t offset;
-};
-
-/* Calls of step(place in the view, its first element in x) for every run of the last dimension. */
-struct walk {
-    unsigned rank;
-    const int64_t *shape, *strides;
-    int64_t index[RANK];
-    int64_t at; /* element of x */
-};
-
-static bool next_run(struct walk *w)
-{
-    for (unsigned d = w->rank - 1; d-- > 0;) {
-        w->at += w->strides[d];
-        if (++w->index[d] < w->shape[d])
-            return true;
-        w->at -= w->strides[d] * w->shape[d];
-        w->index[d] = 0;
-    }
-    return false;
-}
-
-static void copy_view(const array *view, const struct view_detail *detail, const int64_t *from,
-                      int64_t *to)
-{
-    if (view->count == 0)
-        return;
-    if (view->rank == 0) {
-        to[0] = from[detail->offset];
-        return;
-    }
-    struct walk w = {view->rank, view->shape, detail->strides, {0}, detail->offset};
-    int64_t length = view->shape[view->rank - 1], step = detail->strides[view->rank - 1];
-    do {
-        const int64_t *source = from + w.at;
-        if (step == 1)
-            memcpy(to, source, (size_t)length * sizeof *to);
-        else
-            for (int64_t i = 0; i < length; i++)
-                to[i] = source[i * step];
-        to += length;
-    } while (next_run(&w));
-}
-
 static void pull_view(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    const struct view_detail *detail = node->detail;
-    array *x = node->inputs[0], *view = node->output;
-    array *g = tdc_zeros(e, TDC_F64, x->rank, x->shape);
-    if (view->count > 0 && view->rank == 0) {
-        g->real[detail->offset] = gradient->real[0];
-    } else if (view->count > 0) {
-        struct walk w = {view->rank, view->shape, detail->strides, {0}, detail->offset};
-        int64_t length = view->shape[view->rank - 1], step = detail->strides[view->rank - 1];
-        const double *from = gradient->real;
-        do {
-            double *to = g->real + w.at;
-            if (step == 0)
-                *to += tdc_pairwise_sum(from, length, 1);
-            else
-                for (int64_t i = 0; i < length; i++)
-                    to[i * step] += from[i];
-            from += length;
-        } while (next_run(&w));
-    }
-    tdc_collect(e, x, g);
+    array *x = node->inputs[0];
+    tdc_add_view(e, node->output, node->detail, gradient->real, tdc_gradient_of(e, x)->real);
 }
 
 static array *viewed(evaluation *e, array *x, unsigned rank, const int64_t *shape,
                      const int64_t *strides, int64_t offset, tdc_pull *pull)
 {
-    struct view_detail *detail = tdc_take(e, 1, sizeof *detail);
+    struct tdc_view_place *detail = tdc_take(e, 1, sizeof *detail);
     memset(detail, 0, sizeof *detail);
     if (rank > 0 && rank <= RANK)
         memcpy(detail->strides, strides, rank * sizeof *strides);
     detail->offset = offset;
     array *y = tdc_new(e, x->dtype, rank, shape);
-    copy_view(y, detail, x->whole, y->whole);
+    tdc_copy_view(y, detail, x->whole, y->whole);
     tdc_note(e, y, pull, detail, 1, &x);
     return y;
 }
@@ -144,7 +82,7 @@ array *tdc_view(evaluation *e, array *x, unsigned rank, const int64_t *shape,
 /* Pairwise sums over the repeated dimensions. */
 static void pull_expand(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    const struct view_detail *detail = node->detail;
+    const struct tdc_view_place *detail = node->detail;
     array *x = node->inputs[0];
     bool repeated[RANK] = {false};
     for (unsigned d = 0; d < node->output->rank; d++)
@@ -153,17 +91,36 @@ static void pull_expand(evaluation *e, struct tdc_tape_node *node, array *gradie
     tdc_collect(e, x, tdc_reshape(e, g, x->rank, x->shape));
 }
 
+/* The other way round. */
+static void pull_permute(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *x = node->inputs[0];
+    const unsigned *order = node->detail;
+    unsigned back[RANK] = {0};
+    for (unsigned d = 0; d < x->rank; d++)
+        back[order[d]] = d;
+    tdc_collect(e, x, tdc_permute(e, tdc_constant(e, gradient), back));
+}
+
 array *tdc_permute(evaluation *e, array *x, const unsigned *order)
 {
-    int64_t strides[RANK], shape[RANK], moved[RANK];
+    struct tdc_view_place place = {.offset = 0};
+    int64_t strides[RANK], shape[RANK];
     bool same = true;
     tdc_strides(x, strides);
     for (unsigned d = 0; d < x->rank; d++) {
         shape[d] = x->shape[order[d]];
-        moved[d] = strides[order[d]];
+        place.strides[d] = strides[order[d]];
         same &= order[d] == d;
     }
-    return same ? x : tdc_view(e, x, x->rank, shape, moved, 0);
+    if (same)
+        return x;
+    array *y = tdc_new(e, x->dtype, x->rank, shape);
+    unsigned *detail = tdc_take(e, RANK, sizeof *detail);
+    memcpy(detail, order, x->rank * sizeof *order);
+    tdc_copy_view(y, &place, x->whole, y->whole);
+    tdc_note(e, y, pull_permute, detail, 1, &x);
+    return y;
 }
 
 array *tdc_swap(evaluation *e, array *x, unsigned a, unsigned b)
@@ -267,104 +224,4 @@ array *tdc_squeeze(evaluation *e, array *x, unsigned dim)
     for (unsigned d = 0; d + 1 < x->rank; d++)
         shape[d] = x->shape[d < dim ? d : d + 1];
     return tdc_reshape(e, x, x->rank - 1, shape);
-}
-
-static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradient)
-{
-    array *x = node->inputs[0];
-    array *g = tdc_zeros(e, TDC_F64, x->rank, x->shape);
-    const int64_t *map = node->detail;
-    for (int64_t i = 0; i < gradient->count; i++)
-        if (map[i] >= 0)
-            g->real[map[i]] += gradient->real[i];
-    tdc_collect(e, x, g);
-}
-
-array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
-                  double fill)
-{
-    array *y = tdc_new(e, x->dtype, rank, shape);
-    bool floating = tdc_dtype_is_floating(x->dtype);
-    for (int64_t i = 0; i < y->count; i++) {
-        if (map[i] >= 0)
-            y->whole[i] = x->whole[map[i]];
-        else if (floating)
-            y->real[i] = fill;
-        else
-            y->whole[i] = (int64_t)fill;
-    }
-    tdc_note(e, y, pull_gather, map, 1, &x);
-    return y;
-}
-
-static void pull_scatter(evaluation *e, struct tdc_tape_node *node, array *gradient)
-{
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
-    const int64_t *map = node->detail;
-    for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = map[i] >= 0 ? gradient->real[map[i]] : 0;
-    tdc_collect(e, x, g);
-}
-
-array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned rank,
-                       const int64_t *shape)
-{
-    array *y = tdc_zeros(e, x->dtype, rank, shape);
-    bool floating = tdc_dtype_is_floating(x->dtype);
-    for (int64_t i = 0; i < x->count; i++) {
-        if (map[i] < 0)
-            continue;
-        if (floating)
-            y->real[map[i]] += x->real[i];
-        else
-            y->whole[map[i]] =
-                tdc_wrap((int64_t)((uint64_t)y->whole[map[i]] + (uint64_t)x->whole[i]), x->dtype);
-    }
-    tdc_note(e, y, pull_scatter, map, 1, &x);
-    return y;
-}
-
-static void pull_concatenate(evaluation *e, struct tdc_tape_node *node, array *gradient)
-{
-    unsigned dim = *(const unsigned *)node->detail;
-    int64_t start = 0;
-    for (size_t i = 0; i < node->input_count; i++) {
-        array *x = node->inputs[i];
-        if (tdc_tracked(x))
-            tdc_collect(e, x, tdc_slice(e, gradient, dim, start, x->shape[dim], 1));
-        start += x->shape[dim];
-    }
-}
-
-array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsigned dim)
-{
-    int64_t shape[RANK], outer = 1, inner = 1;
-    memcpy(shape, pieces[0]->shape, sizeof shape);
-    shape[dim] = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (pieces[i]->rank != pieces[0]->rank || pieces[i]->dtype != pieces[0]->dtype)
-            tdc_refuse(e, TDC_ERR_ARGUMENT, "tensors to join differ in rank or dtype");
-        for (unsigned d = 0; d < pieces[0]->rank; d++)
-            if (d != dim && pieces[i]->shape[d] != shape[d])
-                tdc_refuse(e, TDC_ERR_ARGUMENT, "sizes of tensors to join differ");
-        if (__builtin_add_overflow(shape[dim], pieces[i]->shape[dim], &shape[dim]))
-            tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    }
-    array *y = tdc_new(e, pieces[0]->dtype, pieces[0]->rank, shape);
-    for (unsigned d = 0; y->count > 0 && d < y->rank; d++) {
-        outer *= d < dim ? shape[d] : 1;
-        inner *= d > dim ? shape[d] : 1;
-    }
-    int64_t *to = y->whole;
-    for (int64_t o = 0; y->count > 0 && o < outer; o++)
-        for (size_t i = 0; i < count; i++) {
-            size_t run = (size_t)(pieces[i]->shape[dim] * inner);
-            memcpy(to, pieces[i]->whole + o * (int64_t)run, run * sizeof *to);
-            to += run;
-        }
-    unsigned *detail = tdc_take(e, 1, sizeof *detail);
-    *detail = dim;
-    tdc_note(e, y, pull_concatenate, detail, count, pieces);
-    return y;
 }

@@ -7,6 +7,8 @@
 
 #include "reference/evaluation.h"
 
+#define TDC_PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
+
 /* ---- elementwise, one operand (unary.c; the table is in unary_functions.c) ---------------- */
 
 enum tdc_unary {
@@ -148,12 +150,13 @@ array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b);
 /* x != 0, as bool; NaN is true. */
 array *tdc_truth(evaluation *e, array *x);
 
-/* ---- moving elements (move.c); any dtype --------------------------------------------------- */
+/* ---- moving elements (move.c, gather.c); any dtype
+ * --------------------------------------------------- */
 
 bool tdc_same_shape(const array *a, const array *b);
 array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape);
 /* Element (i, j, ...) of the result is x[offset + i * strides[0] + j * strides[1] + ...]; the
- * caller vouches for the range. Strides may be negative or zero. */
+ * caller vouches for the range, and that no element is shown twice. Strides may be negative. */
 array *tdc_view(evaluation *e, array *x, unsigned rank, const int64_t *shape,
                 const int64_t *strides, int64_t offset);
 void tdc_strides(const array *x, int64_t strides[TDC_REFERENCE_RANK]);
@@ -172,6 +175,19 @@ array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, co
 /* result = 0; result[map[i]] += x[i] where map[i] >= 0. */
 array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned rank,
                        const int64_t *shape);
+/* x with x[map[i]] = src[i]; of several writes to a place the last wins. */
+array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map);
+enum tdc_join {
+    TDC_JOIN_SUM,
+    TDC_JOIN_PRODUCT,
+    TDC_JOIN_MEAN,
+    TDC_JOIN_LARGEST,
+    TDC_JOIN_SMALLEST
+};
+/* x with what src brings to its places joined to it (scatter_reduce.c); without `self`, what was
+ * there is replaced by the first. map has no negative entries; both float64. */
+array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src,
+                          const int64_t *map, bool self);
 array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsigned dim);
 void tdc_broadcast_shape(evaluation *e, const array *a, const array *b, unsigned *rank,
                          int64_t shape[TDC_REFERENCE_RANK]);
@@ -185,6 +201,9 @@ array *tdc_reduced_shape(evaluation *e, array *y, const array *x, const bool *re
                          bool keepdim);
 /* Sums of the last dimension: shape without it. Pairwise; integers exactly. */
 array *tdc_sum_rows(evaluation *e, array *x);
+/* Sums of one stretch of neighbouring dimensions that are not the last (column_sums.c). */
+bool tdc_is_column_sum(const array *x, const bool *reduced);
+array *tdc_column_sums(evaluation *e, array *x, const bool *reduced);
 array *tdc_product_rows(evaluation *e, array *x);
 array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim);
 array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim);
@@ -198,7 +217,12 @@ array *tdc_extreme_index(evaluation *e, array *rows, bool largest);
 array *tdc_pick(evaluation *e, array *rows, array *index);
 /* Extremes of rows with the gradient shared among equals. */
 array *tdc_extreme_shared(evaluation *e, array *rows, bool largest);
+/* p-norms of the last dimension, p also infinite or 0 (norm.c). */
+array *tdc_norm_rows(evaluation *e, array *rows, double p);
 double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride);
+double tdc_pairwise_dot(const double *x, const double *y, int64_t n);
+/* y = exp(x - max), y may be x; gives their sum. *top is the maximum, NaN when there is one. */
+double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t n, double *top);
 
 array *tdc_cumulative_sum(evaluation *e, array *rows);
 array *tdc_cumulative_product(evaluation *e, array *rows);
@@ -213,7 +237,8 @@ int tdc_compare_reals(double a, double b);
 
 /* ---- products (product.c) ------------------------------------------------------------------- */
 
-/* [batch, m, k] x [batch, k, n]; a transposed operand has its last two dimensions swapped. */
+/* [batch, m, k] x [batch, k, n]; a transposed operand has its last two dimensions swapped. Two
+ * integer operands give integers, exact and wrapping. */
 array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b);
 /* The frameworks' matmul on any ranks. */
 array *tdc_matmul(evaluation *e, array *a, array *b);

@@ -1,9 +1,7 @@
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/gemm.h"
+#include "reference/arithmetic.h"
 
 struct product_detail {
     bool transpose_a, transpose_b;
@@ -12,17 +10,42 @@ struct product_detail {
 static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
-    for (int64_t batch = 0; batch < y->shape[0]; batch++)
-        tdc_gemm(m, n, k, a->real + batch * m * k, ta, b->real + batch * k * n, tb,
-                 y->real + batch * m * n);
+    tdc_gemm_batch(y->shape[0], m, n, k, a->real, ta, b->real, tb, y->real);
+}
+
+static void multiply_narrow(const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
+    for (int64_t i = 0; i < y->shape[0]; i++)
+        tdc_narrow_gemm(m, n, k, (struct tdc_matrix){a->real + i * m * k, ta ? m : k, ta},
+                        (struct tdc_matrix){b->real + i * k * n, tb ? k : n, tb},
+                        y->real + i * m * n, n, false);
+}
+
+/* Exact and wrapping; rare, so not blocked. */
+static void multiply_whole(const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
+#pragma omp parallel for schedule(static) if (y->count * k >= 65536)
+    for (int64_t i = 0; i < y->count; i++) {
+        const int64_t *p = a->whole + i / (m * n) * m * k, *q = b->whole + i / (m * n) * k * n;
+        int64_t row = i / n % m, column = i % n;
+        uint64_t sum = 0;
+        for (int64_t d = 0; d < k; d++)
+            sum += (uint64_t)p[ta ? d * m + row : row * k + d] *
+                   (uint64_t)q[tb ? column * k + d : d * n + column];
+        y->whole[i] = tdc_wrap((int64_t)sum, y->dtype);
+    }
 }
 
 static array *product(evaluation *e, const array *a, const array *b, bool ta, bool tb)
 {
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
-    array *y = tdc_new(e, TDC_F64, 3, shape);
-    if (y->count > 0)
-        multiply(a, b, y, ta, tb);
+    array *y = tdc_new(e, a->dtype, 3, shape);
+    if (y->count > 0 && tdc_is_narrow(e) && tdc_dtype_is_floating(a->dtype))
+        multiply_narrow(a, b, y, ta, tb);
+    else if (y->count > 0)
+        (tdc_dtype_is_floating(a->dtype) ? multiply : multiply_whole)(a, b, y, ta, tb);
     return y;
 }
 
@@ -40,10 +63,17 @@ static void pull_product(evaluation *e, struct tdc_tape_node *node, array *gradi
                                    : product(e, a, gradient, !d->transpose_a, false));
 }
 
+static tdc_dtype promote_whole(const array *a, const array *b)
+{
+    tdc_dtype dtype = tdc_promoted(a, b);
+    return tdc_dtype_is_floating(dtype) ? TDC_F64 : dtype;
+}
+
 array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b)
 {
-    a = tdc_to_real(e, a);
-    b = tdc_to_real(e, b);
+    tdc_dtype dtype = promote_whole(a, b);
+    a = tdc_convert(e, a, dtype);
+    b = tdc_convert(e, b, dtype);
     if (a->rank != 3 || b->rank != 3 || a->shape[0] != b->shape[0] ||
         a->shape[transpose_a ? 1 : 2] != b->shape[transpose_b ? 2 : 1])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a matrix product do not fit");
@@ -126,7 +156,7 @@ array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
 }
 
 /* One matrix, Gauss-Jordan with partial pivoting; false when it is singular. */
-static bool invert(double *work, double *out, int64_t n)
+static bool invert(const evaluation *e, double *work, double *out, int64_t n)
 {
     for (int64_t i = 0; i < n * n; i++)
         out[i] = i / n == i % n;
@@ -144,16 +174,17 @@ static bool invert(double *work, double *out, int64_t n)
             work[pivot * n + j] = t;
             out[pivot * n + j] = u;
         }
-        double scale = 1 / work[c * n + c];
+        double scale = tdc_partial(e, 1 / work[c * n + c]);
         for (int64_t j = 0; j < n; j++) {
-            work[c * n + j] *= scale;
-            out[c * n + j] *= scale;
+            work[c * n + j] = tdc_partial(e, work[c * n + j] * scale);
+            out[c * n + j] = tdc_partial(e, out[c * n + j] * scale);
         }
         for (int64_t r = 0; r < n; r++) {
             double factor = work[r * n + c];
             for (int64_t j = 0; j < n && r != c && factor != 0; j++) {
-                work[r * n + j] -= factor * work[c * n + j];
-                out[r * n + j] -= factor * out[c * n + j];
+                double *to = work + r * n + j, *also = out + r * n + j;
+                *to = tdc_partial(e, *to - tdc_partial(e, factor * work[c * n + j]));
+                *also = tdc_partial(e, *also - tdc_partial(e, factor * out[c * n + j]));
             }
         }
     }
@@ -178,7 +209,7 @@ array *tdc_inverse(evaluation *e, array *x)
     double *work = tdc_take(e, n * n, sizeof *work);
     for (int64_t i = 0; i < matrices; i++) {
         memcpy(work, flat->real + i * n * n, (size_t)(n * n) * sizeof *work);
-        if (!invert(work, y->real + i * n * n, n))
+        if (!invert(e, work, y->real + i * n * n, n))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix is singular");
     }
     tdc_note(e, y, pull_inverse, NULL, 1, &flat);

@@ -75,8 +75,9 @@ static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradi
 {
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, x->dtype, x);
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = tdc_reference_round(gradient->real[i], x->dtype);
+        g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype);
     tdc_collect(e, x, g);
 }
 
@@ -87,9 +88,10 @@ array *tdc_convert(evaluation *e, array *x, tdc_dtype dtype)
     array *y = tdc_new_like(e, dtype, x);
     y->number = x->number;
     bool from = tdc_dtype_is_floating(x->dtype), to = tdc_dtype_is_floating(dtype);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++) {
         if (to)
-            y->real[i] = tdc_reference_round(tdc_element(x, i), dtype);
+            y->real[i] = tdc_reference_cast(tdc_element(x, i), dtype);
         else if (dtype == TDC_BOOL)
             y->whole[i] = from ? x->real[i] != 0 : x->whole[i] != 0;
         else
@@ -179,11 +181,12 @@ array *tdc_combine_whole(evaluation *e, enum tdc_binary function, array *a, arra
     a = tdc_expand(e, tdc_convert(e, a, dtype), rank, shape);
     b = tdc_expand(e, tdc_convert(e, b, dtype), rank, shape);
     array *y = tdc_new(e, dtype, rank, shape);
-    for (int64_t i = 0; i < y->count; i++) {
-        if (divides(function) && b->whole[i] == 0)
+    for (int64_t i = 0; divides(function) && i < y->count; i++)
+        if (b->whole[i] == 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "integer division by zero");
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = tdc_wrap(compute_whole(function, a->whole[i], b->whole[i]), dtype);
-    }
     return y;
 }
 
@@ -191,7 +194,8 @@ array *tdc_combine_any(evaluation *e, enum tdc_binary function, array *a, array 
 {
     tdc_dtype dtype = tdc_promoted(a, b);
     if (!tdc_dtype_is_floating(dtype) && function != TDC_DIV && function != TDC_ATAN2 &&
-        function != TDC_LOGADDEXP && function != TDC_XLOGY && function != TDC_HYPOT)
+        function != TDC_LOGADDEXP && function != TDC_XLOGY && function != TDC_HYPOT &&
+        function != TDC_COPYSIGN)
         return tdc_combine_whole(e, function, a, b, dtype);
     if (function >= TDC_BINARY_COUNT)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "not defined for floating tensors");
@@ -229,6 +233,7 @@ array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b)
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
     array *y = tdc_new(e, TDC_BOOL, rank, shape);
+#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++) {
         if (floating) {
             double p = a->real[i], q = b->real[i];

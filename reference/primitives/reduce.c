@@ -1,11 +1,10 @@
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #include <math.h>
 #include <string.h>
 
 #define RANK          TDC_REFERENCE_RANK
-#define PARALLEL_FROM 32768
-
+#define EXTREME_PIECE 65536
 /* Error grows with the logarithm of n: blocks of 128 summed eight ways, then pairs of sums. */
 double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride)
 {
@@ -24,6 +23,58 @@ double tdc_pairwise_sum(const double *x, int64_t n, int64_t stride)
     int64_t half = n / 2 & ~(int64_t)7; /* depth is log2(n / 128), at most 56 */
     return tdc_pairwise_sum(x, half, stride) +
            tdc_pairwise_sum(x + half * stride, n - half, stride);
+}
+
+double tdc_pairwise_dot(const double *x, const double *y, int64_t n)
+{
+    if (n <= 128) {
+        double products[128];
+        for (int64_t i = 0; i < n; i++)
+            products[i] = x[i] * y[i];
+        return tdc_pairwise_sum(products, n, 1);
+    }
+    int64_t half = n / 2 & ~(int64_t)7;
+    return tdc_pairwise_dot(x, y, half) + tdc_pairwise_dot(x + half, y + half, n - half);
+}
+
+/* The same sum with all threads: the parts are what the recursion comes to at a fixed depth, joined
+ * as it would join them. */
+#define SUM_DEPTH 5
+static double combined(int64_t n, int depth, const double **part)
+{
+    if (depth == 0 || n <= 128)
+        return *(*part)++;
+    int64_t half = n / 2 & ~(int64_t)7;
+    double first = combined(half, depth - 1, part);
+    return first + combined(n - half, depth - 1, part);
+}
+
+struct stretch {
+    const double *x;
+    int64_t n;
+};
+
+static void list_stretches(const double *x, int64_t n, int depth, struct stretch **to)
+{
+    if (depth == 0 || n <= 128) {
+        *(*to)++ = (struct stretch){x, n};
+        return;
+    }
+    int64_t half = n / 2 & ~(int64_t)7;
+    list_stretches(x, half, depth - 1, to);
+    list_stretches(x + half, n - half, depth - 1, to);
+}
+
+static double sum_of_long_row(const double *x, int64_t n)
+{
+    struct stretch list[1 << SUM_DEPTH], *end = list;
+    double parts[1 << SUM_DEPTH];
+    const double *part = parts;
+    list_stretches(x, n, SUM_DEPTH, &end);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t i = 0; i < end - list; i++)
+        parts[i] = tdc_pairwise_sum(list[i].x, list[i].n, 1);
+    return combined(n, SUM_DEPTH, &part);
 }
 
 array *tdc_rows(evaluation *e, array *x, const bool *reduced)
@@ -69,9 +120,9 @@ static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *grad
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-    for (int64_t r = 0; r < gradient->count; r++)
-        for (int64_t i = 0; i < n; i++)
-            g->real[r * n + i] = gradient->real[r];
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < g->count; i++)
+        g->real[i] = gradient->real[i / n];
     tdc_collect(e, x, g);
 }
 
@@ -79,8 +130,16 @@ array *tdc_sum_rows(evaluation *e, array *x)
 {
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
+    if (tdc_is_narrow(e) && floating)
+        return tdc_narrow_sums(e, x, 1);
     array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM && y->count > 1)
+    if (floating && n >= TDC_PARALLEL_FROM && y->count < 8) {
+        for (int64_t r = 0; r < y->count; r++)
+            y->real[r] = sum_of_long_row(x->real + r * n, n);
+        tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
+        return y;
+    }
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
     for (int64_t r = 0; r < y->count; r++) {
         if (floating) {
             y->real[r] = tdc_pairwise_sum(x->real + r * n, n, 1);
@@ -101,16 +160,17 @@ static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < gradient->count; r++) {
         const double *row = x->real + r * n;
         double *out = g->real + r * n, before = gradient->real[r], after = 1;
         for (int64_t i = 0; i < n; i++) {
             out[i] = before;
-            before *= row[i];
+            before = tdc_partial(e, before * row[i]);
         }
         for (int64_t i = n; i-- > 0;) {
             out[i] *= after;
-            after *= row[i];
+            after = tdc_partial(e, after * row[i]);
         }
     }
     tdc_collect(e, x, g);
@@ -121,12 +181,13 @@ array *tdc_product_rows(evaluation *e, array *x)
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
     array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++) {
         double product = 1;
         uint64_t whole = 1;
         for (int64_t i = 0; i < n; i++) {
             if (floating)
-                product *= x->real[r * n + i];
+                product = tdc_partial(e, product * x->real[r * n + i]);
             else
                 whole *= (uint64_t)x->whole[r * n + i];
         }
@@ -141,7 +202,10 @@ array *tdc_product_rows(evaluation *e, array *x)
 
 array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim)
 {
-    return tdc_reduced_shape(e, tdc_sum_rows(e, tdc_rows(e, x, reduced)), x, reduced, keepdim);
+    array *y = tdc_is_column_sum(x, reduced) && !tdc_is_narrow(e)
+                   ? tdc_column_sums(e, x, reduced)
+                   : tdc_sum_rows(e, tdc_rows(e, x, reduced));
+    return tdc_reduced_shape(e, y, x, reduced, keepdim);
 }
 
 array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
@@ -149,7 +213,11 @@ array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
     int64_t n = 1;
     for (unsigned d = 0; d < x->rank; d++)
         n *= reduced[d] ? x->shape[d] : 1;
-    array *sum = tdc_sum(e, tdc_to_real(e, x), reduced, keepdim);
+    x = tdc_to_real(e, x);
+    if (tdc_is_narrow(e))
+        return tdc_reduced_shape(e, tdc_narrow_sums(e, tdc_rows(e, x, reduced), (double)n), x,
+                                 reduced, keepdim);
+    array *sum = tdc_sum(e, x, reduced, keepdim);
     return tdc_div(e, sum, tdc_number(e, (double)n));
 }
 
@@ -181,31 +249,65 @@ int tdc_compare_reals(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* > 0 when element a of row x is more extreme than element b. */
-static int more_extreme(const array *x, int64_t a, int64_t b, bool largest)
+/* Places [from, to): the first of the most extreme, the first NaN before all. */
+static int64_t extreme_real(const double *x, int64_t from, int64_t to, bool largest)
 {
-    if (tdc_dtype_is_floating(x->dtype)) {
-        double p = x->real[a], q = x->real[b];
-        if (isnan(p) || isnan(q))
-            return (int)(isnan(p) != 0) - (int)(isnan(q) != 0);
-        return largest ? (p > q) - (p < q) : (p < q) - (p > q);
+    int64_t best = from;
+    double sign = largest ? 1 : -1, top = sign * x[from];
+    for (int64_t i = from; i < to; i++) {
+        double v = sign * x[i];
+        if (v > top || v != v) {
+            top = v;
+            best = i;
+            if (v != v)
+                break;
+        }
     }
-    int64_t p = x->whole[a], q = x->whole[b];
-    return largest ? (p > q) - (p < q) : (p < q) - (p > q);
+    return best;
+}
+
+static int64_t extreme_whole(const int64_t *x, int64_t from, int64_t to, bool largest)
+{
+    int64_t best = from;
+    for (int64_t i = from + 1; i < to; i++)
+        if (largest ? x[i] > x[best] : x[i] < x[best])
+            best = i;
+    return best;
+}
+
+/* The better of two places, the first of which comes first. */
+static int64_t better(const array *x, int64_t a, int64_t b, bool largest)
+{
+    if (!tdc_dtype_is_floating(x->dtype))
+        return (largest ? x->whole[b] > x->whole[a] : x->whole[b] < x->whole[a]) ? b : a;
+    double p = x->real[a], q = x->real[b];
+    if (isnan(p) || isnan(q))
+        return isnan(p) ? a : b;
+    return (largest ? q > p : q < p) ? b : a;
 }
 
 array *tdc_extreme_index(evaluation *e, array *rows, bool largest)
 {
     int64_t n = rows->shape[rows->rank - 1];
     array *y = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    bool floating = tdc_dtype_is_floating(rows->dtype);
     if (n == 0 && y->count > 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "no extreme of an empty dimension");
+    /* pieces of rows, so that few long rows keep all threads busy */
+    int64_t size = n < EXTREME_PIECE ? n : EXTREME_PIECE, pieces = n == 0 ? 0 : (n - 1) / size + 1;
+    int64_t *best = tdc_take(e, y->count * pieces, sizeof *best);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < y->count * pieces; i++) {
+        int64_t row = i / pieces * n, from = row + i % pieces * size;
+        int64_t to = from + size < row + n ? from + size : row + n;
+        best[i] = floating ? extreme_real(rows->real, from, to, largest)
+                           : extreme_whole(rows->whole, from, to, largest);
+    }
     for (int64_t r = 0; r < y->count; r++) {
-        int64_t best = 0;
-        for (int64_t i = 1; i < n; i++)
-            if (more_extreme(rows, r * n + i, r * n + best, largest) > 0)
-                best = i;
-        y->whole[r] = best;
+        int64_t place = best[r * pieces];
+        for (int64_t i = 1; i < pieces; i++)
+            place = better(rows, place, best[r * pieces + i], largest);
+        y->whole[r] = place - r * n;
     }
     return y;
 }
@@ -215,6 +317,7 @@ array *tdc_pick(evaluation *e, array *rows, array *index)
     int64_t n = rows->shape[rows->rank - 1];
     int64_t width = index->rank == rows->rank ? index->shape[index->rank - 1] : 1;
     int64_t *map = tdc_take(e, index->count, sizeof *map);
+#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < index->count; i++)
         map[i] = i / width * n + index->whole[i];
     return tdc_mapped(e, rows, map, index->rank, index->shape, 0);
@@ -225,6 +328,7 @@ static void pull_extreme_shared(evaluation *e, struct tdc_tape_node *node, array
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++) {
         int64_t equals = 0;
         for (int64_t i = 0; i < n; i++)

@@ -1,12 +1,9 @@
 /* Along rows: running sums and products, softmax. */
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "reference/arithmetic.h"
 #include "reference/primitives/vector_math.h"
-
-#define PARALLEL_FROM 16384
 
 static int64_t row_length(const array *rows)
 {
@@ -18,15 +15,31 @@ static int64_t row_count(const array *rows)
     return rows->count == 0 ? 0 : rows->count / row_length(rows);
 }
 
+/* Compensated: a plain running sum drifts by n ULP. */
+struct running {
+    double sum, lost;
+};
+
+static double run_on(const evaluation *e, struct running *r, double x)
+{
+    double next = tdc_partial(e, r->sum + x);
+    if (isfinite(next) && !tdc_is_narrow(e))
+        r->lost += fabs(r->sum) >= fabs(x) ? (r->sum - next) + x : (x - next) + r->sum;
+    r->sum = next;
+    return r->sum + r->lost;
+}
+
 static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
-    for (int64_t r = 0; r < row_count(x); r++) {
-        double sum = 0;
+    int64_t rows = row_count(x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < rows; r++) {
+        struct running sum = {0, 0};
         for (int64_t i = n; i-- > 0;)
-            g->real[r * n + i] = sum += gradient->real[r * n + i];
+            g->real[r * n + i] = run_on(e, &sum, gradient->real[r * n + i]);
     }
     tdc_collect(e, x, g);
 }
@@ -35,20 +48,16 @@ array *tdc_cumulative_sum(evaluation *e, array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
     array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
-    int64_t n = row_length(rows);
-    for (int64_t r = 0; r < row_count(rows); r++) {
-        double sum = 0, lost = 0; /* compensated: a plain running sum drifts by n ULP */
+    int64_t n = row_length(rows), count = row_count(rows);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < count; r++) {
+        struct running sum = {0, 0};
         uint64_t whole = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
-            if (!floating) {
+            if (floating)
+                y->real[i] = run_on(e, &sum, rows->real[i]);
+            else
                 y->whole[i] = (int64_t)(whole += (uint64_t)rows->whole[i]);
-                continue;
-            }
-            double x = rows->real[i], next = sum + x;
-            if (isfinite(next))
-                lost += fabs(sum) >= fabs(x) ? (sum - next) + x : (x - next) + sum;
-            sum = next;
-            y->real[i] = sum + lost;
         }
     }
     tdc_note(e, y, pull_cumulative_sum, NULL, 1, &rows);
@@ -62,11 +71,14 @@ static void pull_cumulative_product(evaluation *e, struct tdc_tape_node *node, a
     array *x = node->inputs[0], *y = node->output;
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
-    for (int64_t r = 0; r < row_count(x); r++) {
+    int64_t rows = row_count(x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < rows; r++) {
         double tail = 0;
         for (int64_t i = n; i-- > 0;) {
             int64_t at = r * n + i;
-            tail = gradient->real[at] + (i + 1 < n ? x->real[at + 1] * tail : 0);
+            double later = i + 1 < n ? tdc_partial(e, x->real[at + 1] * tail) : 0;
+            tail = tdc_partial(e, gradient->real[at] + later);
             g->real[at] = tail * (i > 0 ? y->real[at - 1] : 1);
         }
     }
@@ -77,13 +89,14 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
     array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
-    int64_t n = row_length(rows);
-    for (int64_t r = 0; r < row_count(rows); r++) {
+    int64_t n = row_length(rows), count = row_count(rows);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < count; r++) {
         double product = 1;
         uint64_t whole = 1;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             if (floating)
-                y->real[i] = product *= rows->real[i];
+                y->real[i] = product = tdc_partial(e, product * rows->real[i]);
             else
                 y->whole[i] = (int64_t)(whole *= (uint64_t)rows->whole[i]);
         }
@@ -92,31 +105,35 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
     return y;
 }
 
-/* y = exp(x - max); gives their sum. *top is the maximum, NaN when there is one. */
-static double exponentials(double *y, const double *x, int64_t n, double *top)
+double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t n, double *top)
 {
     double m = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++)
         m = x[i] > m || isnan(x[i]) ? x[i] : m;
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] - m;
+    tdc_steps(e, y, n);
     tdc_vexp(y, y, (size_t)n);
+    tdc_steps(e, y, n);
     *top = m;
-    return tdc_pairwise_sum(y, n, 1);
+    return tdc_step(e, tdc_row_sum(e, y, n));
 }
 
 static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
+    if (tdc_is_narrow(e)) {
+        array *share = tdc_sum_dim(e, tdc_mul(e, y, gradient), y->rank - 1, true);
+        tdc_collect(e, x, tdc_mul(e, y, tdc_sub(e, gradient, share)));
+        return;
+    }
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
         const double *p = y->real + r * n, *q = gradient->real + r * n;
         double *out = g->real + r * n;
-        for (int64_t i = 0; i < n; i++)
-            out[i] = p[i] * q[i];
-        double sum = tdc_pairwise_sum(out, n, 1);
+        double sum = tdc_pairwise_dot(p, q, n);
         for (int64_t i = 0; i < n; i++)
             out[i] = p[i] * (q[i] - sum);
     }
@@ -127,10 +144,10 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 {
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, rows->real + r * n, n, &top);
+        double sum = tdc_exponentials(e, out, rows->real + r * n, n, &top);
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
     }
@@ -141,9 +158,15 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
+    if (tdc_is_narrow(e)) {
+        array *sum = tdc_sum_dim(e, gradient, gradient->rank - 1, true);
+        array *probability = tdc_apply(e, TDC_EXP, tdc_constant(e, y));
+        tdc_collect(e, x, tdc_sub(e, gradient, tdc_mul(e, probability, sum)));
+        return;
+    }
     array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
         const double *q = gradient->real + r * n;
         double *out = g->real + r * n, sum = tdc_pairwise_sum(q, n, 1);
@@ -158,14 +181,18 @@ array *tdc_log_softmax_rows(evaluation *e, array *rows)
 {
     array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         const double *x = rows->real + r * n;
         double top, *out = y->real + r * n;
-        double sum = exponentials(out, x, n, &top);
+        double sum = tdc_exponentials(e, out, x, n, &top);
         tdc_vlog(&sum, &sum, 1);
+        sum = tdc_step(e, sum);
         for (int64_t i = 0; i < n; i++)
-            out[i] = x[i] - top - sum;
+            out[i] = x[i] - top;
+        tdc_steps(e, out, n);
+        for (int64_t i = 0; i < n; i++)
+            out[i] -= sum;
     }
     tdc_note(e, y, pull_log_softmax, NULL, 1, &rows);
     return y;

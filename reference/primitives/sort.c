@@ -1,47 +1,100 @@
+/* The order of rows, in time linear in their length: stable radix sort of keys of 64 bits. */
 #include "reference/primitives/primitives.h"
 
+#include <math.h>
+#include <omp.h>
 #include <string.h>
 
-static int order_of(const array *x, int64_t a, int64_t b)
+#define DIGIT      11 /* bits of a pass */
+#define PASSES     6
+#define BUCKETS    (1 << DIGIT)
+#define RADIX_FROM 512 /* elements; shorter rows are sorted by merging */
+
+/* Keys are in the order of the elements as numbers: NaN above everything, -0 equal to 0. */
+static uint64_t key_of(const array *x, int64_t i, bool descending)
 {
-    if (tdc_dtype_is_floating(x->dtype))
-        return tdc_compare_reals(x->real[a], x->real[b]);
-    return (x->whole[a] > x->whole[b]) - (x->whole[a] < x->whole[b]);
+    uint64_t key;
+    if (tdc_dtype_is_floating(x->dtype)) {
+        double v = isnan(x->real[i]) ? (double)NAN : x->real[i] + 0.0;
+        memcpy(&key, &v, sizeof key);
+        if (isnan(v))
+            key = UINT64_MAX;
+        else
+            key = key >> 63 != 0 ? ~key : key | (uint64_t)1 << 63;
+    } else {
+        key = (uint64_t)x->whole[i] ^ (x->dtype == TDC_U64 ? 0 : (uint64_t)1 << 63);
+    }
+    return descending ? ~key : key;
 }
 
-/* Merges the sorted halves [low, middle) and [middle, high) of `from`. */
-static void merge(const array *x, int64_t base, const int64_t *from, int64_t *to, int64_t low,
-                  int64_t middle, int64_t high, int sign)
+struct item {
+    uint64_t key;
+    int64_t index;
+};
+
+/* Bottom-up merging. Gives where the result is. */
+static struct item *merge_sort(struct item *from, struct item *to, int64_t n)
 {
-    int64_t i = low, j = middle;
-    for (int64_t k = low; k < high; k++) {
-        bool left =
-            j >= high || (i < middle && sign * order_of(x, base + from[i], base + from[j]) <= 0);
-        to[k] = left ? from[i++] : from[j++];
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t low = 0; low < n; low += 2 * width) {
+            int64_t middle = low + width < n ? low + width : n;
+            int64_t high = low + 2 * width < n ? low + 2 * width : n;
+            for (int64_t i = low, j = middle, k = low; k < high; k++) {
+                bool left = j >= high || (i < middle && from[i].key <= from[j].key);
+                to[k] = left ? from[i++] : from[j++];
+            }
+        }
+        struct item *swap = from;
+        from = to;
+        to = swap;
     }
+    return from;
+}
+
+static struct item *radix_sort(struct item *from, struct item *to, int64_t n, int64_t *counts)
+{
+    memset(counts, 0, sizeof *counts * BUCKETS * PASSES);
+    for (int64_t i = 0; i < n; i++)
+        for (int p = 0; p < PASSES; p++)
+            counts[p * BUCKETS + (int64_t)(from[i].key >> p * DIGIT & (BUCKETS - 1))]++;
+    for (int p = 0; p < PASSES; p++) {
+        int64_t *count = counts + p * BUCKETS, sum = 0;
+        if (count[from[0].key >> p * DIGIT & (BUCKETS - 1)] == n)
+            continue; /* all alike in this digit */
+        for (int b = 0; b < BUCKETS; b++) {
+            int64_t here = count[b];
+            count[b] = sum;
+            sum += here;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[count[from[i].key >> p * DIGIT & (BUCKETS - 1)]++] = from[i];
+        struct item *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
 }
 
 array *tdc_order_rows(evaluation *e, array *rows, bool descending)
 {
-    int64_t n = rows->shape[rows->rank - 1];
+    int64_t n = rows->shape[rows->rank - 1], count = n == 0 ? 0 : rows->count / n;
     array *y = tdc_new_like(e, TDC_I64, rows);
-    int64_t *other = tdc_take(e, n, sizeof *other);
-    for (int64_t base = 0; base < rows->count; base += n) {
-        int64_t *from = y->whole + base, *to = other;
+    bool parallel = rows->count >= TDC_PARALLEL_FROM && count > 1 && !omp_in_parallel();
+    int threads = parallel ? omp_get_max_threads() : 1;
+    bool radix = n >= RADIX_FROM;
+    struct item *items = tdc_take(e, 2 * threads * n, sizeof *items);
+    int64_t *counts = tdc_take(e, radix ? threads * BUCKETS * PASSES : 0, sizeof *counts);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t r = 0; r < count; r++) {
+        int64_t thread = omp_get_thread_num();
+        struct item *first = items + 2 * thread * n, *second = first + n;
         for (int64_t i = 0; i < n; i++)
-            from[i] = i;
-        for (int64_t width = 1; width < n; width *= 2) {
-            for (int64_t low = 0; low < n; low += 2 * width) {
-                int64_t middle = low + width < n ? low + width : n;
-                int64_t high = low + 2 * width < n ? low + 2 * width : n;
-                merge(rows, base, from, to, low, middle, high, descending ? -1 : 1);
-            }
-            int64_t *swap = from;
-            from = to;
-            to = swap;
-        }
-        if (from != y->whole + base)
-            memcpy(y->whole + base, from, (size_t)n * sizeof *from);
+            first[i] = (struct item){key_of(rows, r * n + i, descending), i};
+        struct item *sorted = radix
+                                  ? radix_sort(first, second, n, counts + thread * BUCKETS * PASSES)
+                                  : merge_sort(first, second, n);
+        for (int64_t i = 0; i < n; i++)
+            y->whole[r * n + i] = sorted[i].index;
     }
     return y;
 }

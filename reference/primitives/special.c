@@ -1,12 +1,13 @@
 #include "reference/primitives/special.h"
 
 #include <math.h>
-#include <sleef.h>
+
+#include "reference/primitives/vector_math.h"
 
 /* Winitzki's approximation, good to 2e-3: three Newton steps square that below one ULP. */
 static double erfinv_start(double x)
 {
-    double l = Sleef_log_u10((1 - x) * (1 + x));
+    double l = tdc_log((1 - x) * (1 + x));
     double t = 2 / (3.141592653589793238463 * 0.147) + 0.5 * l;
     return sqrt(sqrt(t * t - l / 0.147) - t);
 }
@@ -23,8 +24,8 @@ double tdc_erfinv(double x)
     double y = erfinv_start(a);
     for (int step = 0; step < 4; step++) {
         /* 1 - a is exact for a >= 1/2, and erfc then has the relative accuracy erf lacks */
-        double error = a < 0.5 ? Sleef_erf_u10(y) - a : (1 - a) - Sleef_erfc_u15(y);
-        double step_size = error * 0.886226925452758013649 * Sleef_exp_u10(y * y);
+        double error = a < 0.5 ? tdc_erf(y) - a : (1 - a) - tdc_erfc(y);
+        double step_size = error * 0.886226925452758013649 * tdc_exp(y * y);
         y -= step_size / (1 + y * step_size); /* Halley's correction */
     }
     return copysign(y, x);
@@ -37,9 +38,8 @@ double tdc_digamma(double x)
     if (x < 0) {
         if (x == floor(x))
             return (double)NAN;
-        double t = x - floor(x);
-        return tdc_digamma(1 - x) -
-               3.141592653589793238463 * Sleef_cospi_u05(t) / Sleef_sinpi_u05(t);
+        double t = x - rint(x); /* exact, and keeps a tiny x */
+        return tdc_digamma(1 - x) - 3.141592653589793238463 * tdc_cospi(t) / tdc_sinpi(t);
     }
     double sum = 0;
     for (; x < 12; x += 1)
@@ -50,7 +50,7 @@ double tdc_digamma(double x)
     double tail = 0;
     for (int i = 7; i >= 0; i--)
         tail = r * (series[i] + tail);
-    return sum + (Sleef_log_u10(x) - 0.5 / x - tail);
+    return sum + (tdc_log(x) - 0.5 / x - tail);
 }
 
 double tdc_trigamma(double x)
@@ -58,7 +58,7 @@ double tdc_trigamma(double x)
     if (x <= 0) {
         if (x == floor(x))
             return (double)INFINITY;
-        double s = 3.141592653589793238463 / Sleef_sinpi_u05(x - floor(x));
+        double s = 3.141592653589793238463 / tdc_sinpi(x - floor(x));
         return s * s - tdc_trigamma(1 - x);
     }
     double sum = 0;

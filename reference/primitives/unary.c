@@ -1,8 +1,6 @@
-#include "reference/primitives/primitives.h"
+#include "reference/arithmetic.h"
 
 #include <string.h>
-
-#define PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
 
 struct unary_detail {
     enum tdc_unary function;
@@ -14,13 +12,32 @@ static size_t block_size(int64_t count, int64_t start)
     return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
 }
 
+/* The slope is a result of its own, rounded before it meets the gradient. */
+static array *narrow_pull(evaluation *e, const struct unary_detail *detail, array *x, array *y,
+                          const array *gradient)
+{
+    array *slope = tdc_slope_steps(e, detail->function, x, y, detail->p);
+    if (slope == NULL) {
+        const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
+        slope = tdc_zeros(e, TDC_F64, x->rank, x->shape);
+        for (int64_t start = 0; function->slope != NULL && start < x->count; start += TDC_BLOCK)
+            function->slope(slope->real + start, x->real + start, y->real + start,
+                            block_size(x->count, start), detail->p);
+    }
+    return tdc_slope_times(e, slope, gradient);
+}
+
 static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     const struct unary_detail *detail = node->detail;
     const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
     array *x = node->inputs[0], *y = node->output;
+    if (tdc_is_narrow(e)) {
+        tdc_collect(e, x, narrow_pull(e, detail, x, y, gradient));
+        return;
+    }
     array *g = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
         size_t n = block_size(x->count, start);
         double *d = g->real + start;
@@ -40,9 +57,15 @@ array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p
 {
     x = tdc_to_real(e, x);
     struct unary_detail *detail = tdc_take(e, 1, sizeof *detail);
-    *detail = (struct unary_detail){function, {p0, p1, p2}};
-    array *y = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= PARALLEL_FROM)
+    *detail = (struct unary_detail){function,
+                                    {tdc_partial(e, p0), tdc_partial(e, p1), tdc_partial(e, p2)}};
+    array *y = tdc_is_narrow(e) ? tdc_unary_steps(e, function, x, detail->p) : NULL;
+    if (y != NULL) {
+        tdc_note(e, y, pull_unary, detail, 1, &x);
+        return y;
+    }
+    y = tdc_new_like(e, TDC_F64, x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
         tdc_unary_functions[function].apply(y->real + start, x->real + start,
                                             block_size(x->count, start), detail->p);
@@ -80,7 +103,10 @@ array *tdc_to_real(evaluation *e, array *x)
         return x;
     array *y = tdc_new_like(e, TDC_F64, x);
     y->number = x->number;
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++)
         y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
+    if (tdc_is_narrow(e))
+        tdc_round_array(y, x->number ? TDC_F32 : e->arithmetic);
     return y;
 }

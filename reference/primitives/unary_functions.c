@@ -2,7 +2,6 @@
 #include "reference/primitives/primitives.h"
 
 #include <math.h>
-#include <sleef.h>
 
 #include "reference/primitives/special.h"
 #include "reference/primitives/vector_math.h"
@@ -51,7 +50,7 @@ PLAIN(square_root, sqrt(x[i]), 0.5 / y[i])
 PLAIN(inverse_root, 1 / sqrt(x[i]), -0.5 * (y[i] * y[i] * y[i]))
 PLAIN(reciprocal, 1 / x[i], -(y[i] * y[i]))
 PLAIN(square, x[i] * x[i], 2 * x[i])
-PLAIN(relu, x[i] > 0 || isnan(x[i]) ? x[i] : 0.0, x[i] > 0 ? 1.0 : 0.0)
+PLAIN(relu, x[i] <= 0 ? 0.0 : x[i], x[i] <= 0 ? 0.0 : 1.0)
 PLAIN(fraction, x[i] - trunc(x[i]), 1.0)
 PLAIN(leaky_relu, x[i] > 0 ? x[i] : p[0] * x[i], x[i] > 0 ? 1.0 : p[0])
 PLAIN(hardshrink, x[i] >= -p[0] && x[i] <= p[0] ? 0.0 : x[i], fabs(x[i]) > p[0] ? 1.0 : 0.0)
@@ -74,13 +73,13 @@ PLAIN(clamp,
       : x[i] > p[1]               ? p[1]
                                   : x[i],
       x[i] >= p[0] && x[i] <= p[1] ? 1.0 : 0.0)
-PLAIN(threshold, x[i] > p[0] || isnan(x[i]) ? x[i] : p[1], x[i] > p[0] ? 1.0 : 0.0)
+PLAIN(threshold, x[i] <= p[0] ? p[1] : x[i], x[i] <= p[0] ? 0.0 : 1.0)
 PLAIN(nan_to_num,
       isnan(x[i])   ? p[0]
       : isinf(x[i]) ? (x[i] > 0 ? p[1] : p[2])
                     : x[i],
       isfinite(x[i]) ? 1.0 : 0.0)
-PLAIN(inverse_erf, tdc_erfinv(x[i]), 0.886226925452758013649 * Sleef_exp_u10(y[i] * y[i]))
+PLAIN(inverse_erf, tdc_erfinv(x[i]), 0.886226925452758013649 * tdc_exp(y[i] * y[i]))
 PLAIN(digamma, tdc_digamma(x[i]), tdc_trigamma(x[i]))
 PLAIN(bessel_i0, tdc_bessel_i0(x[i]), tdc_bessel_i1(x[i]))
 
@@ -110,8 +109,34 @@ VECTOR(arc_sine, tdc_vasin, 1 / sqrt(1 - x[i] * x[i]))
 VECTOR(arc_cosine, tdc_vacos, -1 / sqrt(1 - x[i] * x[i]))
 VECTOR(arc_tangent, tdc_vatan, 1 / (1 + x[i] * x[i]))
 VECTOR(hyperbolic_tangent, tdc_vtanh, 1 - y[i] * y[i])
-VECTOR(area_sine, tdc_vasinh, 1 / sqrt(x[i] * x[i] + 1))
-VECTOR(area_cosine, tdc_vacosh, 1 / sqrt(x[i] * x[i] - 1))
+
+/* SLEEF's overflow from about 1e150 on; there log(2 |x|) differs from both by less than 1e-300. */
+static void area_of_large(double *y, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i]) > 1e150 && (x[i] > 0 || y[i] < 0))
+            y[i] = copysign(tdc_log(fabs(x[i])) + 0.693147180559945309417, x[i]);
+}
+FUNCTION(area_sine)
+{
+    tdc_vasinh(y, x, n);
+    area_of_large(y, x, n);
+    UNUSED;
+}
+SLOPE(area_sine)
+{
+    EACH_SLOPE(1 / sqrt(x[i] * x[i] + 1));
+}
+FUNCTION(area_cosine)
+{
+    tdc_vacosh(y, x, n);
+    area_of_large(y, x, n);
+    UNUSED;
+}
+SLOPE(area_cosine)
+{
+    EACH_SLOPE(1 / sqrt(x[i] * x[i] - 1));
+}
 VECTOR(area_tangent, tdc_vatanh, 1 / (1 - x[i] * x[i]))
 VECTOR(exponential, tdc_vexp, y[i])
 VECTOR(exponential_m1, tdc_vexpm1, y[i] + 1)
@@ -196,10 +221,23 @@ FUNCTION(sinc)
     tdc_vsinpi(y, x, n);
     EACH(x[i] == 0 ? 1.0 : y[i] / (x[i] * 3.141592653589793238463));
 }
+/* cos(pi x) - sinc(x) cancels near 0: there a series in (pi x)^2, its first left-out term is below
+ * 2^-60 of the sum for |x| < 1/4. */
+static double sinc_slope_near_zero(double x)
+{
+    double q = -9.869604401089358618834 * x * x, sum = 0;
+    for (int k = 9; k >= 1; k--) { /* 2 k / (2 k + 1)! from the smallest on */
+        double term = 2.0 * k;
+        for (int j = 2; j <= 2 * k + 1; j++)
+            term /= j;
+        sum = sum * q + term;
+    }
+    return -9.869604401089358618834 * x * sum;
+}
 SLOPE(sinc)
 {
     tdc_vcospi(d, x, n);
-    EACH_SLOPE(x[i] == 0 ? 0.0 : (d[i] - y[i]) / x[i]);
+    EACH_SLOPE(fabs(x[i]) < 0.25 ? sinc_slope_near_zero(x[i]) : (d[i] - y[i]) / x[i]);
 }
 
 FUNCTION(gelu)
@@ -286,7 +324,7 @@ FUNCTION(logsigmoid)
     EACH(-fabs(x[i]));
     tdc_vexp(y, y, n);
     tdc_vlog1p(y, y, n);
-    EACH((x[i] < 0 ? x[i] : 0.0 * x[i]) - y[i]);
+    EACH((x[i] > 0 ? 0.0 : x[i]) - y[i]);
 }
 SLOPE(logsigmoid)
 {
@@ -300,7 +338,8 @@ FUNCTION(tanhshrink)
 }
 SLOPE(tanhshrink)
 {
-    EACH_SLOPE((x[i] - y[i]) * (x[i] - y[i]));
+    tdc_vtanh(d, x, n);
+    EACH_SLOPE(d[i] * d[i]);
 }
 FUNCTION(power)
 {
@@ -309,6 +348,10 @@ FUNCTION(power)
         exponent[i] = p[0];
     if (p[0] == 2) {
         EACH(x[i] * x[i]);
+        return;
+    }
+    if (p[0] == 0.5) { /* as the frameworks: -inf has no root, while pow(-inf, 0.5) is inf */
+        EACH(sqrt(x[i]));
         return;
     }
     tdc_vpow(y, x, exponent, n);
@@ -328,7 +371,7 @@ FUNCTION(logit)
 }
 SLOPE(logit)
 {
-    EACH_SLOPE(1 / (x[i] * (1 - x[i])));
+    EACH_SLOPE(x[i] < 0 || x[i] > 1 ? (double)NAN : 1 / (x[i] * (1 - x[i])));
 }
 
 const struct tdc_unary_function tdc_unary_functions[TDC_UNARY_COUNT] = {

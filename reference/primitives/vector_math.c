@@ -1,81 +1,93 @@
 #include "reference/primitives/vector_math.h"
 
 #include <sleef.h>
-#include <string.h>
+
+#include "kernels/pair.h"
+#include "reference/primitives/vector_loops.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define WIDE_CODE __attribute__((target("avx2,fma")))
-
-/* SLEEF declares these only for files compiled for AVX as a whole. */
-#define X(name, bound) WIDE_CODE __m256d Sleef_##name##d4_##bound##avx2(__m256d);
-TDC_VECTOR_UNARY(X)
-#undef X
-#define X(name, bound) WIDE_CODE __m256d Sleef_##name##d4_##bound##avx2(__m256d, __m256d);
-TDC_VECTOR_BINARY(X)
-#undef X
-
-/* The wide loops; the rest of n goes through a padded vector, so that an element's value does not
- * depend on its place. */
-#define X(name, bound)                                                                             \
-    WIDE_CODE static void name##_wide(double *y, const double *x, size_t n)                        \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + 4 <= n; i += 4)                                                                 \
-            _mm256_storeu_pd(y + i, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(x + i)));       \
-        if (i < n) {                                                                               \
-            double rest[4] = {1, 1, 1, 1};                                                         \
-            memcpy(rest, x + i, (n - i) * sizeof *x);                                              \
-            _mm256_storeu_pd(rest, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(rest)));         \
-            memcpy(y + i, rest, (n - i) * sizeof *x);                                              \
-        }                                                                                          \
+#define WIDE(name, ...)                                                                            \
+    switch (tdc_cpu_variant_chosen()) {                                                            \
+    case TDC_CPU_X86_64_V4:                                                                        \
+        tdc_v##name##_avx512(__VA_ARGS__);                                                         \
+        return;                                                                                    \
+    case TDC_CPU_X86_64_V3:                                                                        \
+        tdc_v##name##_avx2(__VA_ARGS__);                                                           \
+        return;                                                                                    \
+    default:                                                                                       \
+        break;                                                                                     \
     }
+
+static bool has_fma(void)
+{
+    return __builtin_cpu_supports("fma");
+}
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+
+#define X(name, bound)                                                                             \
+    TDC_ONE_OPERAND(name##_neon, static, 2, vld1q_f64, vst1q_f64,                                  \
+                    Sleef_finz_##name##d2_##bound##advsimd)
 TDC_VECTOR_UNARY(X)
 #undef X
 #define X(name, bound)                                                                             \
-    WIDE_CODE static void name##_wide(double *y, const double *a, const double *b, size_t n)       \
-    {                                                                                              \
-        size_t i = 0;                                                                              \
-        for (; i + 4 <= n; i += 4)                                                                 \
-            _mm256_storeu_pd(y + i, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(a + i),         \
-                                                                   _mm256_loadu_pd(b + i)));       \
-        if (i < n) {                                                                               \
-            double first[4] = {1, 1, 1, 1}, second[4] = {1, 1, 1, 1};                              \
-            memcpy(first, a + i, (n - i) * sizeof *a);                                             \
-            memcpy(second, b + i, (n - i) * sizeof *b);                                            \
-            _mm256_storeu_pd(first, Sleef_##name##d4_##bound##avx2(_mm256_loadu_pd(first),         \
-                                                                   _mm256_loadu_pd(second)));      \
-            memcpy(y + i, first, (n - i) * sizeof *a);                                             \
-        }                                                                                          \
-    }
+    TDC_TWO_OPERANDS(name##_neon, static, 2, vld1q_f64, vst1q_f64,                                 \
+                     Sleef_finz_##name##d2_##bound##advsimd)
 TDC_VECTOR_BINARY(X)
 #undef X
-#define IS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-#define WIDE(call)                                                                                 \
-    if (IS_WIDE) {                                                                                 \
-        call;                                                                                      \
+#define WIDE(name, ...)                                                                            \
+    if (has_fma()) {                                                                               \
+        name##_neon(__VA_ARGS__);                                                                  \
         return;                                                                                    \
     }
+
+static bool has_fma(void)
+{
+    return true;
+}
 #else
-#define WIDE(call)
+#define WIDE(name, ...)
+static bool has_fma(void)
+{
+    return false;
+}
+#endif
+
+/* One element at a time. SLEEF declares what needs the instruction only for files compiled for it.
+ */
+#define X(name, bound) double Sleef_finz_##name##d1_##bound##purecfma(double);
+TDC_VECTOR_UNARY(X)
+#undef X
+#define X(name, bound) double Sleef_finz_##name##d1_##bound##purecfma(double, double);
+TDC_VECTOR_BINARY(X)
+#undef X
+#if defined(__x86_64__) || defined(__aarch64__)
+#define SCALAR(name, bound, ...)                                                                   \
+    (has_fma() ? Sleef_finz_##name##d1_##bound##purecfma(__VA_ARGS__)                              \
+               : Sleef_cinz_##name##d1_##bound##purec(__VA_ARGS__))
+#else
+#define SCALAR(name, bound, ...) Sleef_cinz_##name##d1_##bound##purec(__VA_ARGS__)
 #endif
 
 #define X(name, bound)                                                                             \
+    double tdc_##name(double x)                                                                    \
+    {                                                                                              \
+        return SCALAR(name, bound, x);                                                             \
+    }                                                                                              \
     void tdc_v##name(double *y, const double *x, size_t n)                                         \
     {                                                                                              \
-        WIDE(name##_wide(y, x, n))                                                                 \
+        WIDE(name, y, x, n)                                                                        \
         for (size_t i = 0; i < n; i++)                                                             \
-            y[i] = Sleef_##name##_##bound(x[i]);                                                   \
+            y[i] = SCALAR(name, bound, x[i]);                                                      \
     }
 TDC_VECTOR_UNARY(X)
 #undef X
 #define X(name, bound)                                                                             \
     void tdc_v##name(double *y, const double *a, const double *b, size_t n)                        \
     {                                                                                              \
-        WIDE(name##_wide(y, a, b, n))                                                              \
+        WIDE(name, y, a, b, n)                                                                     \
         for (size_t i = 0; i < n; i++)                                                             \
-            y[i] = Sleef_##name##_##bound(a[i], b[i]);                                             \
+            y[i] = SCALAR(name, bound, a[i], b[i]);                                                \
     }
 TDC_VECTOR_BINARY(X)
 #undef X

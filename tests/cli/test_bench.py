@@ -17,6 +17,7 @@ SETTINGS = {"threads", "repeat", "rules", "io", "folder", "file_system", "file_s
 COMPARED = {"case", "files", "threads", "rows", "gigabytes", "gigabytes_per_second",
             "bare_gigabytes_per_second", "share", "rows_per_second", "peak_megabytes", "seconds", "written"}
 BESIDE = {"beside", "ratio", "target"}
+REFERENCE = {"work", "threads", "milliseconds", "rate", "unit", "share", "of", "target"}
 KERNELS = {"dtype", "rule", "variant", "cache_gigabytes_per_second", "cache_share",
            "memory_gigabytes_per_second", "memory_share", "error", "exact"}
 READ = {"way", "files", "threads", "gigabytes", "gigabytes_per_second", "seconds"}
@@ -244,8 +245,25 @@ class Parts(Bench):
         self.assertIsNone(report["rows"][0]["ratio"])
         self.assertIn("python3", " ".join(report["notes"]))
 
+    def test_reference(self):
+        report = self.report("reference", "--size", "48", "--elements", "8192", "--calls", "24", "--threads", "2")
+        self.check_rows(report, REFERENCE)
+        self.assertEqual(report["command"], "bench reference")
+        rows = {(row["work"], row["threads"]): row for row in report["rows"]}
+        peak = [row for row in report["rows"] if row["work"].startswith("multiply-adds")]
+        self.assertEqual([row["threads"] for row in peak], [1, 2])
+        for row in report["rows"]:
+            self.assertGreater(row["rate"], 0, row)
+            self.assertEqual(row["share"] is None, row["of"] is None, row)
+        product = [row for (work, threads), row in rows.items() if work.startswith("matmul 48^3") and threads == 2]
+        self.assertEqual([(row["of"], row["target"]) for row in product], [("peak", ">= 0.5")])
+        self.assertEqual(rows["Torch.exp", 2]["of"], "SLEEF")
+        self.assertEqual(rows["precheck, 24 small calls", 2]["unit"], "calls/min")
+        for words in (["--size", "1"], ["--elements", "7"], ["--calls", "-1"], ["what"]):
+            self.bench("reference", *words, code=2)
+
     def test_help(self):
-        for words in ([], ["compare"], ["kernels"], ["io"], ["make"]):
+        for words in ([], ["compare"], ["kernels"], ["io"], ["make"], ["reference"]):
             out = self.bench(*words, "--help").out
             self.assertIn("example", out)
             self.assertIn("usage: tdcmp bench", out)

@@ -13,7 +13,7 @@ import dumps
 import harness
 
 TWIN = {"TDC_ACL_LIBRARY": os.environ.get("TDC_TWIN", ""), "TDC_KERNELS": os.environ.get("TDC_TWIN_KERNELS", ""),
-        "TDC_DEVICE_LEAST": "1"}
+        "TDC_DEVICE_LEAST": "1", "ACL_TWIN_PINNED": "1"}
 NONE = {"TDC_ACL_LIBRARY": "/nonexistent/libacl_rt.so"}
 TILE = 4096
 
@@ -213,6 +213,43 @@ class Faults(Compared):
         self.check(False, TDC_KERNELS=self.path("empty"))
 
 
+class Unfinished(Compared):
+    """Sums of a device differ from the CPU's in their last digits. A tensor has those of the one or of the other,
+    never a mixture: what a device began and did not finish the CPU does from the start."""
+
+    CHUNK = 2**18
+
+    def test_every_tensor_is_of_one_kind(self):
+        source = random.Random(31)
+        small = [[source.uniform(-3, 3) for _ in range(2 * TILE + 9)] for _ in range(2)]
+        large = [[value for _ in range(13) for value in side] for side in small]
+        large = [(side * 3)[:self.CHUNK + 2 * TILE + 5] for side in large]
+        self.make_sides({"first": (("f32", "f32"), *small), "large": (("f32", "f32"), *large),
+                         "last": (("f32", "f32"), *small)})
+        log = self.path("calls")
+        cpu = self.table("--device", "cpu")[0].splitlines()
+        device = self.table("--device", "ascend", "-t", "1", env=twin(ACL_TWIN_LOG=log))[0].splitlines()
+        self.assertEqual(sum(x != y for x, y in zip(cpu, device)), 3)
+        names = harness.read_text(log).split()
+        launches = [i for i, name in enumerate(names, 1) if name == "aclrtLaunchKernelWithHostArgs"]
+        # the self-test; first; both chunks of large; last
+        self.assertEqual(len(launches), 5)
+        kinds = set()
+        for number, code in ((launches[3], "507035"), (launches[3], "207005"), (launches[2], "207005:deferred"),
+                             (launches[4], "507035")):
+            with self.subTest(number=number, code=code):
+                table, result = self.table("--device", "ascend", "-t", "1",
+                                           env=twin(ACL_TWIN_FAIL="%d:%s" % (number, code)))
+                rows = table.splitlines()
+                self.assertEqual(len(rows), len(cpu))
+                for row, one, other in zip(rows, cpu, device):
+                    self.assertIn(row, (one, other))
+                kinds.add(tuple(row == one for row, one in zip(rows[1:], cpu[1:])))
+                self.assertEqual(len(warnings_of(result)), 1, str(result))
+        # by the CPU: large and all after it; large alone (twice); last
+        self.assertEqual(kinds, {(False, True, True), (False, True, False), (False, False, True)})
+
+
 class Choice(Compared):
     def setUp(self):
         super().setUp()
@@ -241,6 +278,15 @@ class Choice(Compared):
         self.assertEqual(table, self.cpu)
         # the twin is slower than any CPU
         self.assert_one_line(result.err, "device auto: Ascend910B3", "GB/s", "using the CPU")
+
+    def test_auto_takes_a_faster_device(self):
+        log = self.path("calls")
+        table, result = self.table("--device", "auto", code=self.first.code,
+                                   env=twin(TDC_AUTO_LEAST="0", TDC_AUTO_CPU_RATE="1e-9", ACL_TWIN_LOG=log))
+        self.assertEqual(table, self.cpu)
+        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device")
+        # the self-tests of two kernels, two rounds over eight chunks, two tensors
+        self.assertEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), 2 + 16 + 2)
 
     def test_auto_with_a_broken_device(self):
         table, result = self.table(env=twin(TDC_AUTO_LEAST="0", ACL_TWIN_WRONG="1"), code=self.first.code)

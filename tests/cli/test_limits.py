@@ -39,7 +39,7 @@ class LargeDump(harness.Case):
             sides.append(dump.write())
         return sides
 
-    @unittest.skipIf(harness.SANITIZE in ("address", "thread"), "the sanitizer itself reserves terabytes")
+    @unittest.skipIf("address" in harness.SANITIZE or harness.SANITIZE == "thread", "the sanitizer itself reserves terabytes")
     def test_address_space_smaller_than_the_dump(self):
         limit = 400 * MB
         tensors = 40

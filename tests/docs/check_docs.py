@@ -60,6 +60,7 @@ def check_options(program, source):
     plain = help_options(program, ["bench", "--help"])
     kernels = help_options(program, ["bench", "kernels", "--help"])
     reading = help_options(program, ["bench", "io", "--help"])
+    reference = help_options(program, ["bench", "reference", "--help"])
     man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
@@ -74,7 +75,10 @@ def check_options(program, source):
             section(man, ".B tdcmp bench\n.RI", ".B tdcmp bench kernels"), plain),
         "man/tdcmp.1, bench kernels": (
             section(man, ".B tdcmp bench kernels", ".B tdcmp bench io"), kernels),
-        "man/tdcmp.1, bench io": (section(man, ".B tdcmp bench io", ".SH FILES"), reading),
+        "man/tdcmp.1, bench io": (
+            section(man, ".B tdcmp bench io", ".B tdcmp bench reference"), reading),
+        "man/tdcmp.1, bench reference": (
+            section(man, ".B tdcmp bench reference", ".SH FILES"), reference),
         "docs/compare.md, friendly form": (
             section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
         "docs/mapping.md": (
@@ -108,7 +112,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("precheck", precheck)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,

@@ -1,11 +1,12 @@
 /*
- * Computes calls that it reads as words and writes the results the same way; test_operators.py
- * speaks with it. A call:
+ * Computes calls that it reads as words and writes the results the same way; the Python tests
+ * speak with it. A call:
  *
  *   call NAME RECORDED_DTYPE RECORDED_RANK ARGUMENTS KEYWORDS GRADIENTS, then that many values
  *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward)
  *
  * A value: null | bool N | int N | float HEX | text WORD | dtype N | list N values | unknown |
+ * slice 3 values | ellipsis |
  * tensor DTYPE WANTED RANK SHAPE... HEX (eight bytes an element, little-endian).
  * The answer: "ok N" and N values, or "status REASON"; or for the word `list` all names.
  */
@@ -92,10 +93,12 @@ static struct tdc_reference_value next_value(struct tdc_arena *arena)
     } else if (strcmp(kind, "dtype") == 0) {
         v.kind = TDC_VALUE_DTYPE;
         v.dtype = (tdc_dtype)next_int();
+    } else if (strcmp(kind, "ellipsis") == 0) {
+        v.kind = TDC_VALUE_ELLIPSIS;
     } else if (strcmp(kind, "unknown") == 0) {
         v.kind = TDC_VALUE_UNKNOWN;
-    } else if (strcmp(kind, "list") == 0) {
-        v.kind = TDC_VALUE_LIST;
+    } else if (strcmp(kind, "list") == 0 || strcmp(kind, "slice") == 0) {
+        v.kind = kind[0] == 'l' ? TDC_VALUE_LIST : TDC_VALUE_SLICE;
         v.items.count = (size_t)next_int();
         v.items.values = tdc_arena_zeroed(arena, v.items.count, sizeof *v.items.values);
         for (size_t i = 0; i < v.items.count; i++)

@@ -121,8 +121,16 @@ void core::issue(instruction &&what)
                 check_overlap(what, o, from);
     }
     const vector_clock after = known[what.queue];
+    if (what.queue == owing) {
+        owing = QUEUES;
+        for (size_t q = 0; q < QUEUES; q++)
+            if (after[q] < owed[q])
+                complain("it starts before what it had to wait for");
+    }
     uint32_t index = ++issued[what.queue];
     order(what, index);
+    if (what.queue == QUEUE_S) /* one after the other */
+        known[QUEUE_S][QUEUE_S] = index;
     for (const operand &o : what.operands)
         if (o.written && o.bytes > 0)
             memset(&initialised[o.at], 1, o.bytes);
@@ -171,10 +179,16 @@ void core::wait_flag(flag which, uint32_t id)
     flag_state &f = state_of(which, id);
     if (!f.set)
         complain("a wait for a flag that nobody sets");
-    f.set = false;
     report.waits++;
+    /* a flag nobody waits for stays set */
     if (report.waits == settings.dropped_wait)
         return;
+    f.set = false;
+    if (report.waits == settings.unordered_wait) {
+        owed = f.clock;
+        owing = which.to;
+        return;
+    }
     for (size_t q = 0; q < QUEUES; q++)
         if (known[which.to][q] < f.clock[q])
             known[which.to][q] = f.clock[q];
@@ -230,7 +244,13 @@ uint32_t core::region_bytes(int r) const
     return regions[static_cast<size_t>(r)].bytes;
 }
 
-void core::check_global(const char *name, const void *address, uint64_t bytes, bool written)
+void core::forget(uint32_t at, uint32_t bytes)
+{
+    memset(&initialised[at], 0, bytes);
+}
+
+void core::check_global(const char *name, const void *address, uint64_t bytes, bool written,
+                        uint32_t alignment)
 {
     const uint8_t *at = static_cast<const uint8_t *>(address);
     for (const global_argument &a : arguments) {
@@ -242,8 +262,9 @@ void core::check_global(const char *name, const void *address, uint64_t bytes, b
             complain(std::string(name) + " writes to an input");
         if (!written && a.writable)
             complain(std::string(name) + " reads from an output");
-        if ((at - a.base) % UB_BLOCK != 0)
-            complain(std::string(name) + " is not aligned to 32 bytes in global memory");
+        if ((at - a.base) % alignment != 0)
+            complain(std::string(name) + " is not aligned to " + std::to_string(alignment) +
+                     " bytes in global memory");
         if (written)
             writes.push_back({static_cast<uint64_t>(at - a.base), bytes});
         (written ? report.bytes_out : report.bytes_in) += bytes;
@@ -374,7 +395,7 @@ void core::finish()
 bool core::may_run(const pending &p, const vector_clock &complete) const
 {
     for (size_t q = 0; q < QUEUES; q++)
-        if (complete[q] < p.after[q])
+        if (executed[q] + complete[q] < p.after[q])
             return false;
     return true;
 }
@@ -425,6 +446,7 @@ void core::run_pending()
             front++;
     }
     later.clear();
+    executed = issued;
 }
 
 /* ---- division ------------------------------------------------------------------------------ */

@@ -131,7 +131,12 @@ class core
     const tensor_queue &queue_of(int queue) const;
 
     /* The bytes must lie in one argument, which must be writable for a write. */
-    void check_global(const char *name, const void *address, uint64_t bytes, bool written);
+    void check_global(const char *name, const void *address, uint64_t bytes, bool written,
+                      uint32_t alignment = UB_BLOCK);
+    /* These bytes of UB hold nothing any more. */
+    void forget(uint32_t at, uint32_t bytes);
+    /* Executes what is noted down: somebody wants to see a value. */
+    void run_pending();
 
     void open_pipe();
     void finish();
@@ -170,7 +175,6 @@ class core
     void check_overlap(const instruction &what, const operand &to, const operand &from) const;
     void check_order(const instruction &what, const char *name, const cell &c, bool written) const;
     void order(const instruction &what, uint32_t index);
-    void run_pending();
     bool may_run(const pending &p, const vector_clock &complete) const;
     std::vector<size_t> runnable(const std::vector<size_t> &of_queue,
                                  const vector_clock &complete) const;
@@ -190,9 +194,13 @@ class core
     std::array<flag_state, QUEUES * QUEUES * EVENT_IDS> flags;
     std::array<uint32_t, QUEUES * QUEUES> events_taken;
     std::vector<pending> later;
+    vector_clock executed = {}; /* instructions before those of `later` */
     const char *current = "";
     uint64_t moves_out = 0, random_state;
     uint32_t allocated = 0;
+    /* of settings.unordered_wait: what the next instruction of `owing` must know all the same */
+    vector_clock owed = {};
+    queue_id owing = QUEUES;
     bool pipe_open = false, pipe_used = false, tensors_used = false;
 };
 

@@ -1,5 +1,5 @@
 /*
- * device_memory.h - tensors, buffers, queues and moves of Ascend C.
+ * device_memory.h - tensors, buffers, queues and flags of Ascend C.
  */
 #ifndef TDC_TESTS_TWIN_DEVICE_MEMORY_H
 #define TDC_TESTS_TWIN_DEVICE_MEMORY_H
@@ -19,6 +19,10 @@ template <typename T> class GlobalTensor
         start = buffer;
         size = elements;
     }
+    void SetGlobalBuffer(__gm__ T *buffer)
+    {
+        SetGlobalBuffer(buffer, UINT64_MAX);
+    }
     GlobalTensor operator[](const uint64_t offset) const
     {
         if (offset > size)
@@ -32,12 +36,32 @@ template <typename T> class GlobalTensor
     {
         return start;
     }
+    __gm__ T *GetPhyAddr(const uint64_t offset) const
+    {
+        return start + offset;
+    }
+    /* by the scalar unit */
+    T GetValue(const uint64_t offset) const
+    {
+        tdc_twin::here().check_global("GetValue", plain(offset), sizeof(T), false, sizeof(T));
+        return *plain(offset);
+    }
+    void SetValue(const uint64_t offset, T value)
+    {
+        tdc_twin::here().check_global("SetValue", plain(offset), sizeof(T), true, sizeof(T));
+        *plain(offset) = value;
+    }
     uint64_t GetSize() const
     {
         return size;
     }
 
   private:
+    /* The twin works on plain addresses; with address spaces it is only compiled, never run. */
+    T *plain(uint64_t offset) const
+    {
+        return (T *)(uintptr_t)(start + offset);
+    }
     __gm__ T *start = nullptr;
     uint64_t size = 0;
 };
@@ -64,6 +88,13 @@ template <typename T> class LocalTensor
     {
         return size;
     }
+    void SetSize(const uint32_t elements)
+    {
+        size = elements;
+    }
+    /* by the scalar unit: the kernel must have waited for whoever wrote the element */
+    T GetValue(const uint32_t offset) const;
+    template <typename S> void SetValue(const uint32_t offset, const S value) const;
 
     /* The twin's own: where it lies. */
     int twin_region() const
@@ -107,6 +138,23 @@ template <TPosition position, int32_t depth, auto mask = 0> class TQue
     {
         tdc_twin::here().release(queue, tensor.twin_region(), tensor.twin_at());
     }
+    bool HasTensorInQue() const
+    {
+        return GetTensorCountInQue() != 0;
+    }
+    bool VacantInQue() const
+    {
+        return GetTensorCountInQue() < depth;
+    }
+    bool HasIdleBuffer() const
+    {
+        const tdc_twin::tensor_queue &q = tdc_twin::here().queue_of(queue);
+        return q.buffers[q.next].state == tdc_twin::BUFFER_FREE;
+    }
+    int32_t GetTensorCountInQue() const
+    {
+        return static_cast<int32_t>(tdc_twin::here().queue_of(queue).waiting.size());
+    }
 
   private:
     friend class TPipe;
@@ -119,7 +167,7 @@ template <TPosition position, int32_t depth, auto mask = 0> class TQue
     int queue = -1;
 };
 
-template <TPosition position> class TBuf
+template <TPosition position = TPosition::LCM> class TBuf
 {
   public:
     template <typename T> LocalTensor<T> Get()
@@ -129,6 +177,14 @@ template <TPosition position> class TBuf
             core.complain("a buffer without InitBuffer");
         return LocalTensor<T>(region, core.region_start(region),
                               core.region_bytes(region) / static_cast<uint32_t>(sizeof(T)));
+    }
+    template <typename T> LocalTensor<T> Get(uint32_t elements)
+    {
+        LocalTensor<T> tensor = Get<T>();
+        if (elements > tensor.GetSize())
+            tdc_twin::here().complain("more elements than the buffer has");
+        tensor.SetSize(elements);
+        return tensor;
     }
 
   private:
@@ -173,6 +229,13 @@ class TPipe
     template <HardEvent event> void ReleaseEventID(TEventID id)
     {
         tdc_twin::here().give_event(tdc_twin::flag_of(event), static_cast<uint32_t>(id));
+    }
+    TEventID FetchEventID(HardEvent event)
+    {
+        const tdc_twin::flag which = tdc_twin::flag_of(event);
+        const uint32_t id = tdc_twin::here().take_event(which);
+        tdc_twin::here().give_event(which, id);
+        return static_cast<TEventID>(id);
     }
 };
 
@@ -227,54 +290,35 @@ operand operand_of(const char *name, const AscendC::LocalTensor<T> &tensor, uint
             written};
 }
 
-/* The twin works on plain addresses; with address spaces it is only compiled, never run. */
-template <typename T> uint8_t *plain_address(const AscendC::GlobalTensor<T> &tensor)
-{
-    return (uint8_t *)(uintptr_t)tensor.GetPhyAddr();
-}
-
-inline void check_move(uint64_t bytes)
-{
-    if (bytes == 0 || bytes % UB_BLOCK != 0 || bytes / UB_BLOCK > 65535)
-        here().complain("a move of " + std::to_string(bytes) + " bytes");
-}
-
 } // namespace tdc_twin
 
 namespace AscendC
 {
 
-template <typename T>
-void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint32_t count)
+template <typename T> T LocalTensor<T>::GetValue(const uint32_t offset) const
 {
     using namespace tdc_twin;
-    const uint64_t bytes = uint64_t{count} * sizeof(T);
-    check_move(bytes);
-    here().check_global("src", plain_address(src), bytes, false);
-    void *to = dst.twin_data();
-    const void *from = plain_address(src);
-    here().issue({"DataCopy",
-                  QUEUE_MTE2,
-                  0,
-                  {operand_of("dst", dst, count, true)},
-                  [=] { memcpy(to, from, bytes); },
+    here().issue({"GetValue",
+                  QUEUE_S,
+                  1,
+                  {operand_of("tensor", (*this)[offset], 1, false, sizeof(T))},
+                  [] {},
                   false});
+    here().run_pending();
+    return twin_data()[offset];
 }
 
 template <typename T>
-void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t count)
+template <typename S>
+void LocalTensor<T>::SetValue(const uint32_t offset, const S value) const
 {
     using namespace tdc_twin;
-    const uint64_t bytes = uint64_t{count} * sizeof(T);
-    check_move(bytes);
-    here().check_global("dst", plain_address(dst), bytes, true);
-    void *to = plain_address(dst);
-    const void *from = src.twin_data();
-    here().issue({"DataCopy",
-                  QUEUE_MTE3,
-                  0,
-                  {operand_of("src", src, count, false)},
-                  [=] { memcpy(to, from, bytes); },
+    T *to = twin_data() + offset;
+    here().issue({"SetValue",
+                  QUEUE_S,
+                  1,
+                  {operand_of("tensor", (*this)[offset], 1, true, sizeof(T))},
+                  [=] { *to = static_cast<T>(value); },
                   false});
 }
 

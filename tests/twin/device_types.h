@@ -11,12 +11,15 @@
 #include "tests/twin/core.h"
 
 #define __aicore__
+#define __vector__
 #define __global__
 #ifdef TDC_TWIN_ADDRESS_SPACES
 /* clang -fsyntax-only: mixing global memory with anything else is an error */
-#define __gm__ __attribute__((address_space(1)))
+#define __gm__   __attribute__((address_space(1)))
+#define __ubuf__ __attribute__((address_space(2)))
 #else
 #define __gm__
+#define __ubuf__
 #endif
 
 #define GM_ADDR __gm__ uint8_t *
@@ -36,6 +39,8 @@ struct bfloat16_t {
 enum pipe_t {
     PIPE_S = 0,
     PIPE_V,
+    PIPE_M,
+    PIPE_MTE1,
     PIPE_MTE2,
     PIPE_MTE3,
     PIPE_ALL
@@ -56,9 +61,19 @@ namespace AscendC
 {
 
 enum class TPosition : uint8_t {
+    GM,
+    A1,
+    A2,
+    B1,
+    B2,
+    C1,
+    C2,
+    CO1,
+    CO2,
     VECIN,
     VECOUT,
-    VECCALC
+    VECCALC,
+    LCM
 };
 using QuePosition = TPosition;
 using TEventID = int8_t;
@@ -95,7 +110,12 @@ enum class SELMODE : uint8_t {
 
 enum class RoundMode : uint8_t {
     CAST_NONE = 0,
-    CAST_RINT
+    CAST_RINT,
+    CAST_FLOOR,
+    CAST_CEIL,
+    CAST_ROUND,
+    CAST_TRUNC,
+    CAST_ODD
 };
 
 enum class ReduceOrder : uint8_t {

@@ -152,6 +152,6 @@ int tdc_twin_run_kernel_as(const struct tdc_twin_settings *settings, const char 
 int tdc_twin_run_kernel(const char *name, uint32_t blocks, void *n, void *b, void *records,
                         uint64_t tiles, struct tdc_twin_report *report)
 {
-    const tdc_twin_settings usual = {TDC_TWIN_CHECKED, 1, 0, 0, 0};
+    const tdc_twin_settings usual = {TDC_TWIN_CHECKED, 1, 0, 0, 0, 0};
     return tdc_twin_run_kernel_as(&usual, name, blocks, n, b, records, tiles, report);
 }

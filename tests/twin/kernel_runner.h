@@ -31,9 +31,10 @@ struct tdc_twin_settings {
     enum tdc_twin_schedule schedule;
     uint64_t seed;    /* of the shuffle and of what Div gets wrong */
     int exact_divide; /* 0: Div is off by up to 1 ulp and flushes subnormals, at random */
-    /* Mutations without compiling: the n-th barrier or flag wait of each block is ignored; 0: none
-     */
-    uint64_t dropped_barrier, dropped_wait;
+    /* Mutations without compiling, of each block; 0: none. The n-th barrier or flag wait is
+     * missing; or the wait takes the flag but does not wait, which is an error unless another wait
+     * tells the queue as much before its next instruction. */
+    uint64_t dropped_barrier, dropped_wait, unordered_wait;
 };
 
 /*

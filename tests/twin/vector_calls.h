@@ -1,5 +1,5 @@
 /*
- * vector_calls.h - the element-wise calls of Ascend C: arithmetic, bits, conversion, comparison.
+ * vector_calls.h - the element-wise calls of Ascend C: arithmetic, bits, conversion.
  *
  * f32 exactly as written (the build forbids contraction). NaN as on the Atlas A2: it wins every
  * maximum and minimum, and no comparison holds for it, NE included.
@@ -25,6 +25,49 @@ inline uint64_t lanes_of(int64_t count)
     return static_cast<uint64_t>(count);
 }
 
+/* What the lanes of a type are computed in: f32 holds every half, and integers must not overflow.
+ */
+inline float number(float x)
+{
+    return x;
+}
+inline float number(half x)
+{
+    return widen(x);
+}
+inline int64_t number(int16_t x)
+{
+    return x;
+}
+inline int64_t number(int32_t x)
+{
+    return x;
+}
+
+/* f32 has more than twice the digits of half: rounding again is rounding once. */
+template <typename T, typename N> T lane(N x)
+{
+    if constexpr (std::is_same<T, half>::value) {
+        return narrow_to_half(x);
+    } else if constexpr (std::is_same<T, float>::value) {
+        return x;
+    } else {
+        if (static_cast<T>(x) != x)
+            here().complain("an integer overflows: devices differ in what they do then");
+        return static_cast<T>(x);
+    }
+}
+
+inline int64_t larger_of(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+inline int64_t smaller_of(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
 inline float larger_of(float x, float y)
 {
     if (x != x || y != y)
@@ -43,23 +86,17 @@ inline float smaller_of(float x, float y)
     return x < y ? x : y;
 }
 
-inline bool holds(AscendC::CMPMODE mode, float x, float y)
+inline int32_t round_to_integer(float x, AscendC::RoundMode how)
 {
-    using AscendC::CMPMODE;
-    switch (mode) {
-    case CMPMODE::LT:
-        return x < y;
-    case CMPMODE::GT:
-        return x > y;
-    case CMPMODE::EQ:
-        return x == y;
-    case CMPMODE::LE:
-        return x <= y;
-    case CMPMODE::GE:
-        return x >= y;
-    default:
-        return x < y || x > y;
-    }
+    using AscendC::RoundMode;
+    const double whole = how == RoundMode::CAST_RINT    ? std::nearbyint(x)
+                         : how == RoundMode::CAST_FLOOR ? std::floor(x)
+                         : how == RoundMode::CAST_CEIL  ? std::ceil(x)
+                         : how == RoundMode::CAST_ROUND ? std::round(x)
+                                                        : std::trunc(x);
+    if (!(whole >= INT32_MIN && whole <= INT32_MAX))
+        here().complain("a number that int32_t does not hold");
+    return static_cast<int32_t>(whole);
 }
 
 template <typename T, typename F>
@@ -100,76 +137,61 @@ void unary(const char *name, const AscendC::LocalTensor<T> &dst, const AscendC::
                   false});
 }
 
-/* Sets bit i of the mask where `function(i)` holds. */
-template <typename U, typename T, typename F>
-void compare(const char *name, const AscendC::LocalTensor<U> &dst,
-             std::initializer_list<operand> sources, uint32_t count, F function)
-{
-    static_assert(sizeof(U) == 1, "a mask");
-    const uint64_t lanes = lanes_of(count);
-    if (lanes * sizeof(T) % 256 != 0)
-        here().complain("a comparison of " + std::to_string(lanes) +
-                        " elements drops the last ones");
-    uint8_t *to = reinterpret_cast<uint8_t *>(dst.twin_data());
-    std::vector<operand> operands(sources);
-    operands.push_back(operand_of("dst", dst, lanes / 8, true));
-    here().issue({name, QUEUE_V, lanes, operands,
-                  [=] {
-                      memset(to, 0, lanes / 8);
-                      for (uint64_t i = 0; i < lanes; i++)
-                          to[i / 8] = static_cast<uint8_t>(to[i / 8] | function(i) << i % 8);
-                  },
-                  false});
-}
-
-template <typename T, typename M, typename F>
-void select(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<M> &mask,
-            const AscendC::LocalTensor<T> &src0, std::vector<operand> more, uint32_t count, F other)
-{
-    const uint64_t lanes = lanes_of(count);
-    const uint8_t *bits = reinterpret_cast<const uint8_t *>(mask.twin_data());
-    T *to = dst.twin_data();
-    const T *x = src0.twin_data();
-    uint8_t *scratch = here().ub(UB_SCRATCH);
-    more.push_back(operand_of("dst", dst, lanes, true));
-    more.push_back(operand_of("src0", src0, lanes, false));
-    more.push_back(operand_of("mask", mask, (lanes + 7) / 8 / sizeof(M), false));
-    here().issue({"Select", QUEUE_V, lanes, more,
-                  [=] {
-                      memset(scratch, 0xa5, UB_BYTES - UB_SCRATCH);
-                      for (uint64_t i = 0; i < lanes; i++)
-                          to[i] = bits[i / 8] >> i % 8 & 1 ? x[i] : other(i);
-                  },
-                  true});
-}
-
 } // namespace tdc_twin
 
 namespace AscendC
 {
 
+#define TDC_TWIN_NUMBERS(T)                                                                        \
+    template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, float, int16_t, int32_t>> = 0>
+
 #define TDC_TWIN_BINARY(Name, expression)                                                          \
-    template <typename T, tdc_twin::only_if<tdc_twin::among<T, float>> = 0>                        \
+    TDC_TWIN_NUMBERS(T)                                                                            \
     void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,   \
               const int32_t &count)                                                                \
     {                                                                                              \
-        tdc_twin::binary(#Name, dst, src0, src1, count, [](T x, T y) { return expression; });      \
+        using namespace tdc_twin;                                                                  \
+        binary(#Name, dst, src0, src1, count, [](T left, T right) {                                \
+            const auto x = number(left), y = number(right);                                        \
+            return lane<T>(expression);                                                            \
+        });                                                                                        \
     }
 
 TDC_TWIN_BINARY(Add, x + y)
 TDC_TWIN_BINARY(Sub, x - y)
 TDC_TWIN_BINARY(Mul, x *y)
-TDC_TWIN_BINARY(Max, tdc_twin::larger_of(x, y))
-TDC_TWIN_BINARY(Min, tdc_twin::smaller_of(x, y))
+TDC_TWIN_BINARY(Max, larger_of(x, y))
+TDC_TWIN_BINARY(Min, smaller_of(x, y))
 #undef TDC_TWIN_BINARY
 
-template <typename T, tdc_twin::only_if<tdc_twin::among<T, float>> = 0>
+#define TDC_TWIN_SCALAR(Name, expression)                                                          \
+    TDC_TWIN_NUMBERS(T)                                                                            \
+    void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalar,               \
+              const int32_t &count)                                                                \
+    {                                                                                              \
+        using namespace tdc_twin;                                                                  \
+        const auto y = number(scalar);                                                             \
+        unary(#Name, dst, src, count, [y](T left) {                                                \
+            const auto x = number(left);                                                           \
+            return lane<T>(expression);                                                            \
+        });                                                                                        \
+    }
+
+TDC_TWIN_SCALAR(Adds, x + y)
+TDC_TWIN_SCALAR(Muls, x *y)
+TDC_TWIN_SCALAR(Maxs, larger_of(x, y))
+TDC_TWIN_SCALAR(Mins, smaller_of(x, y))
+#undef TDC_TWIN_SCALAR
+#undef TDC_TWIN_NUMBERS
+
+template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, float>> = 0>
 void Div(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
          const int32_t &count)
 {
-    tdc_twin::core *core = &tdc_twin::here();
-    tdc_twin::binary("Div", dst, src0, src1, count,
-                     [core](T x, T y) { return core->divide(x, y); });
+    using namespace tdc_twin;
+    core *core = &here();
+    binary("Div", dst, src0, src1, count,
+           [core](T x, T y) { return lane<T>(core->divide(number(x), number(y))); });
 }
 
 #define TDC_TWIN_BITS(Name, operation)                                                             \
@@ -191,21 +213,15 @@ void Not(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int32_t &co
     tdc_twin::unary("Not", dst, src, count, [](T x) { return static_cast<T>(~x); });
 }
 
-template <typename T, tdc_twin::only_if<tdc_twin::among<T, float>> = 0>
+template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, float>> = 0>
 void Abs(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int32_t &count)
 {
-    tdc_twin::unary("Abs", dst, src, count, [](T x) { return std::fabs(x); });
+    using namespace tdc_twin;
+    unary("Abs", dst, src, count, [](T x) { return lane<T>(std::fabs(number(x))); });
 }
 
-template <typename T, tdc_twin::only_if<tdc_twin::among<T, float>> = 0>
-void Muls(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalar,
-          const int32_t &count)
-{
-    const T factor = scalar;
-    tdc_twin::unary("Muls", dst, src, count, [factor](T x) { return x * factor; });
-}
-
-template <typename T, tdc_twin::only_if<tdc_twin::among<T, float, uint16_t, int32_t>> = 0>
+template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, bfloat16_t, int16_t, uint16_t,
+                                                        int32_t, uint32_t, float>> = 0>
 void Duplicate(const LocalTensor<T> &dst, const T &value, const int32_t &count)
 {
     using namespace tdc_twin;
@@ -248,51 +264,26 @@ void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode 
     });
 }
 
-template <typename U, typename T,
-          tdc_twin::only_if<tdc_twin::among<T, float>, tdc_twin::among<U, uint8_t, int8_t>> = 0>
-void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
-             CMPMODE mode, uint32_t count)
+template <typename D, typename S,
+          tdc_twin::only_if<tdc_twin::among<D, float>, tdc_twin::among<S, int32_t>> = 0>
+void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
+          const uint32_t count)
 {
-    const T *x = src0.twin_data(), *y = src1.twin_data();
-    tdc_twin::compare<U, T>("Compare", dst,
-                            {tdc_twin::operand_of("src0", src0, count, false),
-                             tdc_twin::operand_of("src1", src1, count, false)},
-                            count, [=](uint64_t i) { return tdc_twin::holds(mode, x[i], y[i]); });
+    if (mode != RoundMode::CAST_NONE && mode != RoundMode::CAST_RINT)
+        tdc_twin::here().complain("the twin rounds to the nearest number here");
+    tdc_twin::unary("Cast", dst, src, count, [](S x) { return static_cast<D>(x); });
 }
 
-template <typename U, typename T,
-          tdc_twin::only_if<tdc_twin::among<T, float>, tdc_twin::among<U, uint8_t, int8_t>> = 0>
-void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const T scalar,
-                   CMPMODE mode, uint32_t count)
+template <typename D, typename S,
+          tdc_twin::only_if<tdc_twin::among<D, int32_t>, tdc_twin::among<S, float>> = 0>
+void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
+          const uint32_t count)
 {
-    const T *x = src0.twin_data();
-    tdc_twin::compare<U, T>("CompareScalar", dst,
-                            {tdc_twin::operand_of("src0", src0, count, false)}, count,
-                            [=](uint64_t i) { return tdc_twin::holds(mode, x[i], scalar); });
-}
-
-template <typename T, typename M,
-          tdc_twin::only_if<tdc_twin::among<T, float>,
-                            tdc_twin::among<M, uint8_t, uint16_t, uint32_t, uint64_t>> = 0>
-void Select(const LocalTensor<T> &dst, const LocalTensor<M> &mask, const LocalTensor<T> &src0,
-            T scalar, SELMODE mode, uint32_t count)
-{
-    if (mode != SELMODE::VSEL_TENSOR_SCALAR_MODE)
-        tdc_twin::here().complain("a scalar, but not the mode for it");
-    tdc_twin::select(dst, mask, src0, {}, count, [=](uint64_t) { return scalar; });
-}
-
-template <typename T, typename M,
-          tdc_twin::only_if<tdc_twin::among<T, float>,
-                            tdc_twin::among<M, uint8_t, uint16_t, uint32_t, uint64_t>> = 0>
-void Select(const LocalTensor<T> &dst, const LocalTensor<M> &mask, const LocalTensor<T> &src0,
-            const LocalTensor<T> &src1, SELMODE mode, uint32_t count)
-{
-    if (mode != SELMODE::VSEL_TENSOR_TENSOR_MODE)
-        tdc_twin::here().complain("two tensors, but not the mode for them");
-    const T *y = src1.twin_data();
-    tdc_twin::select(dst, mask, src0, {tdc_twin::operand_of("src1", src1, count, false)}, count,
-                     [=](uint64_t i) { return y[i]; });
+    if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ODD)
+        tdc_twin::here().complain("a cast that rounds must say how");
+    const RoundMode how = mode;
+    tdc_twin::unary("Cast", dst, src, count,
+                    [how](S x) { return tdc_twin::round_to_integer(x, how); });
 }
 
 } // namespace AscendC

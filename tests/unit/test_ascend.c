@@ -185,10 +185,14 @@ struct caller {
 
 static unsigned char *upload(void *stream, const void *from, size_t bytes)
 {
-    void *to;
+    void *to, *pinned;
     assert_int_equal(acl->aclrtMalloc(&to, bytes + 512, TDC_ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    assert_int_equal(acl->aclrtMallocHost(&pinned, bytes), 0);
+    memcpy(pinned, from, bytes);
     assert_int_equal(
-        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+        acl->aclrtMemcpyAsync(to, bytes, pinned, bytes, TDC_ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    assert_int_equal(acl->aclrtSynchronizeStream(stream), 0);
+    assert_int_equal(acl->aclrtFreeHost(pinned), 0);
     return to;
 }
 
@@ -261,9 +265,9 @@ static void backend_agrees_with_the_cpu(void **state)
         tdc_pair_plan_make(TDC_F32, TDC_F32, TDC_RELATIVE_NATIVE, tdc_cpu_variant_chosen(), &plan));
     plan.extremes = true;
     struct tdc_pair_sums parts[2], right[2];
-    struct tdc_backend_chunk chunks[2] = {
-        {&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first"},
-        {&plan, n + TDC_PAIR_CHUNK, b + TDC_PAIR_CHUNK, COUNT - TDC_PAIR_CHUNK, &parts[1], NULL}};
+    struct tdc_backend_chunk chunks[2] = {{&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first", 0},
+                                          {&plan, n + TDC_PAIR_CHUNK, b + TDC_PAIR_CHUNK,
+                                           COUNT - TDC_PAIR_CHUNK, &parts[1], NULL, 0}};
     assert_true(tdc_guard_begin());
     assert_true(backend->submit(worker, &chunks[0]));
     assert_true(backend->submit(worker, &chunks[1]));
@@ -287,6 +291,72 @@ static void backend_agrees_with_the_cpu(void **state)
     tdc_ascend_run_close(run);
 }
 
+/* ---- the stand-in itself --------------------------------------------------------------------- */
+
+#define ACL_FN(required, result, name, arguments) result(*name) arguments;
+static struct {
+#include "tests/twin/acl/acl_more_functions.h"
+} more;
+#undef ACL_FN
+
+static void find_more(void)
+{
+    void *symbol;
+#define ACL_FN(required, result, name, arguments)                                                  \
+    symbol = tdc_acl_symbol(#name);                                                                \
+    assert_non_null(symbol);                                                                       \
+    memcpy(&more.name, &symbol, sizeof symbol);
+#include "tests/twin/acl/acl_more_functions.h"
+#undef ACL_FN
+}
+
+/* One stream fills, the other waits for it and copies out into registered memory. */
+static void streams_wait_for_each_other(void **state)
+{
+    (void)state;
+    enum {
+        BYTES = 4096
+    };
+    find_more();
+    assert_int_equal(acl->aclrtSetDevice(0), 0);
+    void *streams[2], *event, *timed, *memory, *mapped;
+    unsigned char *host = aligned_alloc(4096, BYTES);
+    assert_non_null(host);
+    memset(host, 1, BYTES);
+    assert_int_equal(more.aclrtHostRegister(host, BYTES, 0, &mapped), 207000);
+    assert_int_equal(more.aclrtHostRegisterV2(host + 8, BYTES - 8, 0x10000000u), 107000);
+    assert_int_equal(more.aclrtHostRegisterV2(host, BYTES, 0x10000000u), 0);
+    assert_int_equal(acl->aclrtMalloc(&memory, BYTES, TDC_ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(acl->aclrtCreateStream(&streams[i]), 0);
+    assert_int_equal(more.aclrtCreateEventExWithFlag(&event, 1), 0);
+    assert_int_equal(more.aclrtCreateEventExWithFlag(&timed, 8), 0);
+    assert_int_equal(more.aclrtMemcpy(memory, BYTES, host, BYTES, TDC_ACL_MEMCPY_HOST_TO_DEVICE),
+                     0);
+    assert_int_equal(more.aclrtMemsetAsync(memory, BYTES, 7, BYTES / 2, streams[0]), 0);
+    assert_int_equal(acl->aclrtRecordEvent(event, streams[0]), 0);
+    assert_int_equal(more.aclrtStreamWaitEvent(streams[1], timed), 207000);
+    assert_int_equal(more.aclrtStreamWaitEvent(streams[1], event), 0);
+    assert_int_equal(acl->aclrtMemcpyAsync(host, BYTES, memory, BYTES,
+                                           TDC_ACL_MEMCPY_DEVICE_TO_HOST, streams[1]),
+                     0);
+    assert_int_equal(acl->aclrtSynchronizeStream(streams[1]), 0);
+    assert_int_equal(host[0], 7);
+    assert_int_equal(host[BYTES / 2 - 1], 7);
+    assert_int_equal(host[BYTES / 2], 1);
+    /* arguments on the host are for the other call */
+    assert_int_equal(more.aclrtLaunchKernel(host, 1, host, 32, streams[0]), 107000);
+    assert_int_equal(acl->aclrtSynchronizeStream(streams[0]), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(acl->aclrtDestroyStream(streams[i]), 0);
+    assert_int_equal(acl->aclrtDestroyEvent(event), 0);
+    assert_int_equal(acl->aclrtDestroyEvent(timed), 0);
+    assert_int_equal(acl->aclrtFree(memory), 0);
+    assert_int_equal(more.aclrtHostUnregister(host), 0);
+    free(host);
+    assert_int_equal(acl->aclrtResetDevice(0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest parts[] = {
@@ -298,6 +368,7 @@ int main(void)
     const struct CMUnitTest on_a_device[] = {
         cmocka_unit_test(tensors_on_the_device_are_compared_there),
         cmocka_unit_test(backend_agrees_with_the_cpu),
+        cmocka_unit_test(streams_wait_for_each_other),
     };
     if (getenv("TDC_TEST_DEVICE") == NULL)
         return cmocka_run_group_tests(parts, NULL, NULL);

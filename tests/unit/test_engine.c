@@ -340,10 +340,11 @@ static void shrink_under(tdc_io io)
     assert_int_equal(pair.spans, 3);
     assert_true(tdc_guard_begin());
     struct tdc_pair_sums sums[4];
-    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums), TDC_CHUNK_DONE);
+    unsigned how = 0;
+    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums, &how), TDC_CHUNK_DONE);
     assert_int_equal(truncate(folder_file(&folder.data, "b.npy"), 4096), 0);
-    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums), TDC_CHUNK_VANISHED);
-    assert_int_equal(tdc_pair_span(&pair, 0, &worker, sums), TDC_CHUNK_VANISHED);
+    assert_int_equal(tdc_pair_span(&pair, 1, &worker, sums, &how), TDC_CHUNK_VANISHED);
+    assert_int_equal(tdc_pair_span(&pair, 0, &worker, sums, &how), TDC_CHUNK_VANISHED);
     tdc_guard_end();
     tdc_pair_close(&pair);
     tdc_worker_free(&worker);

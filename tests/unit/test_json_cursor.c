@@ -9,43 +9,8 @@
 
 #include "io/json.h"
 #include "io/pytext.h"
-
-#define LIMIT ((size_t)1 << 30)
-
-static struct tdc_arena arena;
-static struct tdc_error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    tdc_arena_init(&arena, LIMIT);
-    memset(&error, 0, sizeof error);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tdc_arena_free(&arena);
-    return 0;
-}
-
-static char *load_file(const char *name, size_t *size)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/json/%s", TDC_TEST_DATA, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = '\0';
-    fclose(file);
-    return bytes;
-}
+#include "tests/unit/arena_fixture.h"
+#include "tests/unit/json_data.h"
 
 /* The way a dump is read: members by cursor, entries as trees. */
 static void cursor_walks_a_dump(void **state)
@@ -58,7 +23,7 @@ static void cursor_walks_a_dump(void **state)
     struct tdc_text text;
     const char *key;
     size_t key_length;
-    tdc_text_init(&text, LIMIT);
+    tdc_text_init(&text, (size_t)1 << 30);
     tdc_json_start(&cursor, "dump.json", bytes, size);
     assert_int_equal(tdc_json_peek(&cursor), TDC_JSON_OBJECT);
     assert_int_equal(tdc_json_enter(&cursor, &error), TDC_OK);

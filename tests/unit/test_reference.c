@@ -298,7 +298,8 @@ static void products_of_odd_sizes(void **state)
             c[i] = cos((double)(3 * i));
         for (int way = 0; way < 4; way++) {
             bool ta = way & 1, tb = way & 2;
-            tdc_gemm(m, n, k, a, ta, c, tb, y);
+            tdc_gemm(m, n, k, (struct tdc_matrix){a, ta ? m : k, ta},
+                     (struct tdc_matrix){c, tb ? k : n, tb}, y, n, false);
             for (int64_t i = 0; i < m; i++)
                 for (int64_t j = 0; j < n; j++) {
                     long double sum = 0;

@@ -10,26 +10,7 @@
 #include <cmocka.h>
 
 #include "io/yaml_map.h"
-
-#define LIMIT ((size_t)1 << 30)
-
-static struct tdc_arena arena;
-static struct tdc_error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    tdc_arena_init(&arena, LIMIT);
-    memset(&error, 0, sizeof error);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tdc_arena_free(&arena);
-    return 0;
-}
+#include "tests/unit/arena_fixture.h"
 
 static tdc_status parse_bytes(const char *bytes, size_t size, struct tdc_yaml **root)
 {

@@ -97,6 +97,7 @@ static void redo(struct tdc_ascend_worker *worker, struct tdc_ascend_place *plac
                  struct tdc_backend_chunk *chunk)
 {
     worker->figures.fallbacks++;
+    chunk->how = TDC_CHUNK_FELL_BACK;
     tdc_pair_run(chunk->plan, tdc_ascend_slot_n(&place->slot), tdc_ascend_slot_b(&place->slot),
                  chunk->count, chunk->sums);
 }
@@ -126,21 +127,26 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void *function_for(struct tdc_ascend_worker *worker, const struct tdc_backend_chunk *chunk,
-                          unsigned *kernel)
+/* The kernel a chunk is meant for, or -1. */
+static int kernel_for(const struct tdc_ascend_worker *worker, const struct tdc_backend_chunk *chunk)
 {
     const struct tdc_pair_plan *plan = chunk->plan;
-    int number = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
-    if (number < 0 || worker->slots == 0 || chunk->count < worker->run->least)
+    return chunk->count < worker->run->least
+               ? -1
+               : tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
+}
+
+/* NULL when the device cannot do it. */
+static void *function_for(struct tdc_ascend_worker *worker, const struct tdc_backend_chunk *chunk,
+                          unsigned kernel)
+{
+    if (worker->slots == 0 || atomic_load(&worker->device->lost))
         return NULL;
-    *kernel = (unsigned)number;
     struct tdc_error error = {0};
     void *function = tdc_ascend_kernel(
-        worker->device, *kernel, &worker->places[worker->submitted % worker->slots].slot, &error);
+        worker->device, kernel, &worker->places[worker->submitted % worker->slots].slot, &error);
     if (error.status != TDC_OK)
         tdc_ascend_note_text(worker->run, worker->device, error.message, chunk->name);
-    if (function == NULL)
-        worker->figures.fallbacks++;
     return function;
 }
 
@@ -159,14 +165,15 @@ static void take_failure(struct tdc_ascend_worker *worker, struct tdc_acl_failur
 static bool ascend_submit(void *state, struct tdc_backend_chunk *chunk)
 {
     struct tdc_ascend_worker *worker = state;
-    unsigned kernel = 0;
-    if (atomic_load(&worker->device->lost)) {
-        worker->figures.fallbacks++;
+    int kernel = kernel_for(worker, chunk);
+    if (kernel < 0) {
+        worker->figures.cpu_chunks++;
         return on_cpu(worker, chunk);
     }
-    void *function = function_for(worker, chunk, &kernel);
+    void *function = function_for(worker, chunk, (unsigned)kernel);
     if (function == NULL) {
-        worker->figures.cpu_chunks++;
+        worker->figures.fallbacks++;
+        chunk->how = TDC_CHUNK_FELL_BACK;
         return on_cpu(worker, chunk);
     }
     struct tdc_ascend_place *place = &worker->places[worker->submitted % worker->slots];
@@ -177,7 +184,7 @@ static bool ascend_submit(void *state, struct tdc_backend_chunk *chunk)
     if (worker->run->timed)
         worker->figures.staging += seconds() - start;
     place->tiles = chunk->count / TDC_TILE_PAIRS;
-    place->failure = tdc_ascend_slot_launch(&place->slot, kernel, function, place->tiles);
+    place->failure = tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles);
     place->on_device = true;
     worker->submitted++;
     return true;
@@ -207,6 +214,7 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_ascend_place *p
 {
     const struct tdc_pair_plan *plan = chunk->plan;
     struct rescue rescue = {chunk, &place->slot};
+    chunk->how = TDC_CHUNK_BY_DEVICE;
     size_t rescued = 0, done = place->tiles * TDC_TILE_PAIRS;
     tdc_tiles_merge(plan, tdc_ascend_slot_records(&place->slot), place->tiles, rescue_tile, &rescue,
                     chunk->sums, &rescued);

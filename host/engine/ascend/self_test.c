@@ -255,6 +255,9 @@ bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *func
     }
     if (failure.code == 0)
         failure = launch(slot, kernel, function);
+    /* a slot that cannot be waited for is not fit for anything else either */
+    if (slot->pending)
+        atomic_store(&device->lost, true);
     const char *wrong = NULL;
     if (failure.code == 0)
         wrong = tdc_self_test_check(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot),

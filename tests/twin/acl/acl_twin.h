@@ -1,10 +1,10 @@
 /*
  * acl_twin.h - a stand-in for AscendCL that is stricter than a device.
  *
- * A shared library with the functions of host/engine/ascend/acl_functions.h; TDC_ACL_LIBRARY points
- * to it. Kernels run on the twin of Ascend C. A broken rule (staging changed while a copy is
- * pending, memory freed in use, a leak, a kernel that breaks its own rules) prints one line
- * beginning with "acl_twin:" and ends the process.
+ * A shared library with the functions of host/engine/ascend/acl_functions.h, and those that a
+ * backend like it might use; TDC_ACL_LIBRARY points to it. Kernels run on the twin of Ascend C. A
+ * broken rule (staging changed while a copy is pending, memory freed in use, a leak, a kernel that
+ * breaks its own rules) prints one line beginning with "acl_twin:" and ends the process.
  *
  * Environment:
  *   ACL_TWIN_DEVICES   number of cards (1); ACL_TWIN_SOC (Ascend910B3); ACL_TWIN_CORES (40)
@@ -16,8 +16,9 @@
  *   ACL_TWIN_LOST      N:CODE - from the N-th call on the card is gone
  *   ACL_TWIN_HANG      the N-th kernel never ends; ACL_TWIN_POISON: it leaves its records unwritten
  *   ACL_TWIN_WRONG     the N-th kernel computes wrongly
- *   ACL_TWIN_STUB      1: as the libraries for building without a driver
- *   ACL_TWIN_LOG       a file for the names of all calls, in order
+ *   ACL_TWIN_PINNED    1: copies from or to memory that is not pinned are refused; else they are
+ * done when the call returns, as the real ones ACL_TWIN_STUB      1: as the libraries for building
+ * without a driver ACL_TWIN_LOG       a file for the names of all calls, in order
  */
 #ifndef TDC_TESTS_ACL_TWIN_H
 #define TDC_TESTS_ACL_TWIN_H
@@ -38,6 +39,7 @@ enum {
     TWIN_STREAM_CONTEXT = 107003,
     TWIN_ADDR_UNALIGNED = 107008,
     TWIN_INVALID_HANDLE = 107017,
+    TWIN_NOT_SUPPORTED = 207000,
     TWIN_OUT_OF_MEMORY = 207001,
     TWIN_KERNEL_LOOKUP = 507027,
     TWIN_VECTOR_CORE_EXCEPTION = 507035,
@@ -60,7 +62,7 @@ struct twin_settings {
     uint64_t random;
     uint64_t fail_at, lost_at, hang_at, poison_at, wrong_at; /* 0: never */
     int fail_code, lost_code;
-    bool fail_deferred, stub;
+    bool fail_deferred, stub, pinned_only;
     FILE *log;
 };
 
@@ -78,7 +80,9 @@ enum twin_kind {
     TWIN_H2D,
     TWIN_D2H,
     TWIN_KERNEL,
-    TWIN_EVENT
+    TWIN_EVENT,
+    TWIN_SET,
+    TWIN_WAIT
 };
 
 struct twin_op {
@@ -91,8 +95,10 @@ struct twin_op {
     uint32_t blocks;
     const void *arguments;
     struct twin_event *event;
-    uint64_t number; /* of the kernel */
-    int fail;        /* deferred */
+    bool on_device;      /* the arguments */
+    unsigned char value; /* of a fill */
+    uint64_t number;     /* of the kernel; of the record that is waited for */
+    int fail;            /* deferred */
     struct twin_op *next;
 };
 
@@ -109,6 +115,8 @@ struct twin_stream {
 
 struct twin_event {
     int device;
+    uint32_t flags;
+    int failed;                   /* the code of a stream that died before it got there */
     uint64_t recorded, completed; /* how often */
     uint64_t picoseconds;
     struct twin_event *next;

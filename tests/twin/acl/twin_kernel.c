@@ -92,8 +92,7 @@ int aclrtBinaryGetFunction(const void *handle, const char *name, void **function
     return twin_leave(0);
 }
 
-/* Every pointer must lie in one live allocation of the card, with room for all tiles. */
-static int check_arguments(const char *kernel, const uint64_t *words, int device)
+int twin_check_arguments(const char *kernel, const uint64_t *words, int device)
 {
     size_t sizes[3];
     if (!known(kernel, &sizes[0], &sizes[1]))
@@ -117,6 +116,27 @@ static int check_arguments(const char *kernel, const uint64_t *words, int device
     return 0;
 }
 
+int twin_queue_kernel(struct twin_stream *stream, void *function, uint32_t blocks,
+                      const void *arguments, size_t size, int deferred, bool on_device)
+{
+    if (!binary_there(function) || size != 32 || blocks == 0 || blocks > 65535)
+        return TWIN_PARAM_INVALID;
+    const struct twin_binary *binary = function;
+    int code = on_device ? 0 : twin_check_arguments(binary->name, arguments, stream->device);
+    if (code == 0)
+        twin_push(stream,
+                  &(struct twin_op){.kind = TWIN_KERNEL,
+                                    .kernel = binary->name,
+                                    .blocks = blocks,
+                                    .arguments = arguments,
+                                    .bytes = size,
+                                    .checksum = on_device ? 0 : twin_checksum(arguments, size),
+                                    .on_device = on_device,
+                                    .number = ++twin.kernels,
+                                    .fail = deferred});
+    return code;
+}
+
 int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *handle, void *settings,
                                   void *arguments, size_t size, void *holders, size_t holder_count)
 {
@@ -126,24 +146,11 @@ int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *handle,
         return twin_leave(code);
     struct twin_stream *stream;
     code = twin_stream_of(handle, &stream);
-    if (code != 0)
-        return twin_leave(code);
-    if (!binary_there(function) || settings != NULL || holders != NULL || holder_count != 0 ||
-        size != 32 || blocks == 0 || blocks > 65535)
-        return twin_leave(TWIN_PARAM_INVALID);
-    const struct twin_binary *binary = function;
-    code = check_arguments(binary->name, arguments, stream->device);
-    if (code != 0)
-        return twin_leave(code);
-    twin_push(stream, &(struct twin_op){.kind = TWIN_KERNEL,
-                                        .kernel = binary->name,
-                                        .blocks = blocks,
-                                        .arguments = arguments,
-                                        .bytes = size,
-                                        .checksum = twin_checksum(arguments, size),
-                                        .number = ++twin.kernels,
-                                        .fail = deferred});
-    return twin_leave(0);
+    if (code == 0 && (settings != NULL || holders != NULL || holder_count != 0))
+        code = TWIN_PARAM_INVALID;
+    return twin_leave(
+        code != 0 ? code
+                  : twin_queue_kernel(stream, function, blocks, arguments, size, deferred, false));
 }
 
 /* What one tile costs, a line per kernel; for `tdcmp bench device` and the table in the

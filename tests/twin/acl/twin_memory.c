@@ -66,7 +66,8 @@ void twin_block_free(struct twin_block *block)
     *at = block->next;
     if (block->device >= 0)
         twin.used[block->device] -= block->size;
-    munmap(block->map, block->map_size);
+    if (block->map != NULL) /* else it was registered and is its owner's */
+        munmap(block->map, block->map_size);
     free(block);
 }
 

@@ -17,7 +17,7 @@ int twin_stream_of(void *handle, struct twin_stream **found)
     twin_broken("a stream is used that does not exist");
 }
 
-static struct twin_event *event_of(const void *handle)
+struct twin_event *twin_event_of(const void *handle)
 {
     for (struct twin_event *event = twin.events; event != NULL; event = event->next)
         if (event == handle)
@@ -94,28 +94,32 @@ int aclrtSynchronizeStreamWithTimeout(void *handle, int32_t milliseconds)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-int aclrtCreateEvent(void **made)
+int twin_event_new(uint32_t flags, void **made)
 {
-    int code = twin_enter("aclrtCreateEvent", false, NULL);
-    if (code == 0 && twin_current < 0)
-        code = TWIN_CONTEXT_NULL;
-    if (code != 0)
-        return twin_leave(code);
+    if (twin_current < 0)
+        return TWIN_CONTEXT_NULL;
     struct twin_event *event = calloc(1, sizeof *event);
     if (event == NULL)
         twin_broken("out of memory for the twin itself");
     event->device = twin_current;
+    event->flags = flags;
     event->next = twin.events;
     twin.events = event;
     *made = event;
-    return twin_leave(0);
+    return 0;
+}
+
+int aclrtCreateEvent(void **made)
+{
+    int code = twin_enter("aclrtCreateEvent", false, NULL);
+    return twin_leave(code != 0 ? code : twin_event_new(TWIN_EVENT_SYNC | TWIN_EVENT_TIME, made));
 }
 
 static struct twin_stream *stream_with(const struct twin_event *event)
 {
     for (struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next)
         for (const struct twin_op *op = stream->first; op != NULL; op = op->next)
-            if (op->kind == TWIN_EVENT && op->event == event)
+            if ((op->kind == TWIN_EVENT || op->kind == TWIN_WAIT) && op->event == event)
                 return stream;
     return NULL;
 }
@@ -123,7 +127,7 @@ static struct twin_stream *stream_with(const struct twin_event *event)
 int aclrtDestroyEvent(void *handle)
 {
     int code = twin_enter("aclrtDestroyEvent", false, NULL);
-    struct twin_event *event = event_of(handle);
+    struct twin_event *event = twin_event_of(handle);
     struct twin_stream *stream = stream_with(event);
     if (stream != NULL && stream->dead == 0 && !stream->hung)
         twin_broken("an event is destroyed before it was reached");
@@ -147,7 +151,7 @@ int aclrtRecordEvent(void *handle, void *stream_handle)
         code = twin_stream_of(stream_handle, &stream);
     if (code != 0)
         return twin_leave(code);
-    struct twin_event *event = event_of(handle);
+    struct twin_event *event = twin_event_of(handle);
     event->recorded++;
     twin_push(stream, &(struct twin_op){.kind = TWIN_EVENT, .event = event, .fail = deferred});
     return twin_leave(0);
@@ -158,9 +162,9 @@ int aclrtSynchronizeEvent(void *handle)
     int code = twin_enter("aclrtSynchronizeEvent", false, NULL);
     if (code != 0)
         return twin_leave(code);
-    struct twin_event *event = event_of(handle);
+    struct twin_event *event = twin_event_of(handle);
     struct twin_stream *stream = stream_with(event);
-    return twin_leave(stream != NULL ? synchronise(stream, false, event) : 0);
+    return twin_leave(stream != NULL ? synchronise(stream, false, event) : event->failed);
 }
 
 int aclrtEventElapsedTime(float *milliseconds, void *start, void *end)
@@ -168,7 +172,9 @@ int aclrtEventElapsedTime(float *milliseconds, void *start, void *end)
     int code = twin_enter("aclrtEventElapsedTime", false, NULL);
     if (code != 0)
         return twin_leave(code);
-    const struct twin_event *from = event_of(start), *to = event_of(end);
+    const struct twin_event *from = twin_event_of(start), *to = twin_event_of(end);
+    if ((from->flags & to->flags & TWIN_EVENT_TIME) == 0)
+        return twin_leave(TWIN_NOT_SUPPORTED);
     if (from->completed == 0 || from->completed != from->recorded ||
         to->completed != to->recorded || to->completed == 0)
         return twin_leave(TWIN_PARAM_INVALID);
@@ -206,7 +212,10 @@ static int queue_copy(struct twin_stream *stream, void *to, const void *from, si
         .bytes = count,
         .fail = deferred,
     };
-    if (twin_block_of(host_side, count, -1) == NULL)
+    bool pinned = twin_block_of(host_side, count, -1) != NULL;
+    if (!pinned && twin.settings.pinned_only)
+        twin_broken("a copy of %zu bytes of memory that is not pinned", count);
+    if (!pinned)
         return copy_now(stream, op.to, op.from, count);
     if (to_device)
         op.checksum = twin_checksum(op.from, count);

@@ -75,6 +75,7 @@ static void read_settings(void)
     settings->hang_at = number_of("ACL_TWIN_HANG", 0);
     settings->poison_at = number_of("ACL_TWIN_POISON", 0);
     settings->wrong_at = number_of("ACL_TWIN_WRONG", 0);
+    settings->pinned_only = number_of("ACL_TWIN_PINNED", 0) != 0;
     settings->stub = number_of("ACL_TWIN_STUB", 0) != 0;
     const char *log = getenv("ACL_TWIN_LOG");
     if (log != NULL && (settings->log = fopen(log, "w")) == NULL)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/twin/acl/acl_twin.h"
+#include "tests/twin/acl/acl_twin_api.h"
 
 /* The fake clock: 25 GB/s on the link, a microsecond a tile. */
 #define PICOSECONDS_PER_BYTE 40u
@@ -12,7 +12,8 @@ static void check_source(const struct twin_op *op)
 {
     if (op->kind == TWIN_H2D && twin_checksum(op->from, op->bytes) != op->checksum)
         twin_broken("staging memory changed while its copy to the device was pending");
-    if (op->kind == TWIN_KERNEL && twin_checksum(op->arguments, op->bytes) != op->checksum)
+    if (op->kind == TWIN_KERNEL && !op->on_device &&
+        twin_checksum(op->arguments, op->bytes) != op->checksum)
         twin_broken("arguments of a kernel changed before it ran");
 }
 
@@ -40,7 +41,16 @@ static void execute(struct twin_stream *stream, const struct twin_op *op, bool u
         op->event->completed++;
         op->event->picoseconds = stream->picoseconds;
         break;
+    case TWIN_SET:
+        memset(op->to, op->value, op->bytes);
+        break;
+    case TWIN_WAIT:
+        if (op->event->failed != 0)
+            kill_stream(stream, op->event->failed);
+        break;
     case TWIN_KERNEL:
+        if (op->on_device && twin_check_arguments(op->kernel, op->arguments, stream->device) != 0)
+            twin_broken("%s: wrong arguments in device memory", op->kernel);
         if (op->number == twin.settings.hang_at) {
             stream->hung = true;
             return;
@@ -55,6 +65,14 @@ static void execute(struct twin_stream *stream, const struct twin_op *op, bool u
     }
 }
 
+/* False: it must wait for a stream that has not got so far. */
+static bool ready(const struct twin_stream *stream)
+{
+    const struct twin_op *op = stream->first;
+    return stream->dead != 0 || op->kind != TWIN_WAIT || op->event->failed != 0 ||
+           op->event->completed >= op->number;
+}
+
 /* The first piece of work, unless the stream is stuck. */
 static void run_first(struct twin_stream *stream, bool unlocked)
 {
@@ -62,6 +80,8 @@ static void run_first(struct twin_stream *stream, bool unlocked)
     stream->running = true;
     if (stream->dead == 0)
         execute(stream, op, unlocked);
+    if (stream->dead != 0 && op->kind == TWIN_EVENT)
+        op->event->failed = stream->dead;
     stream->running = false;
     if (stream->hung)
         return;
@@ -77,7 +97,7 @@ static void *serve(void *argument)
     struct twin_stream *stream = argument;
     pthread_mutex_lock(&twin.lock);
     while (!stream->ending) {
-        if (stream->first != NULL && !stream->hung)
+        if (stream->first != NULL && !stream->hung && ready(stream))
             run_first(stream, true);
         else
             pthread_cond_wait(&twin.changed, &twin.lock);
@@ -129,6 +149,26 @@ void twin_push(struct twin_stream *stream, const struct twin_op *op)
     pthread_cond_broadcast(&twin.changed);
 }
 
+/* One piece of work of the stream, or of one it waits for. */
+static void advance(struct twin_stream *stream)
+{
+    for (int hops = 0; !ready(stream); hops++) {
+        const struct twin_event *event = stream->first->event;
+        struct twin_stream *other = twin.streams;
+        for (; other != NULL; other = other->next) {
+            const struct twin_op *op = other->first;
+            while (op != NULL && (op->kind != TWIN_EVENT || op->event != event))
+                op = op->next;
+            if (op != NULL)
+                break;
+        }
+        if (other == NULL || other->hung || hops == TWIN_MOST_DEVICES)
+            twin_broken("a stream waits for an event that never comes");
+        stream = other;
+    }
+    run_first(stream, false);
+}
+
 void twin_drain(struct twin_stream *stream, const struct twin_event *event)
 {
     while (!stream->hung && (stream->first != NULL || stream->running) &&
@@ -136,7 +176,7 @@ void twin_drain(struct twin_stream *stream, const struct twin_event *event)
         if (stream->threaded)
             pthread_cond_wait(&twin.changed, &twin.lock);
         else
-            run_first(stream, false);
+            advance(stream);
     }
 }
 
@@ -147,7 +187,7 @@ void twin_run_something(void)
         *random ^= *random << 13;
         *random ^= *random >> 7;
         *random ^= *random << 17;
-        if (stream->first != NULL && !stream->hung && (*random >> 33) % 3 == 0)
+        if (stream->first != NULL && !stream->hung && ready(stream) && (*random >> 33) % 3 == 0)
             run_first(stream, false);
     }
 }
@@ -163,11 +203,18 @@ bool twin_pending_use(const struct twin_block *block)
         if (stream->dead != 0 || stream->hung)
             continue;
         for (const struct twin_op *op = stream->first; op != NULL; op = op->next) {
-            if (op->kind == TWIN_EVENT)
+            if (op->kind == TWIN_EVENT || op->kind == TWIN_WAIT)
                 continue;
-            if (op->kind != TWIN_KERNEL &&
-                (overlaps(block, op->to, op->bytes) || overlaps(block, op->from, op->bytes)))
+            if (op->kind != TWIN_KERNEL && overlaps(block, op->to, op->bytes))
                 return true;
+            if (op->kind != TWIN_KERNEL && op->kind != TWIN_SET &&
+                overlaps(block, op->from, op->bytes))
+                return true;
+            if (op->kind == TWIN_KERNEL && op->on_device &&
+                overlaps(block, op->arguments, op->bytes))
+                return true;
+            if (op->kind == TWIN_KERNEL && op->on_device)
+                continue;
             for (int i = 0; op->kind == TWIN_KERNEL && i < 3; i++) {
                 const void *address = (const void *)(uintptr_t)((const uint64_t *)op->arguments)[i];
                 if (overlaps(block, twin_untagged(address), 1))

@@ -1,0 +1,89 @@
+/* Counts, places among boundaries, membership. */
+#include <math.h>
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+/* How often each whole number occurs, or the sum of its weights. */
+static void bincount(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *weights = NULL;
+    int64_t length = tdc_int_argument(e, "minlength");
+    if (tdc_given(e, "weights"))
+        weights = tdc_to_real(e, tdc_array_argument(e, "weights"));
+    if (x->rank > 1 || tdc_dtype_is_floating(x->dtype) || length < 0 ||
+        (weights != NULL && weights->count != x->count))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "a vector of non-negative integers expected");
+    for (int64_t i = 0; i < x->count; i++) {
+        if (x->whole[i] < 0 || x->whole[i] > INT32_MAX)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "a vector of non-negative integers expected");
+        length = x->whole[i] >= length ? x->whole[i] + 1 : length;
+    }
+    array *y = tdc_zeros(e, weights == NULL ? TDC_I64 : TDC_F64, 1, &length);
+    for (int64_t i = 0; i < x->count; i++) {
+        if (weights == NULL)
+            y->whole[x->whole[i]]++;
+        else
+            y->real[x->whole[i]] += weights->real[i];
+    }
+    tdc_give(e, y);
+}
+
+/* First boundary that is not below the value, or above it. */
+static void bucketize(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "input"), *bounds = tdc_array_argument(e, "boundaries");
+    bool right = tdc_bool_argument(e, "right");
+    if (bounds->rank != 1)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "boundaries must be a vector");
+    array *y = tdc_new_like(e, tdc_bool_argument(e, "out_int32") ? TDC_I32 : TDC_I64, x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < x->count; i++) {
+        int64_t low = 0, high = bounds->count;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            int order = tdc_compare_reals(tdc_element(bounds, middle), tdc_element(x, i));
+            if (right ? order <= 0 : order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        y->whole[i] = low;
+    }
+    tdc_give(e, y);
+}
+
+/* Each element looked up in the sorted others. */
+static void isin(evaluation *e)
+{
+    array *x = tdc_array_argument(e, "elements"), *others = tdc_array_argument(e, "test_elements");
+    bool invert = tdc_bool_argument(e, "invert");
+    array *flat = tdc_reshape(e, others, 1, &others->count);
+    array *order = tdc_order_rows(e, flat, false);
+    array *y = tdc_new_like(e, TDC_BOOL, x);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < x->count; i++) {
+        double v = tdc_element(x, i);
+        int64_t low = 0, high = flat->count;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (tdc_compare_reals(tdc_element(flat, order->whole[middle]), v) < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bool found = low < flat->count && tdc_element(flat, order->whole[low]) == v;
+        y->whole[i] = found != invert;
+    }
+    tdc_give(e, y);
+}
+
+#define METHODS TDC_IN_METHODS
+#define NOT     TDC_NO_GRADIENT
+static const struct tdc_operator rows[] = {
+    {"bincount", METHODS, "input, weights=None, minlength=0", bincount, 0, NOT},
+    {"bucketize", METHODS, "input, boundaries, *, out_int32=False, right=False", bucketize, 0, NOT},
+    {"isin", TDC_IN_TORCH | TDC_IN_MINT,
+     "elements, test_elements, *, assume_unique=False, invert=False", isin, 0, NOT},
+};
+const struct tdc_operator_family tdc_counting_family = TDC_FAMILY("counts", rows);

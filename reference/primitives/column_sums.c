@@ -1,0 +1,84 @@
+/* Sums over leading dimensions, without moving them to the end first. */
+#include <string.h>
+
+#include "reference/primitives/primitives.h"
+
+#define STRIP 256 /* columns summed at once */
+#define BASE  16  /* rows added one after the other */
+
+/* x as [outer, n, inner], summed over n. */
+struct columns {
+    int64_t outer, n, inner;
+};
+
+/* Pairwise over the rows; depth is log2(n / BASE), at most 60. */
+static void sum_strip(const double *x, int64_t n, int64_t inner, int64_t width, double *sum)
+{
+    if (n <= BASE) {
+        memset(sum, 0, (size_t)width * sizeof *sum);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = 0; k < width; k++)
+                sum[k] += x[i * inner + k];
+        return;
+    }
+    double second[STRIP];
+    int64_t half = n / 2;
+    sum_strip(x, half, inner, width, sum);
+    sum_strip(x + half * inner, n - half, inner, width, second);
+    for (int64_t k = 0; k < width; k++)
+        sum[k] += second[k];
+}
+
+static void pull_columns(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    const struct columns *c = node->detail;
+    array *x = node->inputs[0];
+    array *g = tdc_new_like(e, TDC_F64, x);
+#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
+    for (int64_t row = 0; row < c->outer * c->n; row++)
+        memcpy(g->real + row * c->inner, gradient->real + row / c->n * c->inner,
+               (size_t)c->inner * sizeof *g->real);
+    tdc_collect(e, x, g);
+}
+
+bool tdc_is_column_sum(const array *x, const bool *reduced)
+{
+    unsigned first = 0, end;
+    while (first < x->rank && !reduced[first])
+        first++;
+    for (end = first; end < x->rank && reduced[end];)
+        end++;
+    for (unsigned d = end; d < x->rank; d++)
+        if (reduced[d])
+            return false;
+    return end < x->rank && end > first && x->count > 0 && tdc_dtype_is_floating(x->dtype);
+}
+
+array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
+{
+    struct columns *c = tdc_take(e, 1, sizeof *c);
+    int64_t shape[TDC_REFERENCE_RANK];
+    unsigned rank = 0;
+    bool behind = false;
+    *c = (struct columns){1, 1, 1};
+    for (unsigned d = 0; d < x->rank; d++) {
+        behind |= reduced[d];
+        if (reduced[d])
+            c->n *= x->shape[d];
+        else
+            shape[rank++] = x->shape[d];
+        if (!reduced[d])
+            *(behind ? &c->inner : &c->outer) *= x->shape[d];
+    }
+    array *y = tdc_new(e, TDC_F64, rank, shape);
+    int64_t strips = (c->inner + STRIP - 1) / STRIP;
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t unit = 0; unit < c->outer * strips; unit++) {
+        int64_t o = unit / strips, at = unit % strips * STRIP;
+        int64_t width = c->inner - at < STRIP ? c->inner - at : STRIP;
+        sum_strip(x->real + o * c->n * c->inner + at, c->n, c->inner, width,
+                  y->real + o * c->inner + at);
+    }
+    tdc_note(e, y, pull_columns, c, 1, &x);
+    return y;
+}

@@ -1,0 +1,60 @@
+/* Norms of rows. */
+#include <math.h>
+
+#include "reference/arithmetic.h"
+
+/* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
+static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
+{
+    array *x = node->inputs[0], *y = node->output;
+    array *g = tdc_new_like(e, TDC_F64, x);
+    int64_t n = x->shape[x->rank - 1];
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < y->count; r++)
+        for (int64_t i = r * n; i < (r + 1) * n; i++)
+            g->real[i] =
+                y->real[r] == 0 ? 0 : gradient->real[r] * tdc_step(e, x->real[i] / y->real[r]);
+    tdc_collect(e, x, g);
+}
+
+/* Scaled by the largest magnitude when the squares would overflow or vanish. */
+static double row_norm(const double *x, int64_t n)
+{
+    double top = 0;
+    for (int64_t i = 0; i < n; i++)
+        top = fabs(x[i]) > top ? fabs(x[i]) : top;
+    double unit = top > 1e150 || (top > 0 && top < 1e-150) ? top : 1;
+    if (unit == 1 || !isfinite(unit))
+        return sqrt(tdc_pairwise_dot(x, x, n));
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (x[i] / unit) * (x[i] / unit);
+    return unit * sqrt(sum);
+}
+
+static array *norm_2(evaluation *e, array *rows)
+{
+    int64_t n = rows->shape[rows->rank - 1];
+    array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
+#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < y->count; r++)
+        y->real[r] = tdc_is_narrow(e) ? sqrt(tdc_narrow_squares(rows->real + r * n, n))
+                                      : row_norm(rows->real + r * n, n);
+    tdc_note(e, y, pull_norm_2, NULL, 1, &rows);
+    return y;
+}
+
+array *tdc_norm_rows(evaluation *e, array *rows, double p)
+{
+    if (p == 2)
+        return norm_2(e, rows);
+    array *magnitude = tdc_apply(e, TDC_ABS, rows);
+    if (p == 1)
+        return tdc_sum_rows(e, magnitude);
+    if (isinf(p))
+        return tdc_extreme_shared(e, magnitude, p > 0);
+    if (p == 0)
+        return tdc_sum_rows(e, tdc_apply(e, TDC_CEIL, tdc_apply(e, TDC_SIGN, magnitude)));
+    array *total = tdc_sum_rows(e, tdc_apply_with(e, TDC_POWER, magnitude, p, 0, 0));
+    return tdc_apply_with(e, TDC_POWER, total, 1 / p, 0, 0);
+}

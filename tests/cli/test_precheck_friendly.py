@@ -1,0 +1,76 @@
+"""tdcmp precheck: summary, JSON, --explain, exit codes."""
+import json
+import os
+import re
+import tempfile
+
+import harness
+import precheck_case
+from precheck_case import PrecheckCase, files_of, golden, read_rows
+
+
+class Friendly(PrecheckCase):
+    def precheck(self, code, *words):
+        out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
+        return out, self.run_code(code, "precheck", *words, "-o", out)
+
+    def test_summary_and_json(self):
+        out, result = self.precheck(1, golden("ms_edge"))
+        self.assertIn("API, worst first", result.out)
+        names = [n for n in os.listdir(out) if n.endswith(".json")]
+        self.assertEqual(len(names), 1)
+        details = harness.read_json(os.path.join(out, names[0]))
+        rows = [r for r in details["rows"] if r["status"] != "SKIP"]
+        table = read_rows(files_of(out)[1])[1]
+        self.assertEqual(["%s.%s.output.%d" % (r["call"], r["direction"], r["slot"]) for r in rows],
+                         [r[0] for r in table])
+        self.assertEqual([r["status"] for r in rows], [r[7] for r in table])
+        self.assertEqual(details["profile"], "extended")
+        shares = [int(m.group(2)) / int(m.group(1)) for m in
+                  re.finditer(r"(?m)^  \S+\s+(\d+)\s+(\d+)\s+\d+\s+\S+\s+\S+  ", result.out)]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+
+    def test_exit_codes(self):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        path = harness.write_text(os.path.join(folder, "dump.json"), json.dumps({"task": "statistics", "data": {}}))
+        self.assertIn("no API calls", self.run_code(2, "precheck", path, "-o", folder).err)
+        self.assert_one_line(self.run_code(2, "precheck", self.path("nowhere")).err, "nowhere")
+        harness.write_text(path, "{")
+        self.assert_one_line(self.run_code(2, "precheck", path).err, "dump.json")
+        harness.write_text(path, json.dumps({"task": "statistics", "framework": "mindspore", "data": {
+            "Mint.no_such_api.0.forward": {"input_args": [], "input_kwargs": {}, "output": []}}}))
+        out, result = self.precheck(0, path)
+        self.assertIn("unsupported api", result.out)
+        self.assertEqual(read_rows(files_of(out)[0])[1], [["Mint.no_such_api.0", "SKIP", "", "unsupported api"]])
+        for wrong in (["--cos", "x"], ["--bench-round", "up"], ["--threads", "0"], ["--max-abs-err", "nan"], []):
+            self.run_code(2, "precheck", *wrong)
+
+    def test_explain(self):
+        text = self.run_code(0, "precheck", golden("ms_edge"), "--explain", "Mint.abs.4").out
+        self.assertIn("forward: error", text)
+        self.assertRegex(text, r"\[\d+, \d+\] tested 0\.0, reference [\d.]+, as Float32 [\d.]+, \S+ ULP")
+        result = self.run_code(2, "precheck", golden("ms_edge"), "--explain", "Mint.abs.77")
+        self.assert_one_line(result.err, "Mint.abs.77", "no such call")
+
+    def test_ranks_and_steps(self):
+        root = tempfile.mkdtemp(dir=self.folder)
+        for place in ("step0/rank0", "step0/rank1", "step1/rank0"):
+            os.makedirs(os.path.join(root, place))
+            harness.write_text(os.path.join(root, place, "dump.json"), json.dumps(
+                {"task": "statistics", "framework": "mindspore", "data": {
+                    "Mint.no_such_api.0.forward": {"input_args": [], "input_kwargs": {}, "output": []}}}))
+        out, _ = self.precheck(0, root)
+        for place in ("step0/rank0", "step0/rank1", "step1/rank0"):
+            files_of(os.path.join(out, place))
+
+    def test_pytorch_dump(self):
+        _, result = self.precheck(1, golden("pt_tensor"))
+        self.assertNotIn("without a reference), nothing to compare 240", result.out)
+
+    def test_list(self):
+        out = self.run_code(0, "precheck", "--list-apis").out
+        self.assertIn("Mint.add(", out)
+
+
+if __name__ == "__main__":
+    precheck_case.main()
