@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,11 +20,13 @@ static array *index_argument(evaluation *e)
 /* Refuses an index that is out of range; negative ones count from the end. */
 static void check_range(evaluation *e, const array *index, int64_t n)
 {
-    int64_t wrong = 0;
-#pragma omp parallel for schedule(static) reduction(+ : wrong) if (index->count >= TDC_PARALLEL_FROM)
+    /* no reduction: clang makes a name of its lock that a shared library would export */
+    atomic_bool wrong = false;
+#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < index->count; i++)
-        wrong += index->whole[i] < -n || index->whole[i] >= n;
-    if (wrong != 0)
+        if (index->whole[i] < -n || index->whole[i] >= n)
+            atomic_store_explicit(&wrong, true, memory_order_relaxed);
+    if (wrong)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
 }
 
