@@ -1,5 +1,5 @@
-#include <stdatomic.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "reference/primitives/primitives.h"
