@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,8 +15,27 @@
 
 void tdc_span_buffer_free(struct tdc_span_buffer *buffer)
 {
-    free(buffer->bytes);
+    if (buffer->bytes != NULL)
+        munmap(buffer->bytes, buffer->size);
     *buffer = (struct tdc_span_buffer){0};
+}
+
+/* Fresh memory that begins at a huge page: what malloc hands out again is in small pages already.
+ * NULL when out of memory. */
+static void *map_aligned(size_t size)
+{
+    char *room =
+        mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_PAGE - (uintptr_t)room % HUGE_PAGE) % HUGE_PAGE;
+    if (before != 0)
+        munmap(room, before);
+    munmap(room + before + size, HUGE_PAGE - before);
+#ifdef MADV_HUGEPAGE
+    madvise(room + before, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#endif
+    return room + before;
 }
 
 static bool reserve(struct tdc_span_buffer *buffer, size_t size)
@@ -24,14 +43,12 @@ static bool reserve(struct tdc_span_buffer *buffer, size_t size)
     if (buffer->size >= size)
         return true;
     tdc_span_buffer_free(buffer);
-    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (posix_memalign(&buffer->bytes, size < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE, size) != 0)
-        buffer->bytes = NULL;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (page < ALIGNMENT)
+        page = ALIGNMENT;
+    size = (size + page - 1) / page * page;
+    buffer->bytes = map_aligned(size);
     buffer->size = buffer->bytes != NULL ? size : 0;
-#ifdef MADV_HUGEPAGE
-    if (buffer->size >= HUGE_PAGE)
-        madvise(buffer->bytes, buffer->size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#endif
     return buffer->bytes != NULL;
 }
 
