@@ -122,7 +122,6 @@ void *tdc_take(evaluation *e, int64_t count, size_t size);
 array *tdc_new(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape);
 array *tdc_new_like(evaluation *e, tdc_dtype dtype, const array *shape);
 array *tdc_zeros(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape);
-array *tdc_full_like(evaluation *e, const array *like, double constant);
 array *tdc_number(evaluation *e, double constant);
 
 /* Notes how output came about; does nothing unless recording and some input is tracked. */

@@ -120,14 +120,6 @@ array *tdc_zeros(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *s
     return a;
 }
 
-array *tdc_full_like(evaluation *e, const array *like, double constant)
-{
-    array *a = tdc_new_like(e, TDC_F64, like);
-    for (int64_t i = 0; i < a->count; i++)
-        a->real[i] = constant;
-    return a;
-}
-
 array *tdc_number(evaluation *e, double constant)
 {
     array *a = tdc_new(e, TDC_F64, 0, NULL);

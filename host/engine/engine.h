@@ -117,8 +117,7 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
  */
 enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,
                                       struct tdc_pair_sums *partials, unsigned how);
-/* Chunks and bytes of a span. */
-uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span);
+/* Of both sides. */
 uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
 
 /* Gives up the mapped pages of spans that have been reduced. One that is still being read would

@@ -206,12 +206,6 @@ void tdc_pair_close(struct tdc_open_pair *pair)
 
 /* ---- reducing -------------------------------------------------------------------------------- */
 
-uint64_t tdc_pair_span_chunks(const struct tdc_open_pair *pair, uint64_t span)
-{
-    uint64_t left = pair->chunks - span * pair->span_chunks;
-    return left < pair->span_chunks ? left : pair->span_chunks;
-}
-
 static size_t span_elements(const struct tdc_open_pair *pair, uint64_t span)
 {
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;

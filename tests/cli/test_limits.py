@@ -62,6 +62,28 @@ class LargeDump(harness.Case):
         self.assertGreater(samples, 5)
         self.assertLess(anonymous, 100 * MB)
 
+    @unittest.skipIf(harness.SANITIZE, "a sanitizer's own memory is larger")
+    def test_resident_memory_does_not_grow_with_a_tensor(self):
+        """Mapped pages count as resident until they are given up; the files are holes, which cost no disk."""
+        size = 160 * MB
+        sides = []
+        for side in ("npu", "bench"):
+            dump = dumps.Dump(self.path(side))
+            path = dump.file("large.npy", dumps.npy_bytes("<f4", [size // 4], b""))
+            os.truncate(path, os.path.getsize(path) + size)
+            dump.entry("Functional.f.0.forward",
+                       input_args=[dumps.item("f32", [size // 4], os.path.basename(path))])
+            sides.append(dump.write())
+        running = harness.Running("compare", *sides, "-o", self.path("out"), "--format", "csv", "-t", "2", "--io", "mmap")
+        peak = 0
+        while running.process.poll() is None:
+            peak = max(peak, running.status("VmHWM"))
+            time.sleep(0.001)
+        result = running.finish()
+        self.assertEqual(result.code, 0, str(result))
+        self.assertGreater(peak, 10 * MB)
+        self.assertLess(peak, 120 * MB)
+
     def test_interrupted_while_comparing(self):
         sides = self.make(400)
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):

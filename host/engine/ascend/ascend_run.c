@@ -133,11 +133,6 @@ const char *tdc_ascend_run_soc(const struct tdc_ascend_run *run)
     return run->devices[0].soc;
 }
 
-unsigned tdc_ascend_run_cards(const struct tdc_ascend_run *run)
-{
-    return run->count;
-}
-
 struct tdc_ascend_figures tdc_ascend_run_figures(struct tdc_ascend_run *run)
 {
     pthread_mutex_lock(&run->lock);

@@ -40,9 +40,8 @@ tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_rela
                                struct tdc_error *error);
 /* For tdc_engine. */
 const struct tdc_backend *tdc_ascend_run_backend(struct tdc_ascend_run *run);
-/* Of the cards: "Ascend910B3", and their number. */
+/* Of the cards: "Ascend910B3". */
 const char *tdc_ascend_run_soc(const struct tdc_ascend_run *run);
-unsigned tdc_ascend_run_cards(const struct tdc_ascend_run *run);
 struct tdc_ascend_figures tdc_ascend_run_figures(struct tdc_ascend_run *run);
 /* "" or the one line about what went wrong. Valid until close. */
 const char *tdc_ascend_run_trouble(struct tdc_ascend_run *run);
