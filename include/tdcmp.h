@@ -545,8 +545,8 @@ void tdc_progress_stop(struct tdc_progress *progress);
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
 /* Removes every unfinished result of this process. Async-signal-safe. */
 void tdc_out_files_remove(void);
-/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number,
- * at once or as soon as no file is just being created. Async-signal-safe. */
+/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number.
+ * Async-signal-safe. */
 void tdc_interrupt(int signal_number);
 /* Which CPU variant the kernels use: "x86-64-v3". */
 const char *tdc_cpu_name(void);
