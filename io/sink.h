@@ -16,7 +16,8 @@
 struct tdc_sink;
 
 struct tdc_sink_spec {
-    const char *path;           /* final name of the file; replaced if it exists */
+    const char *path;           /* final name of the file */
+    bool exclusive;             /* fail if it exists; else it is replaced */
     const char *const *columns; /* UTF-8 names */
     size_t column_count;
     size_t rows; /* how many rows will come, which xlsx takes at its word; decides about a split */
