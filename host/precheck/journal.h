@@ -7,8 +7,8 @@
  * shorter than the result file says (the machine lost power, a copy was cut) is noticed too, at
  * whichever byte it ends: calls from there on are done again.
  *
- * New files are created exclusively, under a stamp no other run has. The result file is locked while
- * it is being written: a second run that would go on with it is refused.
+ * New files are created exclusively, under a stamp no other run has. The result file is locked
+ * while it is being written: a second run that would go on with it is refused.
  */
 #ifndef TDC_PRECHECK_JOURNAL_H
 #define TDC_PRECHECK_JOURNAL_H
@@ -27,8 +27,8 @@ struct tdc_journal {
     struct tdc_name_table done; /* names of the calls an earlier run has finished */
 };
 
-/* New files accuracy_checking_result_STAMP.csv and ..._details_STAMP.csv in the folder, created with
- * the first call; there is no ..._details_STAMP.json either. */
+/* New files accuracy_checking_result_STAMP.csv and ..._details_STAMP.csv in the folder, created
+ * with the first call; there is no ..._details_STAMP.json either. */
 tdc_status tdc_journal_start(struct tdc_journal *journal, const char *folder,
                              const char *result_header, const char *details_header,
                              struct tdc_error *error);
