@@ -89,9 +89,9 @@ struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *
 bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
 /* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */
 bool tdc_is_composite(const char *name);
-/* linear of two matrices (extended profile): puts what was recorded in the order of the leaves.
- * False when it is anything else; then nothing has changed. */
-bool tdc_linear_gradients(struct tdc_call_check *check, struct tdc_values *recorded);
+/* The argument at a position or of a name; NULL when it was not given. */
+const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check *check, size_t at,
+                                                    const char *name);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);

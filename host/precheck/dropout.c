@@ -15,23 +15,12 @@ struct dropout {
     bool identity;                            /* nothing is dropped */
 };
 
-static const struct tdc_reference_value *argument(const struct tdc_call_check *check, size_t at,
-                                                  const char *name)
-{
-    if (at < check->arguments.count)
-        return &check->arguments.list[at];
-    for (size_t i = 0; i < check->keyword_count; i++)
-        if (strcmp(check->keywords[i].name, name) == 0)
-            return &check->keywords[i].value;
-    return NULL;
-}
-
 static struct dropout describe(const struct tdc_call_check *check, enum tdc_direction direction)
 {
     struct dropout dropout = {.share = DEFAULT_SHARE};
-    const struct tdc_reference_value *input = argument(check, 0, "input");
-    const struct tdc_reference_value *share = argument(check, 1, "p");
-    const struct tdc_reference_value *training = argument(check, 2, "training");
+    const struct tdc_reference_value *input = tdc_call_argument(check, 0, "input");
+    const struct tdc_reference_value *share = tdc_call_argument(check, 1, "p");
+    const struct tdc_reference_value *training = tdc_call_argument(check, 2, "training");
     if (direction == TDC_BACKWARD)
         input = check->gradients.count != 0 ? &check->gradients.list[0] : NULL;
     if (input != NULL && tdc_value_is_floating(input))
