@@ -12,7 +12,6 @@
 #include "host/precheck/backward.h"
 
 static const char foreign[] = "recorded gradients do not belong to the api inputs";
-static const char returned[] = "the call returns its input: the record is of an earlier call";
 
 bool tdc_is_composite(const char *name)
 {
@@ -174,6 +173,25 @@ static bool read_whole(struct tdc_call_check *check, const struct tdc_gradient_w
     return fits(reading) || tdc_give_reason(reason, foreign);
 }
 
+/* Gives tested tensors the shapes of the reference's where the number of elements agrees. */
+static void reshape_as(struct tdc_call_check *check, struct tdc_values *tested,
+                       const struct tdc_values *bench)
+{
+    for (size_t i = 0; i < tested->count && i < bench->count; i++) {
+        const struct tdc_reference_value *wanted = &bench->list[i];
+        struct tdc_reference_tensor *copy =
+            tdc_arena_zeroed(&check->checker->arena, 1, sizeof *copy);
+        if (copy == NULL || wanted->kind != TDC_VALUE_TENSOR ||
+            tested->list[i].kind != TDC_VALUE_TENSOR ||
+            tested->list[i].tensor->count != wanted->tensor->count)
+            continue;
+        *copy = *tested->list[i].tensor;
+        copy->rank = wanted->tensor->rank;
+        memcpy(copy->shape, wanted->tensor->shape, sizeof copy->shape);
+        tested->list[i].tensor = copy;
+    }
+}
+
 /* The node is a function the call ends in. Its tensors have their gradients in order; one without a
  * gradient is null in the record. */
 static bool read_step(struct tdc_call_check *check, const struct tdc_gradient_work *work,
@@ -198,6 +216,8 @@ static bool read_step(struct tdc_call_check *check, const struct tdc_gradient_wo
         TDC_OK)
         return false;
     reading->bench = (struct tdc_values){results.values, results.count};
+    if (step->reshaped)
+        reshape_as(check, &reading->tested, &reading->bench);
     return fits(reading);
 }
 
@@ -288,11 +308,28 @@ static bool first_gradient(struct tdc_call_check *check, struct tdc_gradient_wor
     return true;
 }
 
+/* The gradient of chosen elements, by the positions the forward recorded. */
+static bool read_chosen(struct tdc_call_check *check, const struct tdc_values *recorded,
+                        struct reading *reading)
+{
+    struct tdc_reference_value *made = tdc_arena_zeroed(&check->checker->arena, 1, sizeof *made);
+    if (made == NULL || !tdc_gradient_of_chosen(check, made) ||
+        !copy_values(check, recorded, &reading->tested))
+        return false;
+    tdc_drop_nulls(&reading->tested);
+    reading->bench = (struct tdc_values){made, 1};
+    return fits(reading);
+}
+
 /* Of all ways to read the record that fit its shapes, the one it is nearest to: a fault may move
  * the numbers far, but not onto those of another function. */
 static bool nearest_reading(struct tdc_call_check *check, const struct tdc_values *recorded,
                             struct reading *nearest, struct tdc_reason *reason)
 {
+    if (read_chosen(check, recorded, nearest)) {
+        nearest->distance = distance_of(check, nearest);
+        return true;
+    }
     struct tdc_last_step steps[TDC_LAST_STEPS];
     struct tdc_gradient_work work = {0};
     size_t count = first_gradient(check, &work) ? tdc_last_steps(check, recorded, steps) : 0;
@@ -328,11 +365,11 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
     if (!tdc_recorded_outputs(check, TDC_BACKWARD, &recorded, reason))
         return false;
     if (converts_nothing(check))
-        return tdc_give_reason(reason, returned);
+        return tdc_give_reason(reason, TDC_RETURNS_INPUT);
     bool uncertain = may_return_input(check->name);
     if (!nearest_reading(check, &recorded, &reading, reason))
-        return uncertain ? tdc_give_reason(reason, returned) : false;
+        return uncertain ? tdc_give_reason(reason, TDC_RETURNS_INPUT) : false;
     if (uncertain && reading.distance != 0)
-        return tdc_give_reason(reason, returned);
+        return tdc_give_reason(reason, TDC_RETURNS_INPUT);
     return tdc_pair_values(check, TDC_BACKWARD, &reading.bench, &reading.tested, reason);
 }

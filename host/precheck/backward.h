@@ -25,6 +25,17 @@ bool tdc_pair_values(struct tdc_call_check *check, enum tdc_direction direction,
                      struct tdc_reason *reason);
 void tdc_drop_nulls(struct tdc_values *values);
 
+/* ---- ties (ties.c) ----------------------------------------------------------------------------
+ */
+
+/* Takes a tested position for the reference's where both point at equal elements (extended
+ * profile). The list `bench` is changed, its tensors are not. False: out of memory. */
+bool tdc_forgive_ties(struct tdc_call_check *check, struct tdc_values *bench,
+                      const struct tdc_values *tested, struct tdc_reason *reason);
+/* The gradient of the input of sort, topk, max, ...: that of the values, put at the recorded
+ * positions. False when the call is no such one or its positions are impossible. */
+bool tdc_gradient_of_chosen(struct tdc_call_check *check, struct tdc_reference_value *gradient);
+
 /* ---- the last autograd node (last_step.c) -----------------------------------------------------
  */
 
@@ -38,6 +49,7 @@ struct tdc_last_step {
     const char *api; /* as the reference knows it: "Torch.addmm" */
     struct tdc_reference_value arguments[TDC_STEP_ARGUMENTS];
     size_t count;
+    bool reshaped; /* the node saw its tensors in another shape of as many elements */
 };
 
 #define TDC_LAST_STEPS 6

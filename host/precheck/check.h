@@ -110,6 +110,9 @@ bool tdc_is_in_place(const char *name);
 /* Arguments that mean something else to msprobe (compat profile). */
 void tdc_compat_arguments(struct tdc_call_check *check);
 
+/* Why a backward record of PyTorch's is not judged. */
+#define TDC_RETURNS_INPUT "the call returns its input: the record is of an earlier call"
+
 /* dropout.c: recorded as the identity, or judged by its share of zeros. True when it is dropout;
  * then *done says whether slots or rows were made, and the reason is set when not. */
 bool tdc_check_dropout(struct tdc_call_check *check, enum tdc_direction direction, bool *done,

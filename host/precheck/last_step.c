@@ -208,13 +208,15 @@ static void end_of_cross_entropy(struct ending *ending)
             ends_in_division(ending, (double)(input->count / classes));
         return;
     }
-    if (only != NULL && tdc_shapes_agree(only, input))
-        may_end_in(ending, "Functional.nll_loss", 7, zeros(ending, only), operand(ending, target),
+    if (only != NULL && only->count == input->count) {
+        may_end_in(ending, "Functional.nll_loss", 7, zeros(ending, input), operand(ending, target),
                    weight != NULL ? *weight : absent(), absent(),
                    ignored != NULL
                        ? *ignored
                        : (struct tdc_reference_value){.kind = TDC_VALUE_INT, .whole = -100},
                    absent(), reduction);
+        ending->steps[ending->count - 1].reshaped = true;
+    }
     if (ending->recorded->count == 2)
         may_end_in(ending, "Torch.add", 2, zeros(ending, ending->output),
                    zeros(ending, ending->output));
@@ -291,6 +293,8 @@ static const struct {
     {"avg_pool1d", ends_in_reshape},
     {"max_pool1d", ends_in_reshape},
     {"adaptive_avg_pool1d", ends_in_reshape},
+    {"adaptive_avg_pool2d", ends_in_reshape},
+    {"adaptive_avg_pool3d", ends_in_reshape},
     {"adaptive_max_pool1d", ends_in_reshape},
     {"l1_loss", ends_in_reduction},
     {"ctc_loss", ends_in_reduction},

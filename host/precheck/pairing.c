@@ -91,16 +91,19 @@ bool tdc_pair_forward(struct tdc_call_check *check, struct tdc_reason *reason)
     struct tdc_values bench = {check->outputs.values, check->outputs.count};
     if (strcmp(check->name, "npu_fusion_attention") == 0 && tested.count > 1)
         tested.count = 1;
-    if (!by_position(check)) {
-        /* the list of outputs stays whole for the backward */
-        bench.list = tdc_arena_zeroed(&check->checker->arena, bench.count + 1, sizeof *bench.list);
-        if (bench.list == NULL)
-            return tdc_give_reason(reason, "out of memory");
+    /* the list of outputs stays whole for the backward */
+    bench.list = tdc_arena_zeroed(&check->checker->arena, bench.count + 1, sizeof *bench.list);
+    if (bench.list == NULL)
+        return tdc_give_reason(reason, "out of memory");
+    if (bench.count != 0)
         memcpy(bench.list, check->outputs.values, bench.count * sizeof *bench.list);
+    if (!by_position(check)) {
         tdc_drop_nulls(&bench);
         tdc_drop_nulls(&tested);
         warn_of_counts(check, TDC_FORWARD, tested.count, bench.count);
     }
+    if (!tdc_forgive_ties(check, &bench, &tested, reason))
+        return false;
     return tdc_pair_values(check, TDC_FORWARD, &bench, &tested, reason);
 }
 

@@ -26,7 +26,7 @@ def one_step(debugger, name, precision):
     model, inputs = ZOO[name]()
     dtype = PRECISIONS[precision]
     model = model.to(dtype).train()
-    inputs = {key: value.to(dtype) if torch.is_tensor(value) and value.is_floating_point() else value
+    inputs = {key: value.to(dtype).detach().requires_grad_(value.requires_grad) if torch.is_tensor(value) and value.is_floating_point() else value
               for key, value in inputs.items()}
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     autocast = torch.autocast("cpu", torch.bfloat16) if precision == "autocast" else contextlib.nullcontext()
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--statistics", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    os.makedirs(options.folder, exist_ok=True)
+    os.makedirs(options.folder)
     dump = os.path.join(options.folder, "dump")
     task = "statistics" if options.statistics else "tensor"
     settings = {"task": task, "dump_path": dump, "rank": [], "step": [], "level": "L1", "risk_level": "ALL",
@@ -68,8 +68,7 @@ def main():
             except Exception as error:  # a model that torch cannot run in this precision on this machine
                 refused[f"{name} {precision}"] = str(error).splitlines()[0][:120]
             else:
-                found = glob.glob(os.path.join(dump, f"step{step}", "*", "dump.json"))
-                runs[f"{name} {precision}"] = found[0]
+                (runs[f"{name} {precision}"],) = glob.glob(os.path.join(dump, f"step{step}", "*", "dump.json"))
             step += 1
             with open(os.path.join(options.folder, "runs.json"), "w") as file:
                 json.dump({"runs": runs, "refused": refused}, file, indent=1)

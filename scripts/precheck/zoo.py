@@ -209,6 +209,71 @@ class Recommender(nn.Module):
         return ((best.values - nearest) ** 2).clamp(max=100).mean() + (weights @ rows.sum(2).t()).abs().mean()
 
 
+class Edges(nn.Module):
+    """Calls whose records are easily misread: ties, masks over zeros, calls that return their input, views changed
+    in place, buffers from empty, APIs of several autograd nodes."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(6, 5)
+        self.weight = nn.Parameter(torch.randn(3, 6))
+        self.norm = nn.InstanceNorm1d(3)
+
+    def ties(self, x):
+        steps = (x * 2).round()
+        values, _ = steps.sort(dim=1)
+        top = torch.topk(steps, 3, dim=-1).values
+        third = torch.kthvalue(steps, 2, dim=0).values
+        often = torch.mode(steps, -1).values
+        middle = torch.median(steps, dim=1).values
+        largest, _ = torch.max(steps, dim=1)
+        torch.argsort(steps, dim=1, descending=True)
+        torch.argsort(steps, dim=1, stable=True)
+        torch.argmax(steps, dim=0)
+        torch.argmin(steps)
+        torch.cummax(steps, dim=1)
+        parts = (values, top, third, often, middle, largest)
+        return sum((part.float() * (i + 1)).sum() for i, part in enumerate(parts))
+
+    def returned(self, x):
+        y = (x * 3).to(x.dtype).contiguous().flatten(0, 0)
+        y = F.dropout(y, 0.5, training=False).type_as(x)
+        z = torch.cat([torch.empty(0, dtype=x.dtype), y.t().contiguous()], -1)
+        return z.float().flatten().sum()
+
+    def changed_in_place(self, x):
+        buffer = torch.empty(4, 6, dtype=x.dtype)
+        buffer[:2] = x[0, :2]
+        buffer[2:] = 1
+        y = (x * 1.0)[0]
+        y.mul_(2).add_(buffer[:3])
+        row = y[0]
+        row.neg_()
+        y[1].relu_()
+        filled = buffer.masked_fill_(buffer > 1, 0.5)
+        return (y.float() ** 2).sum() + filled.float().sum()
+
+    def several_nodes(self, x):
+        wide = self.linear(x)
+        classes = torch.arange(3).remainder(5)
+        losses = [F.cross_entropy(wide[0], classes), F.cross_entropy(wide[0], classes, label_smoothing=0.1),
+                  F.cross_entropy(wide[0], torch.softmax(wide[1].detach(), -1)),
+                  F.cross_entropy(wide.transpose(1, 2), classes.expand(2, 3), reduction="sum"),
+                  F.l1_loss(wide, torch.zeros_like(wide)), F.linear(x[0], self.weight).sum(),
+                  F.kl_div(F.log_softmax(wide, -1), F.softmax(wide.detach(), -1), reduction="batchmean")]
+        product = torch.matmul(x, self.weight.t()) @ wide.transpose(1, 2).transpose(1, 2)
+        attended = F.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], dropout_p=0.2)
+        mixed = torch.einsum("bsf,bsf->bs", x, x * 2)
+        pooled = F.avg_pool1d(F.max_pool1d(x, 2), 2) + F.softsign(x).sum() + F.tanhshrink(x).sum()
+        others = (product, attended, self.norm(x), mixed, pooled, torch.outer(x[0, 0], x[0, 1]), F.normalize(x, dim=-1))
+        return sum(loss.float() for loss in losses) + sum(part.float().pow(2).sum() for part in others)
+
+    def forward(self, x):
+        dropped = F.dropout(F.relu(x), 0.4)
+        loss = self.ties(x) + self.returned(x[0]) + self.changed_in_place(x) + self.several_nodes(x)
+        return loss + dropped.float().sum() + F.dropout2d(x[:, :, None], 0.3).float().sum()
+
+
 def attention_block():
     layer = nn.TransformerEncoderLayer(WIDTH, 4, 64, dropout=0.1, activation="gelu", batch_first=True)
     return sequences(nn.TransformerEncoder(layer, 2))
@@ -268,5 +333,6 @@ ZOO = {
     "gru": lambda: sequences(nn.GRU(WIDTH, 32, 1, batch_first=True), 32),
     "volumes": lambda: (Volumes(), dict(x=torch.randn(BATCH, 2, 4, 6, 8))),
     "autoencoder": lambda: (Autoencoder(), dict(x=pictures(16))),
+    "edges": lambda: (Edges(), dict(x=torch.randn(2, 3, 6, requires_grad=True))),
     "recommender": lambda: (Recommender(), dict(x=tokens())),
 }
