@@ -15,7 +15,8 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_subscript_family,   &tdc_pooling_family,     &tdc_unique_family,
     &tdc_quantile_family,    &tdc_ctc_family,         &tdc_class_margin_family,
     &tdc_diagonal_family,    &tdc_rare_family,        &tdc_algebra_family,
-    &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family};
+    &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family,
+    &tdc_multi_head_family,  &tdc_foreach_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -49,6 +50,19 @@ static const struct tdc_operator *find_word(unsigned bit, const char *name, size
     return NULL;
 }
 
+/* A record keeps the last part of a dotted name: torch.linalg.inv is Torch.inv. In ATen's names an
+ * underscore stands for the dot. */
+static const struct tdc_operator *find_in_linalg(unsigned bit, const char *name, size_t size)
+{
+    static const char start[] = "linalg_";
+    char whole[80] = "linalg.";
+    size_t skipped = strncmp(name, start, sizeof start - 1) == 0 ? sizeof start - 1 : 0;
+    if (size - skipped + sizeof start > sizeof whole)
+        return NULL;
+    memcpy(whole + sizeof start - 1, name + skipped, size - skipped);
+    return find_word(bit, whole, size - skipped + sizeof start - 1);
+}
+
 const struct tdc_operator *tdc_reference_find(const char *api)
 {
     size_t length = strcspn(api, ".");
@@ -62,7 +76,7 @@ const struct tdc_operator *tdc_reference_find(const char *api)
         const struct tdc_operator *found = find_word(prefixes[p].bit, name, size);
         if (found == NULL && size > 1 && name[size - 1] == '_')
             found = find_word(prefixes[p].bit, name, size - 1);
-        return found;
+        return found != NULL ? found : find_in_linalg(prefixes[p].bit, name, size);
     }
     return NULL;
 }
