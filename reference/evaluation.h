@@ -54,7 +54,8 @@ enum {
 enum {
     TDC_IS_RANDOM = 1,
     TDC_IS_CONVERSION = 2,
-    TDC_NO_GRADIENT = 4
+    TDC_NO_GRADIENT = 4,
+    TDC_TAKES_COMPLEX = 8 /* its definition reads complex arrays (complex.h) */
 };
 
 struct tdc_operator {
@@ -83,7 +84,8 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family, tdc_unique_family,
     tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
     tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
-    tdc_optimiser_family, tdc_multi_head_family, tdc_foreach_family;
+    tdc_optimiser_family, tdc_multi_head_family, tdc_foreach_family, tdc_complex_family,
+    tdc_fourier_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;

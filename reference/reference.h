@@ -48,6 +48,7 @@ struct tdc_reference_tensor {
         int64_t *whole;
     };
     bool wants_gradient; /* input of a backward: a leaf whose gradient is asked for */
+    bool complex; /* complex numbers: the last dimension, of two, holds their parts (complex.h) */
     /* inner use; zero in inputs */
     bool number;                /* came from a Python number: does not promote tensors */
     tdc_dtype recorded;         /* dtype before it was widened */

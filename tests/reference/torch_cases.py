@@ -87,4 +87,84 @@ def attention_layers():
          v_proj_weight=grid(8, 5) / 4)
 
 
-ALL = [norms, lists, bags, attention_layers]
+def complex_numbers():
+    def z(*shape):
+        return complex_grid(*shape)
+    T = torch.Tensor
+    case("Torch.polar", torch.polar, positive(3, 4), grid(3, 4))
+    case("Torch.complex", torch.complex, grid(3, 4), grid(3, 4))
+    case("Torch.view_as_complex", torch.view_as_complex, grid(3, 4, 2))
+    case("Torch.view_as_real", torch.view_as_real, z(3, 4))
+    case("Torch.real", torch.real, z(3, 4))
+    case("Torch.imag", torch.imag, z(3, 4))
+    case("Tensor.isreal", T.isreal, torch.complex(grid(6), torch.tensor([0, 1, 0, 2, 0, 0]).double()), gradient=False)
+    case("Tensor.is_complex", T.is_complex, z(2), gradient=False)
+    for name in "abs angle sgn exp log square reciprocal neg conj_physical".split():
+        case("Torch." + name, getattr(torch, name), z(3, 4))
+    case("Tensor.abs", T.abs, torch.complex(torch.tensor([0, 3.0, 0]).double(), torch.tensor([0, 4.0, -2]).double()))
+    for name in "add sub mul div".split():
+        f = getattr(torch, name)
+        case("Torch." + name, f, z(3, 4), z(4))
+        case("Torch." + name, f, z(3, 1), positive(4))
+        case("Torch." + name, f, grid(3, 4), z(3, 4))
+        case("Tensor." + name, getattr(T, name), z(3, 4), 1.5)
+    case("Tensor.__mul__", T.__mul__, z(2, 3, 1, 4), z(3, 2, 4))
+    case("Tensor.__rsub__", T.__rsub__, z(3), 2)
+    case("Tensor.__pow__", T.__pow__, z(3, 4), 3)
+    case("Tensor.pow", T.pow, z(3, 4), -2)
+    case("Torch.matmul", torch.matmul, z(3, 4), z(4, 2))
+    case("Torch.matmul", torch.matmul, z(2, 3, 4), z(4, 2))
+    case("Tensor.__eq__", T.__eq__, z(3, 4), z(3, 4), gradient=False)
+    case("Tensor.reshape", T.reshape, z(3, 4), 2, 6)
+    case("Tensor.transpose", T.transpose, z(3, 4), 0, 1)
+    case("Tensor.unsqueeze", T.unsqueeze, z(3, 4), -1)
+    case("Tensor.flatten", T.flatten, z(2, 3, 4), 1)
+    case("Tensor.sum", T.sum, z(3, 4), 0)
+    case("Tensor.mean", T.mean, z(3, 4))
+    case("Torch.cat", torch.cat, [z(2, 3), z(2, 1)], 1)
+    case("Torch.stack", torch.stack, [z(2, 3), z(2, 3)])
+    case("Tensor.split", T.split, z(5, 3), 2)
+    case("Tensor.index_select", T.index_select, z(5, 3), 0, torch.tensor([1, 1, 4]))
+    case("Torch.where", torch.where, grid(3, 4) > 0, z(3, 4), z(3, 4))
+    case("Tensor.to", T.to, z(3), torch.complex128)
+    case("Tensor.to", T.to, grid(3), torch.complex128)
+    case("Tensor.to", T.to, z(3), torch.float64)
+    case("Tensor.cdouble", T.cdouble, grid(3))
+
+
+def fourier():
+    for n in (1, 2, 3, 8, 12, 13):
+        x = complex_grid(2, n)
+        case("Torch.fft", torch.fft.fft, x)
+        case("Torch.ifft", torch.fft.ifft, complex_grid(2, n), norm="ortho")
+        case("Torch.rfft", torch.fft.rfft, grid(2, n))
+        case("Torch.ihfft", torch.fft.ihfft, grid(2, n), norm="forward")
+        case("Torch.irfft", torch.fft.irfft, complex_grid(2, n // 2 + 1), n)
+        case("Torch.hfft", torch.fft.hfft, complex_grid(2, n // 2 + 1), n)
+    case("Torch.irfft", torch.fft.irfft, complex_grid(2, 5))
+    case("Torch.fft", torch.fft.fft, complex_grid(6, 3), 4, 0)
+    case("Torch.fft", torch.fft.fft, grid(6, 3), 8, dim=0, norm="forward")
+    case("Torch.fft2", torch.fft.fft2, complex_grid(2, 3, 4))
+    case("Torch.ifft2", torch.fft.ifft2, complex_grid(2, 3, 4), [4, 4])
+    case("Torch.rfft2", torch.fft.rfft2, grid(2, 3, 4))
+    case("Torch.irfft2", torch.fft.irfft2, complex_grid(2, 3, 4))
+    case("Torch.fftn", torch.fft.fftn, complex_grid(2, 3, 4))
+    case("Torch.ifftn", torch.fft.ifftn, complex_grid(2, 3, 4), dim=(0, 2))
+    case("Torch.rfftn", torch.fft.rfftn, grid(2, 3, 4), norm="ortho")
+    case("Torch.irfftn", torch.fft.irfftn, complex_grid(2, 3, 4), s=(3, 5))
+    case("Torch.fftshift", torch.fft.fftshift, grid(5, 4))
+    case("Torch.ifftshift", torch.fft.ifftshift, complex_grid(5, 4), 0)
+    window = positive(8)
+    for more in (dict(return_complex=True), dict(hop_length=3, return_complex=True, normalized=True),
+                 dict(window=window, return_complex=True, center=False),
+                 dict(win_length=6, window=positive(6), return_complex=True, pad_mode="constant", onesided=False),
+                 dict(return_complex=True, pad_mode="replicate")):
+        case("Torch.stft", torch.stft, grid(2, 24), 8, **more)
+        case("Tensor.stft", torch.Tensor.stft, grid(24), 8, **more)
+    case("Torch.stft", torch.stft, complex_grid(24), 8, return_complex=True)
+    case("Torch.istft", torch.istft, complex_grid(2, 5, 7), 8)
+    case("Torch.istft", torch.istft, complex_grid(5, 7), 8, 4, window=window, length=22)
+    case("Torch.istft", torch.istft, complex_grid(5, 7), 8, 2, 6, positive(6), normalized=True)
+
+
+ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier]
