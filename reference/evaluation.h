@@ -47,6 +47,7 @@ enum {
     TDC_IN_TORCH = 8,             /* Torch. */
     TDC_IN_TORCH_FUNCTIONAL = 16, /* Functional. */
     TDC_IN_NPU = 32,              /* NPU. */
+    TDC_IN_VF = 64,               /* VF., torch._VF */
     TDC_IN_METHODS = TDC_IN_MINT | TDC_IN_TENSOR | TDC_IN_TORCH,
     TDC_IN_FUNCTIONALS = TDC_IN_MINT | TDC_IN_MINT_FUNCTIONAL | TDC_IN_TORCH_FUNCTIONAL,
     TDC_IN_BOTH = TDC_IN_METHODS | TDC_IN_FUNCTIONALS
@@ -85,7 +86,7 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
     tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
     tdc_optimiser_family, tdc_multi_head_family, tdc_foreach_family, tdc_complex_family,
-    tdc_fourier_family;
+    tdc_fourier_family, tdc_recurrent_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;

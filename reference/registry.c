@@ -18,7 +18,7 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_diagonal_family,    &tdc_rare_family,        &tdc_algebra_family,
     &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family,
     &tdc_multi_head_family,  &tdc_foreach_family,     &tdc_complex_family,
-    &tdc_fourier_family};
+    &tdc_fourier_family,     &tdc_recurrent_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -26,7 +26,8 @@ static const struct {
     unsigned bit;
 } prefixes[] = {{"Mint", TDC_IN_MINT},     {"MintFunctional", TDC_IN_MINT_FUNCTIONAL},
                 {"Tensor", TDC_IN_TENSOR}, {"Torch", TDC_IN_TORCH},
-                {"NPU", TDC_IN_NPU},       {"Functional", TDC_IN_TORCH_FUNCTIONAL}};
+                {"NPU", TDC_IN_NPU},       {"Functional", TDC_IN_TORCH_FUNCTIONAL},
+                {"VF", TDC_IN_VF}};
 #define PREFIXES (sizeof prefixes / sizeof *prefixes)
 
 static bool has_word(const char *words, const char *word, size_t length)

@@ -167,4 +167,32 @@ def fourier():
     case("Torch.istft", torch.istft, complex_grid(5, 7), 8, 2, 6, positive(6), normalized=True)
 
 
-ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier]
+def recurrent():
+    def weights(gates, width, inputs, layers, both, biases, project=0):
+        out, seen = [], project or width
+        for i in range(layers):
+            for _ in range(1 + both):
+                w = inputs if i == 0 else seen * (1 + both)
+                out += [grid(gates * width, w) / 4, grid(gates * width, seen) / 4]
+                out += [grid(gates * width), grid(gates * width)] if biases else []
+                out += [grid(project, width)] if project else []
+        return out
+    for name, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
+        f = getattr(torch, name)
+        for layers, both, biases, first in ((1, False, True, False), (2, True, True, True), (2, False, False, True)):
+            n = layers * (1 + both)
+            state = [grid(n, 2, 3), grid(n, 2, 3)] if name == "lstm" else grid(n, 2, 3)
+            case("Torch." + name, f, grid(2, 4, 5) if first else grid(4, 2, 5), state,
+                 weights(gates, 3, 5, layers, both, biases), biases, layers, 0.0, False, both, first)
+        state = [grid(2, 3, 3), grid(2, 3, 3)] if name == "lstm" else grid(2, 3, 3)
+        case("Torch." + name, f, grid(7, 5), torch.tensor([3, 2, 1, 1]), state, weights(gates, 3, 5, 1, True, True),
+             True, 1, 0.0, True, True)
+        cell = getattr(torch, name + "_cell")
+        state = [grid(2, 3), grid(2, 3)] if name == "lstm" else grid(2, 3)
+        case("Torch." + name + "_cell", cell, grid(2, 5), state, *weights(gates, 3, 5, 1, False, True))
+        case("Torch." + name + "_cell", cell, grid(2, 5), state, *weights(gates, 3, 5, 1, False, False))
+    case("VF.lstm", torch.lstm, grid(4, 2, 5), [grid(2, 2, 2), grid(2, 2, 3)], weights(4, 3, 5, 2, False, True, 2), True, 2,
+         0.5, False, False, False)
+
+
+ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier, recurrent]
