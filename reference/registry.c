@@ -18,7 +18,8 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_diagonal_family,    &tdc_rare_family,        &tdc_algebra_family,
     &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family,
     &tdc_multi_head_family,  &tdc_foreach_family,     &tdc_complex_family,
-    &tdc_fourier_family,     &tdc_recurrent_family};
+    &tdc_fourier_family,     &tdc_recurrent_family,   &tdc_factor_family,
+    &tdc_equation_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -103,6 +104,11 @@ bool tdc_reference_is_conversion(const struct tdc_operator *operator)
 bool tdc_reference_has_gradient(const struct tdc_operator *operator)
 {
     return (operator->flags &(TDC_NO_GRADIENT | TDC_IS_RANDOM)) == 0;
+}
+
+bool tdc_reference_takes_record(const struct tdc_operator *operator)
+{
+    return (operator->flags & TDC_TAKES_RECORD) != 0;
 }
 
 const char *tdc_reference_signature(const struct tdc_operator *operator)
@@ -346,6 +352,8 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
     e->arithmetic =
         narrow && (call->operator->flags & TDC_IS_CONVERSION) == 0 ? call->arithmetic : TDC_F64;
     e->recorded_plain = call->recorded_rank_known && call->recorded_rank > 0;
+    e->record = call->record;
+    e->record_count = call->record_count;
     e->reason = results->reason;
     e->reason_size = sizeof results->reason;
     results->reason[0] = 0;

@@ -39,8 +39,9 @@ def definite(n, *batch):
     return a @ a.mT + 2 * torch.eye(n, dtype=torch.float64)
 
 
-def case(name, function, *arguments, gradient=True, outputs=None, **keywords):
-    CASES.append((name, function, arguments, keywords, gradient, outputs))
+def case(name, function, *arguments, gradient=True, outputs=None, record=False, **keywords):
+    """outputs: how many of the first are compared; record: they are told to the driver, to settle signs."""
+    CASES.append((name, function, arguments, keywords, gradient, outputs, record))
 
 
 # ---- the driver's words ---------------------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ def answer_words(y):
     return "float " + float(y).hex()
 
 
-def questions(name, function, arguments, keywords, gradient, outputs):
+def questions(name, function, arguments, keywords, gradient, outputs, record):
     everything = [*walk(arguments), *walk(list(keywords.values()))]
     leaves = [t for t in everything if gradient and (t.is_floating_point() or t.is_complex())]
     for t in leaves:
@@ -110,19 +111,20 @@ def questions(name, function, arguments, keywords, gradient, outputs):
     if outputs is not None:
         results = results[:outputs]
     head = "call %s 15 %d %d %d" % (name, results[0].dim() if isinstance(results[0], torch.Tensor) else 0, len(arguments),
-                                    len(keywords))
+                                    len(keywords) + record)
 
     def body(leaves):
-        return " ".join([words(v, leaves) for v in arguments] + [k + " " + words(v, leaves) for k, v in keywords.items()])
+        told = [k + " " + words(v, leaves) for k, v in keywords.items()]
+        told += ["RECORD " + words(results, [])] if record else []
+        return " ".join([words(v, leaves) for v in arguments] + told)
     yield ("%s -1 %s" % (head, body([]))).rstrip(), [answer_words(y) for y in results]
     wanted = [y for y in results if isinstance(y, torch.Tensor) and y.requires_grad]
     if not wanted:
         for t in leaves:
             t.requires_grad_(False)
         return
-    given = [(torch.complex(torch.randn(y.shape).double(), torch.randn(y.shape).double()) if y.is_complex()
-              else torch.randn(y.shape).double()) if isinstance(y, torch.Tensor) and y.requires_grad else None
-             for y in results]
+    given = [(complex_grid if y.is_complex() else grid)(*y.shape)
+             if isinstance(y, torch.Tensor) and y.requires_grad else None for y in results]
     try:
         found = torch.autograd.grad(wanted, leaves, [g for g in given if g is not None], allow_unused=True)
     except RuntimeError as reason:  # some functions of lists have no gradient that works

@@ -3,7 +3,8 @@
  * speak with it. A call:
  *
  *   call NAME RECORDED_DTYPE RECORDED_RANK ARGUMENTS KEYWORDS GRADIENTS, then that many values
- *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward)
+ *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward; a last keyword
+ *   RECORD is the list of recorded outputs)
  *
  * A value: null | bool N | int N | float HEX | text WORD | dtype N | list N values | unknown |
  * slice 3 values | ellipsis |
@@ -176,6 +177,12 @@ static void answer(struct tdc_arena *arena)
         const char *name = next();
         keywords[i].name = tdc_arena_text(arena, name, strlen(name));
         keywords[i].value = next_value(arena);
+        if (strcmp(keywords[i].name, "RECORD") == 0) {
+            call.record = keywords[i].value.items.values;
+            call.record_count = keywords[i].value.items.count;
+            call.keyword_count = i; /* it comes last */
+            break;
+        }
     }
     call.arguments = arguments;
     call.keywords = keywords;

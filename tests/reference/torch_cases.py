@@ -195,4 +195,84 @@ def recurrent():
          0.5, False, False, False)
 
 
-ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier, recurrent]
+def decompositions():
+    L = torch.linalg
+    for shape in ((4, 4), (5, 3), (3, 5), (2, 4, 3)):
+        x = grid(*shape)
+        case("Torch.svd", L.svd, x, full_matrices=False, record=True)
+        case("Torch.svd", torch.svd, x.clone(), record=True)
+        case("Torch.svdvals", L.svdvals, x.clone())
+        case("Torch.qr", L.qr, x.clone())
+        case("Tensor.qr", L.qr, x.clone(), record=True)
+        case("Torch.pinv", L.pinv, x.clone())
+    case("Torch.svd", L.svd, grid(5, 3), gradient=False, record=True)
+    case("Torch.svd", L.svd, grid(4, 4), gradient=False, record=True)
+    case("Torch.svd", L.svd, torch.eye(3).double() * 2, gradient=False, record=True)
+    case("Torch.svd", L.svd, torch.diag(torch.tensor([3.0, 2, 2, 0, 0]).double()), gradient=False, record=True)
+    case("Torch.svd", torch.svd, grid(3, 5), False, gradient=False, record=True)
+    case("Torch.svdvals", L.svdvals, torch.tensor([[1.0, 1e-9], [0, 1e-12]]).double(), gradient=False)
+    case("Torch.qr", L.qr, grid(5, 3), "complete", gradient=False)
+    case("Torch.qr", L.qr, grid(5, 3), mode="r", gradient=False)
+    case("Torch.eigh", L.eigh, definite(4), record=True)
+    case("Torch.eigh", L.eigh, definite(3, 2), UPLO="U", record=True)
+    case("Torch.eigh", L.eigh, torch.diag(torch.tensor([2.0, 2, -1]).double()), gradient=False, record=True)
+    case("Torch.eigvalsh", L.eigvalsh, definite(4))
+    case("Torch.cholesky_ex", L.cholesky_ex, definite(4))
+    case("Torch.cholesky_ex", L.cholesky_ex, definite(3, 2), upper=True)
+    case("Tensor.cholesky", L.cholesky, definite(4))
+    case("Torch.lu_factor", L.lu_factor, well(4))
+    case("Torch.lu_factor", L.lu_factor, grid(5, 3), gradient=False)
+    case("Torch.lu_factor_ex", L.lu_factor_ex, grid(2, 3, 3))
+    case("Torch.linalg.lu", L.lu, grid(4, 4))
+    case("Torch.linalg.lu", L.lu, grid(3, 5), gradient=False)
+    case("Torch.lu_unpack", torch.lu_unpack, grid(4, 4), torch.tensor([3, 2, 4, 4], dtype=torch.int32))
+    case("Torch.geqrf", torch.geqrf, grid(5, 3), gradient=False)
+    case("Torch.geqrf", torch.geqrf, grid(3, 5), gradient=False)
+    a, tau = torch.geqrf(grid(5, 3))
+    case("Torch.householder_product", L.householder_product, a, tau)
+    for left in (True, False):
+        for turned in (True, False):
+            case("Tensor.ormqr", torch.ormqr, a.clone(), tau.clone(), grid(5, 2) if left else grid(2, 5), left, turned)
+
+
+def equations():
+    L = torch.linalg
+    case("Torch.solve", L.solve, well(3), grid(3, 2))
+    case("Torch.solve", L.solve, well(3), grid(3))
+    case("Torch.solve", L.solve, well(3, 2), grid(2, 3))
+    case("Torch.solve", L.solve, well(3, 2), grid(2, 4, 3), left=False)
+    case("Torch.solve_ex", L.solve_ex, well(3), grid(3, 2))
+    case("Torch.inv", L.inv, well(3, 2))
+    case("Torch.inv_ex", L.inv_ex, well(3, 2))
+    case("Torch.tensorsolve", L.tensorsolve, well(6).reshape(2, 3, 6), grid(2, 3))
+    case("Torch.solve_triangular", L.solve_triangular, well(3), grid(3, 2), upper=True)
+    case("Torch.solve_triangular", L.solve_triangular, well(3), grid(2, 3), upper=False, left=False, unitriangular=True)
+    case("Torch.triangular_solve", lambda b, a, u, t: (L.solve_triangular(a.mT if t else a, b, upper=u != t), a),
+         grid(3, 2), well(3), False, True, gradient=False)
+    case("Torch.cholesky_inverse", torch.cholesky_inverse, well(3).tril())
+    case("Torch.cholesky_inverse", torch.cholesky_inverse, well(3).triu(), upper=True)
+    case("Torch.cholesky_solve", torch.cholesky_solve, grid(3, 2), well(3).tril())
+    case("Torch.cholesky_solve", torch.cholesky_solve, grid(3, 2), well(3).triu(), True)
+    case("Tensor.lu_solve", torch.lu_solve, grid(4, 2), well(4), torch.tensor([3, 2, 4, 4], dtype=torch.int32))
+    case("Torch.linalg_lu_solve", L.lu_solve, well(4), torch.tensor([3, 2, 4, 4], dtype=torch.int32), grid(4, 2))
+    case("Torch.matrix_rank", L.matrix_rank, grid(4, 3), gradient=False)
+    case("Torch.matrix_rank", L.matrix_rank, torch.ones(2, 3, 3).double(), gradient=False)
+    case("Torch.matrix_rank", L.matrix_rank, torch.diag(torch.tensor([1, 1e-3]).double()), atol=1e-2, gradient=False)
+    case("Torch.pinv", L.pinv, torch.ones(4, 3).double(), gradient=False)
+    case("Torch.lstsq", L.lstsq, grid(5, 3), grid(5, 2), outputs=1)
+    case("Torch.lstsq", L.lstsq, well(3), grid(3, 2), outputs=1)
+    for p in ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf")):
+        case("Torch.matrix_norm", L.matrix_norm, grid(2, 4, 3), p)
+        case("Torch.cond", L.cond, well(3), p)
+    case("Torch.matrix_norm", L.matrix_norm, grid(4, 2, 3), dim=(2, 0), keepdim=True)
+    case("Torch.matrix_norm", L.matrix_norm, grid(4, 2, 3), 2, (1, 0))
+    case("Torch.cond", L.cond, grid(4, 3))
+    case("Torch.nuclear_norm", torch.nuclear_norm, grid(4, 3))
+    case("Torch.nuclear_norm", torch.nuclear_norm, grid(4, 2, 3), (0, 2), True)
+    case("Torch.matrix_exp", torch.matrix_exp, grid(4, 4))
+    case("Torch.matrix_exp", torch.matrix_exp, grid(2, 3, 3) * 8)
+    case("Torch.matrix_exp", torch.matrix_exp, torch.zeros(2, 2).double())
+    case("Torch.multi_dot", L.multi_dot, [grid(2, 3), grid(3, 4), grid(4)])
+
+
+ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier, recurrent, decompositions, equations]
