@@ -217,6 +217,10 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
             tdc_print_precheck(place->path, precheck);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary);
+        if (options->threads > summary.threads)
+            tdc_complain("warning: %d of the %d threads asked for were used: there is no room for "
+                         "more",
+                         summary.threads, options->threads);
         code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
     }
     tdc_precheck_free(precheck);

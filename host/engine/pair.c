@@ -133,7 +133,8 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
     if (status != TDC_OK)
         return status;
-    if (mapped.dtype != tensor->dtype || !same_shape(&mapped, tensor)) {
+    if (mapped.dtype != tensor->dtype || mapped.swapped != tensor->swapped ||
+        !same_text_type(&mapped, tensor) || !same_shape(&mapped, tensor)) {
         tdc_tensor_close(&mapped);
         return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while it was read", file);
     }
