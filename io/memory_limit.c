@@ -105,6 +105,21 @@ size_t tdc_memory_of_groups(const char *membership, const char *mounts)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* "800M": a number of bytes, KiB, MiB or GiB. SIZE_MAX for anything else. */
+static size_t size_of_text(const char *text)
+{
+    char *end;
+    if (text == NULL || text[0] < '0' || text[0] > '9')
+        return SIZE_MAX;
+    unsigned long long number = strtoull(text, &end, 10);
+    static const char units[] = "KMG";
+    const char *unit = end[0] != '\0' ? strchr(units, end[0]) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    if ((end[0] != '\0' && (unit == NULL || end[1] != '\0')) || number > SIZE_MAX >> shift)
+        return SIZE_MAX;
+    return (size_t)number << shift;
+}
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t of_machine = SIZE_MAX;
 
@@ -115,6 +130,7 @@ static void ask_machine(void)
     if (pages > 0 && size > 0 && !__builtin_mul_overflow((size_t)pages, (size_t)size, &physical))
         of_machine = physical;
     of_machine = least(of_machine, tdc_memory_of_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
+    of_machine = least(of_machine, size_of_text(getenv("TDC_MEMORY")));
 }
 
 static size_t limit_of_process(int resource)

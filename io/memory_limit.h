@@ -2,9 +2,9 @@
  * memory_limit.h - how much memory this process may use.
  *
  * The least of what the machine has, what the control groups of the process allow (version 1 and 2,
- * its own group and all above it) and its limits of address space and data. Every limit that
- * depends on the machine is derived from it: beyond it the system ends the process or refuses
- * memory, however much the machine has.
+ * its own group and all above it), its limits of address space and data, and what the environment
+ * variable TDC_MEMORY says ("800M"). Every limit that depends on the machine is derived from it:
+ * beyond it the system ends the process or refuses memory, however much the machine has.
  */
 #ifndef TDC_IO_MEMORY_LIMIT_H
 #define TDC_IO_MEMORY_LIMIT_H

@@ -62,6 +62,10 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         table->rules->judge_digest(&row_case, row, &message);
         break;
     }
+    const bool *crowded = table->match->crowded;
+    if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
+        tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
+                      message.length != 0 ? " " : "");
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
     atomic_store(&row->judged, true);
