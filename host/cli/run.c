@@ -60,6 +60,23 @@ static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
     return npu.status != TDC_OK ? npu.status : bench.status;
 }
 
+/* A dump without records is said to be that, and not a table in which nothing has a partner. */
+static tdc_status check_records(const struct tdc_run_request *request,
+                                const struct tdc_run_item *item, struct tdc_error *error)
+{
+    bool npu = tdc_dump_records(item->npu) == 0;
+    const tdc_dump *empty = npu ? item->npu : item->bench;
+    if (tdc_dump_records(empty) != 0 || request->options.rules == TDC_RULES_COMPAT)
+        return TDC_OK;
+    const char *task = tdc_dump_task(empty);
+    bool structure = task != NULL && strcmp(task, "structure") == 0;
+    snprintf(error->message, sizeof error->message, "%s: no data in it: %s",
+             npu ? item->task->npu : item->task->bench,
+             structure ? "a dump of the structure alone"
+                       : "nothing was dumped, or it is still being written");
+    return error->status = TDC_ERR_NOTHING;
+}
+
 static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_item *item,
                           struct tdc_error *error)
 {
@@ -69,6 +86,8 @@ static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_
     warn_of_link(&request->options, item->task->npu);
     warn_of_link(&request->options, item->task->bench);
     tdc_status status = load_both(item, error);
+    if (status == TDC_OK)
+        status = check_records(request, item, error);
     if (status == TDC_OK)
         status = tdc_match_new(item->npu, item->bench, &request->options, &item->match, error);
     if (status == TDC_OK && tdc_match_pairs(item->match) == 0) {
