@@ -74,6 +74,7 @@ static void write_file(const char *name, const void *head, size_t length, size_t
 
 struct file {
     char name[16];
+    bool view;          /* a .pt file of one element that is repeated, else .npy */
     unsigned kind;      /* of element, order */
     size_t elements;    /* that the header claims */
     int64_t difference; /* of the bytes there to what they take */
@@ -87,6 +88,8 @@ static const struct {
 
 static size_t real_bytes(const struct file *file)
 {
+    if (file->view)
+        return 0; /* to speak of */
     int64_t bytes = (int64_t)(file->elements * types[file->kind % 8].size) + file->difference;
     return bytes > 0 ? (size_t)bytes : 0;
 }
@@ -147,20 +150,20 @@ struct attack {
 static struct file describe(char side, size_t job, uint8_t kind, uint8_t low, uint8_t high)
 {
     static const int64_t differences[] = {0, 0, 0, -1, 1, -4096, 4096, INT32_MIN};
-    struct file file = {.kind = kind & 31, .difference = differences[kind >> 5]};
-    bool view = kind == 0xff;
+    struct file file = {
+        .view = kind == 0xff, .kind = kind & 31, .difference = differences[kind >> 5]};
     /* below a chunk, around one, around a span, several spans */
     static const size_t bases[] = {0, TDC_PAIR_CHUNK - 16, SPAN - 16, 2 * SPAN};
     file.elements = bases[high % 4] + low + (size_t)(high >> 2) * 64;
     if ((file.kind & 16) != 0)
         file.elements &= ~(size_t)1;
-    snprintf(file.name, sizeof file.name, "%c%zu.%s", side, job, view ? "pt" : "npy");
+    snprintf(file.name, sizeof file.name, "%c%zu.%s", side, job, file.view ? "pt" : "npy");
     return file;
 }
 
 static void write_side(const struct file *file)
 {
-    if (strchr(file->name, 'p')[1] == 't')
+    if (file->view)
         write_view(file);
     else
         write_npy(file);
