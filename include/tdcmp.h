@@ -165,7 +165,7 @@ struct tdc_options {
     /* Both sides are PyTorch dumps, whatever they say (msprobe's -f pytorch). */
     bool pytorch;
     bool highlight; /* find the rows to colour */
-    int threads;    /* 0: as many as the machine has */
+    int threads;    /* 0: as many as the machine has. Without room for them fewer are started */
     tdc_io io;      /* how tensor files are read */
     /* Where tensors are compared: "cpu", "ascend" (card 0), "ascend:0,1", "ascend:all", or "auto"
      * (NULL too): an Ascend card if there is one and it proves faster. See tdc_device_valid. */
@@ -454,7 +454,7 @@ struct tdc_precheck_options {
     tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
-    int threads;            /* 0: as many as the machine has */
+    int threads;            /* as in struct tdc_options */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
@@ -500,12 +500,17 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error);
 struct tdc_precheck_summary {
     uint64_t calls;
     uint64_t verdicts[TDC_CHECKS]; /* of calls: the worst of both directions, SKIP only if all is */
-    uint64_t skipped[2];           /* forward, backward directions */
+    uint64_t records[2];           /* of API calls, checkable or not: forward, backward */
+    uint64_t checked[2];           /* of those, with a verdict */
+    uint64_t failing[2];           /* of those, with a failing slot */
+    uint64_t skipped[2];           /* of the records */
     uint64_t unsupported;          /* calls of APIs without a reference */
     uint64_t slots, failed_slots;
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */
+    bool drawn;           /* the dump has no tensors, inputs were drawn */
     double seconds;
+    int threads; /* that were used; fewer than asked for when there was no room for more */
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
 
@@ -520,6 +525,16 @@ struct tdc_precheck_api {
 };
 size_t tdc_precheck_apis(const tdc_precheck *precheck);
 void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api);
+
+/* Why records were not checked, most records first. */
+struct tdc_precheck_gap {
+    const char *reason;
+    const char *first;   /* call, or record, of which it holds */
+    uint64_t records[2]; /* forward, backward */
+    bool is_module;      /* of networks and their layers, which are not among summary.records */
+};
+size_t tdc_precheck_gaps(const tdc_precheck *precheck);
+void tdc_precheck_gap(const tdc_precheck *precheck, size_t index, struct tdc_precheck_gap *gap);
 
 /* Names of the files: 0 result, 1 details, 2 details as JSON. NULL when not written. */
 const char *tdc_precheck_file(const tdc_precheck *precheck, int which);
