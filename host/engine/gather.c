@@ -4,6 +4,7 @@
  * Views are rare (the dumper writes contiguous tensors), so this aims at being right; a run along
  * the innermost dimension is copied element by element.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,49 @@ static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *s
     return true;
 }
 
+/* float4_e2m1fn: sign, two bits of exponent, one of fraction. */
+static double e2m1_value(unsigned bits)
+{
+    static const double magnitudes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    double magnitude = magnitudes[bits & 7];
+    return bits & 8 ? -magnitude : magnitude;
+}
+
+static double affine_value(const struct tdc_tensor *tensor, const unsigned char *element,
+                           const uint64_t *index)
+{
+    const struct tdc_affine *affine = &tensor->affine;
+    double imaginary, scale = affine->scale;
+    int64_t zero = affine->zero;
+    if (affine->scales != NULL) {
+        int64_t place = (int64_t)index[affine->axis];
+        memcpy(&scale, affine->scales + place * affine->scale_stride * 8, sizeof scale);
+        memcpy(&zero, affine->zeros + place * affine->zero_stride * 8, sizeof zero);
+    }
+    return (tdc_element_value(tensor->dtype, element, &imaginary) - (double)zero) * scale;
+}
+
+/* The number an element at this index stands for. */
+static double coded_value(const struct tdc_tensor *tensor, const unsigned char *source,
+                          const uint64_t *index)
+{
+    unsigned char element[16];
+    size_t stored = tdc_dtype_size(tensor->dtype);
+    memcpy(element, source, stored);
+    switch (tensor->coding) {
+    case TDC_CODING_E8M0:
+        return element[0] == 0xff ? (double)NAN : ldexp(1, element[0] - 127);
+    case TDC_CODING_E2M1:
+        return e2m1_value(index[tensor->dimensions - 1] == 0 ? element[0] & 15 : element[0] >> 4);
+    case TDC_CODING_PLAIN:
+    case TDC_CODING_AFFINE:
+        break;
+    }
+    if (tensor->swapped)
+        swap_element(tensor->dtype, element, stored);
+    return affine_value(tensor, element, index);
+}
+
 bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
                          void *buffer)
 {
@@ -99,7 +143,9 @@ bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t
     }
     for (size_t i = 0; i < count; i++) {
         const unsigned char *source = tensor->data + at * (int64_t)stored;
-        if (!copy_element(tensor, source, target, dense))
+        if (tensor->coding != TDC_CODING_PLAIN)
+            memcpy(target, &(double){coded_value(tensor, source, index)}, sizeof(double));
+        else if (!copy_element(tensor, source, target, dense))
             return false;
         target += dense;
         for (unsigned d = tensor->dimensions; d-- > 0;) {
