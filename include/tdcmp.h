@@ -266,13 +266,19 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
                           size_t output_count, const struct tdc_options *options,
                           struct tdc_error *error);
 
-/* What became of a row, whatever the mode and the rules call it. */
+/* What became of a row, whatever the mode. The sound rules give levels, from TDC_ROW_IDENTICAL to
+ * TDC_ROW_DIFFERENT in this order (docs/compare.md has their limits); the compat rules know
+ * TDC_ROW_SAME and TDC_ROW_DIFFERENT. */
 typedef enum {
-    TDC_ROW_SAME,      /* within tolerance */
+    TDC_ROW_NONE = 0,  /* not compared: not yet, or nothing to judge (empty, no data kept) */
+    TDC_ROW_SHOWN,     /* compared and shown, but its numbers mean nothing: no verdict */
+    TDC_ROW_SAME,      /* within the tolerance of rules without levels */
+    TDC_ROW_IDENTICAL, /* no element differs */
+    TDC_ROW_ROUNDING,  /* within what the coarser dtype explains */
+    TDC_ROW_CLOSE,     /* more than rounding, within tolerance */
     TDC_ROW_DIFFERENT, /* out of tolerance */
     TDC_ROW_UNMATCHED, /* one side only, or shapes that do not fit */
     TDC_ROW_ERROR,     /* could not be read */
-    TDC_ROW_NONE,      /* nothing to judge: empty, no data kept */
     TDC_ROW_CLASSES
 } tdc_row_class;
 
