@@ -104,6 +104,7 @@ struct tdc_evaluation {
         double narrow;  /* a rounding to the tested dtype, in units */
         double step;    /* of it what each operation's result costs; 0: kernels keep float32 */
         double quantum; /* the same for the smallest numbers of float16 */
+        double inner;   /* the same inside primitives of several operations */
     } bounds;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */

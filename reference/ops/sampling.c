@@ -90,8 +90,9 @@ static array *resampling_errors(evaluation *e, const array *x, const struct taps
                                     (whole && !back ? 0 : weight * by + off) * fabs(x->real[from]);
             }
         }
-    for (int64_t i = 0; back && i < y->count; i++)
-        errors->real[i] += tdc_error_at(y, i);
+    /* what a gradient has collected, or the rounding between one dimension and the next */
+    for (int64_t i = 0; i < y->count; i++)
+        errors->real[i] += back ? tdc_error_at(y, i) : tdc_own_error(e, 0, y->real[i]);
     return errors;
 }
 

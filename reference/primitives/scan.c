@@ -163,7 +163,8 @@ double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t
 static void bound_softmax(evaluation *e, const array *x, array *y, bool logarithm)
 {
     int64_t n = row_length(x), count = row_count(x);
-    double *errors = tdc_new_errors(e, y), sum_weight = tdc_sum_weight((double)n);
+    double *errors = tdc_new_errors(e, y), weight = TDC_ELEMENTARY + e->bounds.inner;
+    double sum_weight = tdc_sum_weight((double)n) + e->bounds.inner;
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
         double top = -(double)INFINITY, mean = 0;
@@ -171,19 +172,19 @@ static void bound_softmax(evaluation *e, const array *x, array *y, bool logarith
             top = x->real[i] > top ? x->real[i] : top;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             double p = logarithm ? exp(y->real[i]) : y->real[i];
-            double loss = TDC_ELEMENTARY * (1 + fabs(x->real[i] - top)) + tdc_error_at(x, i);
+            double loss = weight * (1 + fabs(x->real[i] - top)) + tdc_error_at(x, i);
             mean += tdc_error_times(p, loss);
         }
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             double v = y->real[i], away = fabs(x->real[i] - top), shared = mean + sum_weight;
             if (logarithm)
                 errors[i] = tdc_error_at(x, i) + shared +
-                            TDC_BASIC * (fabs(x->real[i]) + fabs(top) + away) +
-                            TDC_ELEMENTARY * fabs(v + away) + tdc_own_error(e, TDC_BASIC, v);
+                            TDC_BASIC * (fabs(x->real[i]) + fabs(top)) +
+                            (TDC_BASIC + e->bounds.inner) * away + weight * fabs(v + away) +
+                            tdc_own_error(e, TDC_BASIC, v);
             else
-                errors[i] =
-                    tdc_error_times(v, TDC_ELEMENTARY * (1 + away) + tdc_error_at(x, i) + shared) +
-                    tdc_own_error(e, TDC_BASIC, v);
+                errors[i] = tdc_error_times(v, weight * (1 + away) + tdc_error_at(x, i) + shared) +
+                            tdc_own_error(e, TDC_BASIC, v);
         }
     }
 }
