@@ -533,6 +533,17 @@ tdc_precision_compare(const char *npu_details, const char *gpu_details, const ch
                       void (*message)(void *context, tdc_message_level level, const char *text),
                       void *context, struct tdc_error *error);
 
+/* ---- texts on the terminal ------------------------------------------------------------------ */
+
+/*
+ * Names come from files, and a terminal obeys what some of them hold: escapes, controls of one
+ * byte or two, signs that turn the direction of reading. Copies the text with everything a reader
+ * could not see as \xNN, \uNNNN or \UNNNNNNNN, bytes that are no UTF-8 included, and terminates it;
+ * what does not fit is left out, whole characters at a time. Returns the length all of it takes, as
+ * snprintf does; room may be NULL when size is 0.
+ */
+size_t tdc_printable(const char *text, char *room, size_t size);
+
 /* ---- progress on the terminal ---------------------------------------------------------------- */
 
 /*

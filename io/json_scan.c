@@ -295,9 +295,10 @@ static uint32_t four_hex_digits(const char *at)
     return code;
 }
 
+/* NUL takes the two bytes that TDC_UTF8_NUL is, so that no name ends before its time. */
 static char *write_character(char *to, uint32_t code)
 {
-    if (code < 0x80) {
+    if (code != 0 && code < 0x80) {
         *to++ = (char)code;
     } else if (code < 0x800) {
         *to++ = (char)(0xc0 | code >> 6);

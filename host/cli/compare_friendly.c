@@ -160,6 +160,7 @@ static bool take_options(int argc, char **argv, struct settings *settings)
         return false;
     }
     settings->request.options.highlight = !settings->no_highlight;
+    tdc_settle_match_options(&settings->request.options);
     return true;
 }
 

@@ -30,7 +30,8 @@ static const char usage[] =
     "      --resume FILE        go on with this accuracy_checking_result_*.csv\n"
     "      --save-error-data    keep tensors of failing calls that were executed\n"
     "      --no-json            no details as JSON, the CSV files only\n"
-    "      --explain CALL       show one call: inputs, worst elements, ULPs; writes no files\n"
+    "      --explain CALL       show one call, by any name of the tables: inputs, worst elements,\n"
+    "                           ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
     "  -q, --quiet              no progress, no summary\n"
@@ -76,7 +77,7 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    bool list, quiet, help;
+    bool no_json, list, quiet, help;
 };
 
 static bool wrong(const char *option, const char *value, const char *expected)
@@ -118,7 +119,7 @@ static bool take_option(struct settings *settings, int option)
         options->save_error_data = true;
         return true;
     case OPTION_NO_JSON:
-        options->json = false;
+        settings->no_json = true;
         return true;
     case OPTION_EXPLAIN:
         settings->explain = optarg;
@@ -141,6 +142,15 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
+/* What the profile decides where no option did. The words have no -f: any framework is taken. */
+static void settle(struct settings *settings)
+{
+    struct tdc_precheck_options defaults;
+    tdc_precheck_options_init(&defaults, settings->options.profile);
+    settings->options.json = defaults.json && !settings->no_json;
+    settings->options.check_files = defaults.check_files;
+}
+
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
@@ -148,6 +158,7 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     while ((option = getopt_long(argc, argv, "o:t:qh", long_options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
+    settle(settings);
     if (settings->help || settings->list || argc - optind == 1)
         return true;
     tdc_complain("precheck takes one dump; %d given (tdcmp precheck --help)", argc - optind);
@@ -182,7 +193,7 @@ static int explain(const struct settings *settings, const char *path)
     if (tdc_precheck_open(path, &settings->options, &precheck, &error) == TDC_OK)
         text = tdc_precheck_explain(precheck, settings->explain, &error);
     if (text != NULL) {
-        fputs(text, stdout);
+        tdc_show_lines(stdout, text);
         code = TDC_EXIT_SAME;
     } else {
         tdc_complain("%s", error.message);

@@ -227,6 +227,10 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
         return false;
     }
     options->thresholds = max_abs->given || cosine->given;
+    struct tdc_precheck_options defaults;
+    tdc_precheck_options_init(&defaults, options->profile);
+    options->json = defaults.json;
+    options->check_files = defaults.check_files;
     return true;
 }
 

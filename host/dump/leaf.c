@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "io/pytext.h"
+#include "io/utf8_step.h"
 
 /* A copy in the dump's arena. */
 static const char *keep(struct tdc_item_builder *builder, const char *text, size_t length)
@@ -198,6 +199,17 @@ static void describe_untyped(struct tdc_item_builder *builder, struct tdc_record
     }
 }
 
+/* zlib.crc32 of the text in UTF-8, in which a NUL is one byte. */
+static uLong python_crc32(const char *text)
+{
+    uLong sum = crc32_z(0, NULL, 0);
+    for (const char *nul; (nul = strstr(text, TDC_UTF8_NUL)) != NULL; text = nul + 2) {
+        sum = crc32_z(sum, (const Bytef *)text, (size_t)(nul - text));
+        sum = crc32_z(sum, (const Bytef *)"", 1);
+    }
+    return crc32_z(sum, (const Bytef *)text, strlen(text));
+}
+
 static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_json *leaf)
 {
     const struct tdc_json *digest = tdc_json_get(leaf, "md5");
@@ -208,7 +220,7 @@ static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_
     if (value != NULL)
         tdc_pytext_str(&builder->text, value);
     builder->failed |= builder->text.failed;
-    uLong sum = crc32_z(0, (const Bytef *)tdc_text_get(&builder->text), builder->text.length);
+    uLong sum = python_crc32(tdc_text_get(&builder->text));
     char digits[16];
     snprintf(digits, sizeof digits, "%08lx", (unsigned long)sum);
     return intern(builder, digits, strlen(digits));

@@ -7,6 +7,7 @@
 #include "host/judge/table.h"
 #include "io/error.h"
 #include "io/out_file.h"
+#include "io/utf8_step.h"
 
 static const char *advice_for(const char *name)
 {
@@ -57,8 +58,9 @@ const char *tdc_advice_text(tdc_table *table)
         row++;
     if (row < table->row_count) {
         const char *name = tdc_row_npu(table, &table->rows[row])->name;
-        tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: %s\nExpert Advice: %s\n", row, name,
-                      advice_for(name));
+        tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: ", row);
+        tdc_utf8_add(&text, name, strlen(name));
+        tdc_text_addf(&text, "\nExpert Advice: %s\n", advice_for(name));
     } else {
         tdc_text_adds(&text, "Line: NA\nSuspect Nodes: NA\nExpert Advice: All data in comparison "
                              "result meets the accuracy requirements.\n");

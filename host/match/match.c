@@ -295,9 +295,8 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->mode = mode;
     built->fuzzy = options->fuzzy;
     built->rules = rules;
-    built->cross =
-        is_framework(bench, "pytorch") &&
-        (options->mindspore || (options->auto_mapping && is_framework(npu, "mindspore")));
+    built->cross = is_framework(bench, "pytorch") &&
+                   (options->mindspore || (!options->pytorch && is_framework(npu, "mindspore")));
     set_suffixes(built, options);
     tdc_arena_init(&built->arena, MAPPING_LIMIT);
     tdc_text_init(&built->reason, REASON_LIMIT);
