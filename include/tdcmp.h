@@ -258,6 +258,7 @@ struct tdc_output {
     tdc_table *table;
     tdc_format format;
     const char *path;
+    bool exclusive; /* a file of that name is not replaced: TDC_ERR_WRITE */
 };
 
 /* tdc_compare, and each output is written while the rest is still being compared: rows follow as
@@ -318,7 +319,7 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
                            struct tdc_error *error);
 /* Writes the advisor's three lines for the first suspicious row. */
 tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error);
-/* The text alone, valid until the table is freed. */
+/* The text alone, valid until the table is freed; NULL when out of memory. */
 const char *tdc_advice_text(tdc_table *table);
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -559,12 +560,24 @@ void tdc_progress_stop(struct tdc_progress *progress);
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
+/*
+ * A moment for the names of a run's results in a folder: the local time as YYYYmmddHHMMSS, or the
+ * next second after it that no other run holds, of this process or another, on any machine that
+ * shares the folder. Held until it is freed, by a small hidden file.
+ */
+typedef struct tdc_stamp tdc_stamp;
+tdc_status tdc_stamp_new(const char *folder, tdc_stamp **stamp, struct tdc_error *error);
+const char *tdc_stamp_text(const tdc_stamp *stamp);
+/* A later moment: for names that exist already. After a failure the stamp can only be freed. */
+tdc_status tdc_stamp_next(tdc_stamp *stamp, struct tdc_error *error);
+void tdc_stamp_free(tdc_stamp *stamp);
+
 /* Creates a folder and its missing parents (mode 0750). */
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
 /* Removes every unfinished result of this process. Async-signal-safe. */
 void tdc_out_files_remove(void);
-/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number,
- * at once or as soon as no file is just being created. Async-signal-safe. */
+/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number.
+ * Async-signal-safe. */
 void tdc_interrupt(int signal_number);
 /* Which CPU variant the kernels use: "x86-64-v3". */
 const char *tdc_cpu_name(void);

@@ -8,9 +8,10 @@
 /* As many files as there are formats. */
 #define MOST_SINKS 4
 
-static tdc_status open_sink(const struct tdc_table *table, tdc_format format, const char *path,
-                            struct tdc_sink **sink, struct tdc_error *error)
+static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
+                            struct tdc_error *error)
 {
+    const struct tdc_table *table = output->table;
     const char *names[TDC_MOST_COLUMNS];
     double widths[TDC_MOST_COLUMNS];
     for (size_t i = 0; i < table->column_count; i++) {
@@ -19,7 +20,8 @@ static tdc_status open_sink(const struct tdc_table *table, tdc_format format, co
     }
     bool extended = table->rules->extended;
     struct tdc_sink_spec spec = {
-        .path = path,
+        .path = output->path,
+        .exclusive = output->exclusive,
         .columns = names,
         .column_count = table->column_count,
         .rows = table->row_count,
@@ -30,7 +32,7 @@ static tdc_status open_sink(const struct tdc_table *table, tdc_format format, co
         .escape_formulas = extended,
         .argb_yellow = !extended,
     };
-    return tdc_sink_open(format, &spec, sink, error);
+    return tdc_sink_open(output->format, &spec, sink, error);
 }
 
 /* The cells of a row are made once for all files. */
@@ -48,7 +50,8 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
                            struct tdc_error *error)
 {
     struct tdc_sink *sink;
-    tdc_status status = open_sink(table, format, path, &sink, error);
+    const struct tdc_output output = {.table = table, .format = format, .path = path};
+    tdc_status status = open_sink(&output, &sink, error);
     if (status != TDC_OK)
         return status;
     for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
@@ -112,9 +115,10 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
 }
 
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
-                            size_t output_count, struct tdc_error *error)
+                            size_t output_count, bool *written, struct tdc_error *error)
 {
     struct tdc_sink *sinks[MOST_SINKS] = {NULL};
+    size_t places[MOST_SINKS] = {0}; /* among the outputs */
     size_t opened = 0, closed = 0;
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
@@ -124,13 +128,16 @@ tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *ou
             status = tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
                               outputs[i].path);
         else
-            status = open_sink(table, outputs[i].format, outputs[i].path, &sinks[opened], error);
-        opened += status == TDC_OK;
+            status = open_sink(&outputs[i], &sinks[opened], error);
+        if (status == TDC_OK)
+            places[opened++] = i;
     }
     if (status == TDC_OK)
         status = follow_rows(table, sinks, opened, error);
-    for (; closed < opened && status == TDC_OK; closed++)
+    for (; closed < opened && status == TDC_OK; closed++) {
         status = tdc_sink_close(sinks[closed], error);
+        written[places[closed]] = status == TDC_OK;
+    }
     for (; closed < opened; closed++)
         tdc_sink_discard(sinks[closed]);
     return status;

@@ -147,7 +147,7 @@ static bool put_mapping(FILE *stream, const struct tdc_match *match)
     }
     if (written.count == 0)
         tdc_text_adds(&piece, "{}\n");
-    ok = ok && (piece.length == 0 || write_piece(stream, &piece));
+    ok = ok && !piece.failed && (piece.length == 0 || write_piece(stream, &piece));
     tdc_names_free(&written);
     tdc_text_free(&piece);
     return ok && fflush(stream) == 0 && ferror(stream) == 0;
