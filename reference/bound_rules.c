@@ -54,3 +54,8 @@ double tdc_bound_rules(const struct tdc_operator *operator, bool backward)
         return 2;
     return is_fused(operator) && !names(rounding, operator) ? 0 : 2;
 }
+
+bool tdc_sums_narrowly(const struct tdc_operator *operator)
+{
+    return is_of(&tdc_normalisation_family, operator);
+}

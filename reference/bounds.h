@@ -49,6 +49,12 @@ static inline double tdc_sum_weight(double n)
     return n <= 1 ? 0 : TDC_SUM_BASE + sqrt(n);
 }
 
+/* On top of it where sums are kept in the tested dtype. */
+static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
+{
+    return n <= 1 || e->bounds.sums == 0 ? 0 : e->bounds.sums * (2 + sqrt(n));
+}
+
 /* coefficient * error, where an infinite one does not spoil a zero. */
 static inline double tdc_error_times(double coefficient, double error)
 {
@@ -138,5 +144,7 @@ void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int6
 /* How many roundings to a 16-bit dtype each operation counts for: 0 where the kernel keeps float32
  * until its end. */
 double tdc_bound_rules(const struct tdc_operator *operator, bool backward);
+/* The gradients of weight and bias are summed in the tested dtype. */
+bool tdc_sums_narrowly(const struct tdc_operator *operator);
 
 #endif

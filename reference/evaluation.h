@@ -105,6 +105,8 @@ struct tdc_evaluation {
         double step;    /* of it what each operation's result costs; 0: kernels keep float32 */
         double quantum; /* the same for the smallest numbers of float16 */
         double inner;   /* the same inside primitives of several operations */
+        double spread;  /* a rounding at each addition over broadcast dimensions */
+        double sums;    /* a rounding at each addition of a sum */
     } bounds;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */

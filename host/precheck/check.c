@@ -109,6 +109,8 @@ void tdc_note_tested(struct tdc_call_check *check, enum tdc_direction direction,
         return;
     for (size_t i = 0; i < values->count; i++)
         narrow_to(&check->tested[direction], &values->list[i], 0);
+    for (size_t i = 0; direction == TDC_BACKWARD && i < check->gradients.count; i++)
+        narrow_to(&check->tested[direction], &check->gradients.list[i], 0);
 }
 
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check,

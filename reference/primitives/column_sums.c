@@ -62,7 +62,8 @@ bool tdc_is_column_sum(const array *x, const bool *reduced)
 static void bound_columns(evaluation *e, const array *x, const bool *reduced, int64_t n, array *y)
 {
     struct tdc_quiet before = tdc_quietly(e);
-    array *terms = tdc_magnitudes(e, x, tdc_sum_weight((double)n));
+    double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
+    array *terms = tdc_magnitudes(e, x, weight);
     array *errors = tdc_column_sums(e, terms, reduced);
     tdc_as_before(e, before);
     for (int64_t i = 0; n > 1 && i < y->count; i++)

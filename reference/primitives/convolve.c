@@ -8,7 +8,8 @@
 #include "reference/bounds.h"
 #include "reference/primitives/windows.h"
 
-#define PIECE 131072 /* elements of an unfolded piece, about */
+#define ADJOINT_ROUNDINGS 4.0
+#define PIECE             131072 /* elements of an unfolded piece, about */
 
 /* What all three products share. `image` stands for [N, groups * channels, size...], `map` for
  * [N, groups * rows, windows]. */
@@ -143,10 +144,12 @@ typedef void combine(const struct convolution *c, const double *x, const double 
 
 /* Of `result` = how(x, y), sums of n products each. */
 static void bound_combined(evaluation *e, const struct convolution *c, combine *how, const array *x,
-                           const array *y, double n, array *result)
+                           const array *y, double n, bool adjoint, array *result)
 {
     struct tdc_quiet before = tdc_quietly(e);
     double weight = n > 1 ? tdc_sum_weight(n) : TDC_BASIC;
+    /* kernels of the adjoints keep partial sums in the tested dtype */
+    weight += adjoint && e->bounds.narrow > 1 ? ADJOINT_ROUNDINGS * e->bounds.narrow : 0;
     array *errors = tdc_zeros(e, TDC_F64, result->rank, result->shape);
     how(c, tdc_absolute(e, x)->real, tdc_magnitudes(e, y, weight)->real, errors->real);
     if (x->error != NULL) {
@@ -182,7 +185,7 @@ static void pull_weight(evaluation *e, const struct convolution *c, const array 
     array *g = tdc_zeros(e, TDC_F64, weight->rank, weight->shape);
     weigh(c, map->real, image->real, g->real);
     if (tdc_is_bounded(e))
-        bound_combined(e, c, weigh, map, image, weigh_terms(c), g);
+        bound_combined(e, c, weigh, map, image, weigh_terms(c), true, g);
     tdc_collect(e, weight, g);
 }
 
@@ -194,7 +197,7 @@ static void pull_convolve(evaluation *e, struct tdc_tape_node *node, array *grad
         array *g = new_image(e, c);
         spread(c, gradient->real, weight->real, g->real);
         if (tdc_is_bounded(e))
-            bound_combined(e, c, spread, gradient, weight, spread_terms(c), g);
+            bound_combined(e, c, spread, gradient, weight, spread_terms(c), true, g);
         tdc_collect(e, x, g);
     }
     pull_weight(e, c, weight, gradient, x);
@@ -208,7 +211,7 @@ static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array 
         array *g = new_map(e, c);
         correlate(c, gradient->real, weight->real, g->real);
         if (tdc_is_bounded(e))
-            bound_combined(e, c, correlate, gradient, weight, (double)c->depth, g);
+            bound_combined(e, c, correlate, gradient, weight, (double)c->depth, true, g);
         tdc_collect(e, x, g);
     }
     pull_weight(e, c, weight, x, gradient);
@@ -221,7 +224,7 @@ array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_win
     array *y = new_map(e, c);
     correlate(c, x->real, weight->real, y->real);
     if (tdc_is_bounded(e))
-        bound_combined(e, c, correlate, x, weight, (double)c->depth, y);
+        bound_combined(e, c, correlate, x, weight, (double)c->depth, false, y);
     tdc_note(e, y, pull_convolve, c, 2, (array *[]){x, weight});
     return y;
 }
@@ -233,7 +236,7 @@ array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct td
     array *y = new_image(e, c);
     spread(c, x->real, weight->real, y->real);
     if (tdc_is_bounded(e))
-        bound_combined(e, c, spread, x, weight, spread_terms(c), y);
+        bound_combined(e, c, spread, x, weight, spread_terms(c), true, y);
     tdc_note(e, y, pull_convolve_back, c, 2, (array *[]){x, weight});
     return y;
 }

@@ -120,7 +120,9 @@ static void pull_expand(evaluation *e, struct tdc_tape_node *node, array *gradie
     bool repeated[RANK] = {false};
     for (unsigned d = 0; d < node->output->rank; d++)
         repeated[d] = detail->strides[d] == 0;
+    e->bounds.sums = e->bounds.spread;
     array *g = tdc_sum(e, gradient, repeated, false);
+    e->bounds.sums = 0;
     tdc_collect(e, x, tdc_reshape(e, g, x->rank, x->shape));
 }
 

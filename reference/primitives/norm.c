@@ -25,7 +25,9 @@ static void bound_norms(evaluation *e, const array *x, array *y)
 {
     int64_t n = x->shape[x->rank - 1];
     double *errors = tdc_new_errors(e, y);
-    double weight = TDC_BASIC + 0.5 * (TDC_BASIC + tdc_sum_weight((double)n));
+    /* one accumulator for millions of squares, all of one sign: its roundings do not cancel as
+     * those of other sums */
+    double weight = 2 * TDC_BASIC + 1.5 * tdc_sum_weight((double)n);
     for (int64_t r = 0; r < y->count; r++) {
         double carried = 0, norm = y->real[r];
         for (int64_t i = r * n; x->error != NULL && i < (r + 1) * n; i++)

@@ -134,7 +134,8 @@ static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *grad
 static void bound_sums(evaluation *e, const array *x, array *y)
 {
     int64_t n = x->shape[x->rank - 1];
-    double weight = tdc_sum_weight((double)n), *errors = tdc_new_errors(e, y);
+    double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
+    double *errors = tdc_new_errors(e, y);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
     for (int64_t r = 0; r < y->count; r++) {
         double magnitude = 0, carried = 0;
