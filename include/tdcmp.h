@@ -165,7 +165,7 @@ struct tdc_options {
     /* Both sides are PyTorch dumps, whatever they say (msprobe's -f pytorch). */
     bool pytorch;
     bool highlight; /* find the rows to colour */
-    int threads;    /* 0: as many as the machine has */
+    int threads;    /* 0: as many as the machine has. Without room for them fewer are started */
     tdc_io io;      /* how tensor files are read */
     /* Where tensors are compared: "cpu", "ascend" (card 0), "ascend:0,1", "ascend:all", or "auto"
      * (NULL too): an Ascend card if there is one and it proves faster. See tdc_device_valid. */
@@ -373,23 +373,26 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
 struct tdc_task {
     char *npu, *bench; /* paths of the json files */
     char *stack;       /* stack.json beside the NPU json, NULL if there is none */
-    char *rank;        /* name of the NPU rank folder, "" for single files */
+    char *rank;        /* name of the NPU rank folder ("rank0", "proc4711"), "" for single files */
     char *step;        /* "step0" when found below a dump root, else "" */
-    char *folder;      /* below the output folder, for mixed dumps: "graph/step0"; else "" */
-    bool debug;        /* debug.json, not dump.json */
+    char *folder; /* below the output folder, for mixed dumps: "graph", "graph/step0"; else "" */
+    bool debug;   /* debug.json, not dump.json */
 };
 
 struct tdc_task_list {
     struct tdc_task *tasks;
     size_t count;
+    size_t left_out; /* dumps of one side without a counterpart; each was named in a message */
+    size_t empty;    /* rank, process and step folders without a dump; likewise */
 };
 
 /* msprobe's rules for compare.json's paths: two json files, or two step folders with rank folders
  * only. */
 tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
                             struct tdc_error *error);
-/* A json file, a rank folder, a step folder or a dump root on either side. step < 0: the only
- * step there is, or all steps both sides have. */
+/* A json file, a rank or process folder, a step folder, a folder `graph` or `pynative` or a dump
+ * root on either side. step < 0: the only step there is, or all steps both sides have. Single
+ * processes face each other whatever their numbers; options->message says so. */
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, struct tdc_task_list *list,
                           struct tdc_error *error);
@@ -445,7 +448,7 @@ struct tdc_precheck_options {
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
     bool thresholds;        /* judge by these two in the extended profile as well */
-    int threads;            /* 0: as many as the machine has */
+    int threads;            /* as in struct tdc_options */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
@@ -497,6 +500,7 @@ struct tdc_precheck_summary {
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */
     double seconds;
+    int threads; /* that were used; fewer than asked for when there was no room for more */
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
 

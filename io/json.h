@@ -46,6 +46,8 @@ struct tdc_json_cursor {
     const char *start, *at, *end;
     const char *name; /* of the file, for messages */
     size_t depth;
+    bool ended;      /* the failure is that the text stops where more had to come */
+    size_t repeated; /* keys that came again in trees read so far: an earlier value was dropped */
 };
 
 void tdc_json_start(struct tdc_json_cursor *cursor, const char *name, const char *bytes,

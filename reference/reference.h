@@ -51,6 +51,7 @@ struct tdc_reference_tensor {
     /* Of a result for which bounds were asked: how far a correct implementation may be from each
      * element before its last rounding, in units of tdc_reference_unit. NULL: not at all. */
     double *error;
+    bool complex; /* complex numbers: the last dimension, of two, holds their parts (complex.h) */
     /* inner use; zero in inputs */
     bool number;                /* came from a Python number: does not promote tensors */
     bool bounded;               /* `error` is what it is to be, NULL included */
@@ -125,6 +126,8 @@ bool tdc_reference_is_random(const struct tdc_operator *operator);
 bool tdc_reference_is_conversion(const struct tdc_operator *operator);
 /* False: every result is an integer, a bool or no tensor. */
 bool tdc_reference_has_gradient(const struct tdc_operator *operator);
+/* Its results are not unique (signs of singular vectors): `record` of the call settles them. */
+bool tdc_reference_takes_record(const struct tdc_operator *operator);
 /* "input, other, *, alpha=1" */
 const char *tdc_reference_signature(const struct tdc_operator *operator);
 
@@ -155,6 +158,10 @@ struct tdc_reference_call {
     tdc_dtype bounds_for;
     /* Each operation's result counts as rounded to that dtype, as `arithmetic` does it. */
     bool bounds_for_steps;
+    /* The recorded outputs, one value each; asked for by tdc_reference_takes_record. Of all results
+     * that are equally right, the nearest to these are given. NULL: any. */
+    const struct tdc_reference_value *record;
+    size_t record_count;
     /* TDC_F32, TDC_F16, TDC_BF16: computed as a device of that dtype would, each operation's result
      * rounded to it (arithmetic.h); results are exact in it and still carry TDC_F64. Any other
      * value, and conversions: the float64 reference. */

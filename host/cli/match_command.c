@@ -59,7 +59,7 @@ struct settings {
 struct showing {
     const struct settings *settings;
     const tdc_dump *npu, *bench; /* at hand */
-    size_t rows, lonely;         /* of all dumps */
+    size_t rows, lonely;         /* of all dumps; a dump without a counterpart counts as one */
     struct tdc_suggestion suggestion;
 };
 
@@ -222,8 +222,10 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     struct showing showing = {.settings = settings};
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
-    if (status == TDC_OK)
+    if (status == TDC_OK) {
+        showing.lonely = tasks.left_out + tasks.empty;
         status = match_tasks(&showing, &tasks, &error);
+    }
     tdc_tasks_free(&tasks);
     tdc_suggestion_free(&showing.suggestion);
     if (status != TDC_OK)

@@ -14,9 +14,10 @@ static const char usage[] =
     "\n"
     "usage: tdcmp precheck [OPTIONS] DUMP\n"
     "\n"
-    "DUMP is a dump.json, a rank folder, a step folder (all its ranks) or a dump root. Each API\n"
-    "call's outputs and gradients are computed again from its recorded inputs and compared. Dumps\n"
-    "with statistics alone get random inputs, computed on this machine in the recorded dtype.\n"
+    "DUMP is a dump.json, a rank or process folder, a step folder (all its ranks) or a dump root.\n"
+    "Each API call's outputs and gradients are computed again from its recorded inputs and\n"
+    "compared. Dumps with statistics alone get random inputs, computed on this machine in the\n"
+    "recorded dtype.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "      --max-abs-err T      a slot passes when MaxAbsErr is below T (default 0.0001)\n"
@@ -37,7 +38,7 @@ static const char usage[] =
     "  -q, --quiet              no progress, no summary\n"
     "  -h, --help               this text\n"
     "\n"
-    "exit code: 0 no slot fails, 1 some do, 2 something could not be checked at all\n"
+    "exit code: 0 no slot fails, 1 some do, 2 a dump could not be checked, or nothing of it\n"
     "\n"
     "example: tdcmp precheck npu_dump/step0/rank0 -o result\n";
 
@@ -230,7 +231,16 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
             tdc_print_precheck(place->path, precheck);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary);
-        code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+        if (options->threads > summary.threads)
+            tdc_complain("warning: %d of the %d threads asked for were used: there is no room for "
+                         "more",
+                         summary.threads, options->threads);
+        if (summary.slots == 0 && summary.resumed == 0)
+            tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
+                         "to compare",
+                         place->path, (unsigned long long)summary.calls);
+        else
+            code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
     }
     tdc_precheck_free(precheck);
     free(output);
@@ -263,6 +273,7 @@ int tdc_command_precheck(int argc, char **argv)
     } else if (settings.explain != NULL) {
         code = explain(&settings, places.places[0].path);
     } else {
+        code = places.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
         for (size_t i = 0; i < places.count; i++) {
             int one = check(&settings, &places.places[i]);
             code = one > code ? one : code;

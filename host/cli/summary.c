@@ -19,8 +19,8 @@ static const char *paint(const char *code)
 
 static const char *label_of(const struct tdc_task *task, char label[128])
 {
-    snprintf(label, 128, "%s%s%s%s", task->step, task->step[0] != '\0' ? " " : "", task->rank,
-             task->debug ? " debug" : "");
+    snprintf(label, 128, "%s%s%s%s%s%s", task->folder, task->folder[0] != '\0' ? " " : "",
+             task->step, task->step[0] != '\0' ? " " : "", task->rank, task->debug ? " debug" : "");
     return label[0] != '\0' ? tdc_shown(label) : "all";
 }
 
