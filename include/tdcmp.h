@@ -447,6 +447,7 @@ struct tdc_precheck_options {
     tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
+    bool thresholds;        /* judge by these two in the extended profile as well */
     int threads;            /* as in struct tdc_options */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
