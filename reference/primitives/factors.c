@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference/primitives/decompose.h"
+#include "reference/primitives/factor_bounds.h"
 #include "reference/primitives/settle.h"
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
@@ -228,6 +229,8 @@ struct tdc_singular tdc_svd(evaluation *e, array *x, bool whole, const array *ch
         if (left.recorded != NULL || right.recorded != NULL)
             settle_singular(e, &left, &right, y.s->real + i * k, k);
     }
+    tdc_bound_values(e, x, y.s, u, m);
+    tdc_bound_values(e, x, y.s, v, n);
     struct svd_detail *d = tdc_take(e, 1, sizeof *d);
     *d = (struct svd_detail){tdc_constant(e, first_columns(e, u, k)), tdc_constant(e, y.s),
                              tdc_constant(e, first_columns(e, v, k))};
@@ -280,6 +283,7 @@ struct tdc_symmetric tdc_eigh(evaluation *e, array *x, bool upper, const array *
             tdc_settle(e, &side, NULL, from, to);
         }
     }
+    tdc_bound_values(e, x, y.w, y.v, n);
     struct tdc_symmetric *d = tdc_take(e, 1, sizeof *d);
     *d = (struct tdc_symmetric){tdc_constant(e, y.w), tdc_constant(e, y.v)};
     tdc_note(e, y.w, pull_eigenvalues, d, 1, &x);
@@ -379,6 +383,8 @@ struct tdc_orthogonal tdc_qr(evaluation *e, array *x, bool whole, const array *c
         if (recorded != NULL && columns_of(choice_r) == n)
             settle_signs(q, r, recorded, m, k, n);
     }
+    tdc_bound_factor(e, x, y.q);
+    tdc_bound_factor(e, x, y.r);
     struct tdc_orthogonal *d = tdc_take(e, 1, sizeof *d);
     *d = (struct tdc_orthogonal){tdc_constant(e, y.q), tdc_constant(e, y.r)};
     tdc_note(e, y.q, pull_q, d, 1, &x);
@@ -406,6 +412,7 @@ array *tdc_lower_root(evaluation *e, array *x, array **info)
     *info = tdc_new(e, TDC_I32, x->rank - 2, x->shape);
     for (int64_t i = 0; i < count; i++)
         (*info)->whole[i] = tdc_cholesky(x->real + i * n * n, n, y->real + i * n * n);
+    tdc_bound_factor(e, x, y);
     tdc_note(e, y, pull_root, NULL, 1, &x);
     return y;
 }
@@ -464,6 +471,7 @@ array *tdc_lu(evaluation *e, array *x, array **pivots)
         for (int64_t r = 0; r < k; r++)
             (*pivots)->whole[i * k + r]++;
     }
+    tdc_bound_factor(e, x, y);
     tdc_note(e, y, pull_lu, *pivots, 1, &x);
     return y;
 }
