@@ -37,7 +37,9 @@ static struct operands prepare(evaluation *e, const struct tdc_attention_plan *p
     o.depth_weight = tdc_sum_weight((double)p->depth) + 2 * TDC_BASIC;
     o.width_weight = tdc_sum_weight((double)p->width);
     o.rows_weight = tdc_sum_weight((double)p->rows * (double)p->shared);
-    o.round = e->bounds.narrow > 1 ? 2 * e->bounds.narrow : 0;
+    /* frameworks that compute it in parts round the scores as well, which the weights feel by the
+     * scores' size */
+    o.round = e->bounds.narrow > 1 ? 12 * e->bounds.narrow : 0;
     o.least = e->bounds.tested == TDC_F16 ? 1 : 0;
     o.room = tdc_take(e, BLOCK * (2 * p->columns + p->width) * p->teams, sizeof *o.room);
     return o;
