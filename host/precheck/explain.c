@@ -232,6 +232,19 @@ static void show_slot(struct tdc_text *text, const struct tdc_call_check *check,
         if (row->floating)
             tdc_text_addf(text, ", at most %.4g ULP", row->metrics.max_ulp);
     }
+    if (row->bounded && row->bound.worst >= 0) {
+        const struct tdc_reference_tensor *bench = slot->reference.tensor;
+        tdc_text_addf(text,
+                      "\n      nearest to its bound or farthest beyond: error %.4g, bound %.4g at ",
+                      row->bound.error, row->bound.bound);
+        index_text(text, bench, row->bound.worst);
+        tdc_text_adds(text, ", tested ");
+        add_number(text, slot->tested.tensor->real[row->bound.worst]);
+        tdc_text_adds(text, ", reference ");
+        add_number(text, bench->real[row->bound.worst]);
+        if (row->bound.bound == 0)
+            tdc_text_adds(text, " (an exact operation: the reference rounded)");
+    }
     tdc_text_addc(text, '\n');
     if (row->message[0] != '\0')
         tdc_text_addf(text, "      %s\n", row->message);

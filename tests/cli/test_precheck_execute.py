@@ -92,6 +92,26 @@ class Execute(ExecuteCase):
         return self.dump({"Mint.exp.0.forward": record}, task="tensor",
                          files=[("in.npy", npy([0, 1, 2, 3], (2, 2))), ("out.npy", npy([9, 9, 9, 9], (2, 2)))])
 
+    def verdict_of(self, api, inputs, outputs):
+        tensor = drawn("Float32", [len(inputs)], data_name="in.npy")
+        record = forward(tensor)
+        record["output"] = [dict(tensor, data_name="out.npy")]
+        dump = self.dump({"Mint.%s.0.forward" % api: record}, task="tensor",
+                         files=[("in.npy", npy(inputs, (len(inputs),))), ("out.npy", npy(outputs, (len(inputs),)))])
+        out, _ = self.run_ut(dump, "--profile", "extended")
+        return self.csv(out)[0].split(",")[1]
+
+    def test_bound_of_elements(self):
+        """A scale error of 2e-6 hides at no magnitude; an exact operation has no tolerance at all."""
+        for unit in (1e-20, 1.0, 1e20):
+            inputs = [unit * (1 + i / 8) for i in range(8)]
+            roots = [x ** 0.5 for x in inputs]
+            self.assertEqual(self.verdict_of("sqrt", inputs, roots), "pass", unit)
+            self.assertEqual(self.verdict_of("sqrt", inputs, [y * (1 + 2e-6) for y in roots]), "error", unit)
+            self.assertEqual(self.verdict_of("relu", inputs, inputs), "pass", unit)
+            self.assertEqual(self.verdict_of("relu", inputs, [x * (1 + 1.3e-7) for x in inputs]), "error", unit)
+        self.assertEqual(self.verdict_of("log", [0, 1], [float("-inf"), 0]), "pass")
+
     def test_mode(self):
         dump = self.tensor_dump()
         for words, status in (([], "error"), (["--mode", "auto"], "error"), (["--mode", "recorded"], "error"),
