@@ -174,7 +174,7 @@ static int exit_code(const struct settings *settings, const struct tdc_run *run)
         }
         tdc_table_summary(run->items[i].table, &summary);
         trouble |= summary.classes[TDC_ROW_ERROR] != 0;
-        different |= summary.classes[TDC_ROW_DIFFERENT] != 0;
+        different |= summary.classes[TDC_ROW_DIFFERENT] != 0 || summary.origins != 0;
         different |= !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
     }
     return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
