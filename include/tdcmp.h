@@ -258,6 +258,7 @@ struct tdc_output {
     tdc_table *table;
     tdc_format format;
     const char *path;
+    bool exclusive; /* a file of that name is not replaced: TDC_ERR_WRITE */
 };
 
 /* tdc_compare, and each output is written while the rest is still being compared: rows follow as
@@ -351,7 +352,7 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
                            struct tdc_error *error);
 /* Writes the advisor's three lines for the first suspicious row. */
 tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error);
-/* The text alone, valid until the table is freed. */
+/* The text alone, valid until the table is freed; NULL when out of memory. */
 const char *tdc_advice_text(tdc_table *table);
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -405,23 +406,26 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
 struct tdc_task {
     char *npu, *bench; /* paths of the json files */
     char *stack;       /* stack.json beside the NPU json, NULL if there is none */
-    char *rank;        /* name of the NPU rank folder, "" for single files */
+    char *rank;        /* name of the NPU rank folder ("rank0", "proc4711"), "" for single files */
     char *step;        /* "step0" when found below a dump root, else "" */
-    char *folder;      /* below the output folder, for mixed dumps: "graph/step0"; else "" */
-    bool debug;        /* debug.json, not dump.json */
+    char *folder; /* below the output folder, for mixed dumps: "graph", "graph/step0"; else "" */
+    bool debug;   /* debug.json, not dump.json */
 };
 
 struct tdc_task_list {
     struct tdc_task *tasks;
     size_t count;
+    size_t left_out; /* dumps of one side without a counterpart; each was named in a message */
+    size_t empty;    /* rank, process and step folders without a dump; likewise */
 };
 
 /* msprobe's rules for compare.json's paths: two json files, or two step folders with rank folders
  * only. */
 tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
                             struct tdc_error *error);
-/* A json file, a rank folder, a step folder or a dump root on either side. step < 0: the only
- * step there is, or all steps both sides have. */
+/* A json file, a rank or process folder, a step folder, a folder `graph` or `pynative` or a dump
+ * root on either side. step < 0: the only step there is, or all steps both sides have. Single
+ * processes face each other whatever their numbers; options->message says so. */
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, struct tdc_task_list *list,
                           struct tdc_error *error);
@@ -565,6 +569,17 @@ tdc_precision_compare(const char *npu_details, const char *gpu_details, const ch
                       void (*message)(void *context, tdc_message_level level, const char *text),
                       void *context, struct tdc_error *error);
 
+/* ---- texts on the terminal ------------------------------------------------------------------ */
+
+/*
+ * Names come from files, and a terminal obeys what some of them hold: escapes, controls of one
+ * byte or two, signs that turn the direction of reading. Copies the text with everything a reader
+ * could not see as \xNN, \uNNNN or \UNNNNNNNN, bytes that are no UTF-8 included, and terminates it;
+ * what does not fit is left out, whole characters at a time. Returns the length all of it takes, as
+ * snprintf does; room may be NULL when size is 0.
+ */
+size_t tdc_printable(const char *text, char *room, size_t size);
+
 /* ---- progress on the terminal ---------------------------------------------------------------- */
 
 /*
@@ -580,12 +595,24 @@ void tdc_progress_stop(struct tdc_progress *progress);
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
+/*
+ * A moment for the names of a run's results in a folder: the local time as YYYYmmddHHMMSS, or the
+ * next second after it that no other run holds, of this process or another, on any machine that
+ * shares the folder. Held until it is freed, by a small hidden file.
+ */
+typedef struct tdc_stamp tdc_stamp;
+tdc_status tdc_stamp_new(const char *folder, tdc_stamp **stamp, struct tdc_error *error);
+const char *tdc_stamp_text(const tdc_stamp *stamp);
+/* A later moment: for names that exist already. After a failure the stamp can only be freed. */
+tdc_status tdc_stamp_next(tdc_stamp *stamp, struct tdc_error *error);
+void tdc_stamp_free(tdc_stamp *stamp);
+
 /* Creates a folder and its missing parents (mode 0750). */
 tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
 /* Removes every unfinished result of this process. Async-signal-safe. */
 void tdc_out_files_remove(void);
-/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number,
- * at once or as soon as no file is just being created. Async-signal-safe. */
+/* For handlers of SIGINT and the like: removes them and ends the process with 128 + signal_number.
+ * Async-signal-safe. */
 void tdc_interrupt(int signal_number);
 /* Which CPU variant the kernels use: "x86-64-v3". */
 const char *tdc_cpu_name(void);

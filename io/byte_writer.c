@@ -3,22 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zlib.h>
 
 bool tdc_byte_writer_start(struct tdc_byte_writer *writer, int fd)
 {
     *writer = (struct tdc_byte_writer){.fd = fd};
     writer->data = malloc(TDC_BYTE_WRITER_ROOM);
     return writer->data != NULL;
-}
-
-void tdc_byte_writer_redirect(struct tdc_byte_writer *writer, int fd)
-{
-    writer->fd = fd;
-    writer->used = 0;
-    writer->failure = 0;
-    writer->crc = 0;
-    writer->position = 0;
 }
 
 void tdc_byte_writer_free(struct tdc_byte_writer *writer)
@@ -28,29 +18,33 @@ void tdc_byte_writer_free(struct tdc_byte_writer *writer)
     writer->used = 0;
 }
 
-static void write_all(struct tdc_byte_writer *writer, const char *data, size_t length)
+int tdc_write_fully(int fd, const char *data, size_t length)
+{
+    while (length != 0) {
+        ssize_t done = write(fd, data, length);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? errno : EIO;
+        data += done;
+        length -= (size_t)done;
+    }
+    return 0;
+}
+
+static void pass_on(struct tdc_byte_writer *writer, const char *data, size_t length)
 {
     if (writer->failure != 0)
         return;
-    if (writer->sums)
-        writer->crc = (uint32_t)crc32_z(writer->crc, (const unsigned char *)data, length);
-    while (length != 0) {
-        ssize_t done = write(writer->fd, data, length);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            writer->failure = done < 0 ? errno : EIO;
-            return;
-        }
-        data += done;
-        length -= (size_t)done;
-        writer->position += (uint64_t)done;
-    }
+    writer->failure = writer->drain != NULL ? writer->drain(writer->context, data, length)
+                                            : tdc_write_fully(writer->fd, data, length);
+    if (writer->failure == 0)
+        writer->position += length;
 }
 
 bool tdc_byte_writer_flush(struct tdc_byte_writer *writer)
 {
-    write_all(writer, writer->data, writer->used);
+    pass_on(writer, writer->data, writer->used);
     writer->used = 0;
     return writer->failure == 0;
 }
@@ -59,7 +53,7 @@ void tdc_byte_writer_overflow(struct tdc_byte_writer *writer, const char *data, 
 {
     tdc_byte_writer_flush(writer);
     if (length >= TDC_BYTE_WRITER_ROOM) {
-        write_all(writer, data, length);
+        pass_on(writer, data, length);
         return;
     }
     memcpy(writer->data, data, length);

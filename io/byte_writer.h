@@ -1,5 +1,5 @@
 /*
- * byte_writer.h - a large buffer in front of a file descriptor.
+ * byte_writer.h - a large buffer in front of a file descriptor, or of whatever takes bytes.
  *
  * A failure is kept, and everything after it dropped, so that a caller may put a whole row and ask
  * once. The descriptor stays the caller's.
@@ -12,13 +12,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Takes all of the bytes; returns 0 or an errno. */
+typedef int tdc_drain(void *context, const char *data, size_t length);
+
 struct tdc_byte_writer {
     char *data;
     size_t used;
     int fd;
     int failure;       /* errno of the first failed write, 0 while all went well */
-    bool sums;         /* keep crc up to date */
-    uint32_t crc;      /* zlib's CRC-32 of all flushed bytes, for who reads them back */
+    tdc_drain *drain;  /* takes the bytes in place of the descriptor; NULL: none */
+    void *context;     /* of the drain */
     uint64_t position; /* bytes flushed */
 };
 
@@ -26,14 +29,15 @@ struct tdc_byte_writer {
 
 /* False when out of memory. */
 bool tdc_byte_writer_start(struct tdc_byte_writer *writer, int fd);
-/* Goes on with another descriptor: position, crc and failure start anew. Flush before. */
-void tdc_byte_writer_redirect(struct tdc_byte_writer *writer, int fd);
 /* Drops what is not flushed. Harmless when never started and zeroed. */
 void tdc_byte_writer_free(struct tdc_byte_writer *writer);
 /* True if every byte put so far reached the file. */
 bool tdc_byte_writer_flush(struct tdc_byte_writer *writer);
 /* The slow half of tdc_put. */
 void tdc_byte_writer_overflow(struct tdc_byte_writer *writer, const char *data, size_t length);
+
+/* Writes all of the bytes to a descriptor, however often it is interrupted; 0 or an errno. */
+int tdc_write_fully(int fd, const char *data, size_t length);
 
 static inline void tdc_put(struct tdc_byte_writer *writer, const char *data, size_t length)
 {

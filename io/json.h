@@ -2,9 +2,11 @@
  * json.h - JSON as Python's json module reads it, from bytes in memory.
  *
  * Besides strict JSON: the bare tokens NaN, Infinity and -Infinity, integers of any size, lone
- * surrogate escapes (kept as 3-byte UTF-8), a leading UTF-8 byte order mark. Objects keep the order
- * of their members; a repeated key keeps the first position and the last value. cJSON does none of
- * that and needs four times the file in memory; it stays in use for the small hand-written files.
+ * surrogate escapes (kept as 3-byte UTF-8), a leading UTF-8 byte order mark. \u0000 becomes the two
+ * bytes TDC_UTF8_NUL (io/utf8_step.h), which raw text cannot hold: texts are never cut by it.
+ * Objects keep the order of their members; a repeated key keeps the first position and the last
+ * value. cJSON does none of that and needs four times the file in memory; it stays in use for the
+ * small hand-written files.
  *
  * Two layers: a cursor that walks over an object member by member without building anything, and a
  * tree for one value. A dump of a GB is walked with the cursor, one small tree at a time.
@@ -21,7 +23,7 @@ enum tdc_json_kind {
     TDC_JSON_TRUE,
     TDC_JSON_INTEGER, /* text: digits as Python prints them ("-0" is "0"); number: nearest double */
     TDC_JSON_FLOAT,   /* number; NaN and infinities included. text: the digits as written */
-    TDC_JSON_STRING,  /* text: UTF-8 after escapes, may contain NUL */
+    TDC_JSON_STRING,  /* text: UTF-8 after escapes, without NUL */
     TDC_JSON_LIST,
     TDC_JSON_OBJECT
 };
@@ -44,6 +46,8 @@ struct tdc_json_cursor {
     const char *start, *at, *end;
     const char *name; /* of the file, for messages */
     size_t depth;
+    bool ended;      /* the failure is that the text stops where more had to come */
+    size_t repeated; /* keys that came again in trees read so far: an earlier value was dropped */
 };
 
 void tdc_json_start(struct tdc_json_cursor *cursor, const char *name, const char *bytes,

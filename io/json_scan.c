@@ -7,11 +7,11 @@
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-tdc_status tdc_json_wrong(const struct tdc_json_cursor *cursor, const char *what,
-                          struct tdc_error *error)
+tdc_status tdc_json_wrong(struct tdc_json_cursor *cursor, const char *what, struct tdc_error *error)
 {
     size_t line = 1, column = 1;
     const char *line_start = cursor->start;
+    cursor->ended = cursor->at == cursor->end;
     for (;;) {
         size_t left = (size_t)(cursor->at - line_start);
         const char *feed = left == 0 ? NULL : memchr(line_start, '\n', left);
@@ -26,13 +26,13 @@ tdc_status tdc_json_wrong(const struct tdc_json_cursor *cursor, const char *what
                     column, what);
 }
 
-tdc_status tdc_json_ended(const struct tdc_json_cursor *cursor, const char *what,
-                          struct tdc_error *error)
+tdc_status tdc_json_ended(struct tdc_json_cursor *cursor, const char *what, struct tdc_error *error)
 {
     char text[80];
     struct tdc_json_cursor end = *cursor;
     end.at = end.end;
     snprintf(text, sizeof text, "ends in the middle of %s (truncated?)", what);
+    cursor->ended = true;
     return tdc_json_wrong(&end, text, error);
 }
 
@@ -295,9 +295,10 @@ static uint32_t four_hex_digits(const char *at)
     return code;
 }
 
+/* NUL takes the two bytes that TDC_UTF8_NUL is, so that no name ends before its time. */
 static char *write_character(char *to, uint32_t code)
 {
-    if (code < 0x80) {
+    if (code != 0 && code < 0x80) {
         *to++ = (char)code;
     } else if (code < 0x800) {
         *to++ = (char)(0xc0 | code >> 6);

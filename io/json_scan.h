@@ -55,10 +55,10 @@ static inline void tdc_json_pass_space(struct tdc_json_cursor *cursor)
 }
 
 /* "name: line 3 column 7: what", at the cursor. */
-tdc_status tdc_json_wrong(const struct tdc_json_cursor *cursor, const char *what,
+tdc_status tdc_json_wrong(struct tdc_json_cursor *cursor, const char *what,
                           struct tdc_error *error);
 /* The input ends in the middle of `what`. */
-tdc_status tdc_json_ended(const struct tdc_json_cursor *cursor, const char *what,
+tdc_status tdc_json_ended(struct tdc_json_cursor *cursor, const char *what,
                           struct tdc_error *error);
 tdc_status tdc_json_no_memory(const struct tdc_json_cursor *cursor, struct tdc_error *error);
 

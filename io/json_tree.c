@@ -89,6 +89,7 @@ static struct tdc_json *place_node(struct tree_builder *builder, size_t text_roo
         node = (struct tdc_json *)(uintptr_t)find_member(&builder->open[builder->depth - 1],
                                                          builder->key, builder->key_length);
     if (node != NULL) {
+        builder->cursor->repeated++;
         *node =
             (struct tdc_json){.key = node->key, .key_length = node->key_length, .next = node->next};
         *text = text_room != 0 ? tdc_arena_take(builder->arena, text_room) : NULL;

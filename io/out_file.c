@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,61 +11,7 @@
 #include <unistd.h>
 
 #include "io/error.h"
-
-/* ---- the table of temporaries --------------------------------------------------------------- */
-
-/* FREE -> FILLING -> LISTED -> FREE by who writes the file. tdc_out_files_remove borrows a LISTED
- * slot (-> REMOVING -> LISTED), so that the name cannot change under it. */
-enum slot_state {
-    SLOT_FREE,
-    SLOT_FILLING,
-    SLOT_LISTED,
-    SLOT_REMOVING
-};
-
-#define SLOTS 64
-
-static struct {
-    atomic_int state;
-    char path[PATH_MAX];
-} slots[SLOTS];
-
-_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler uses the table");
-
-/* -1 when all are taken. */
-static int slot_claim(void)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        int expected = SLOT_FREE;
-        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_FILLING))
-            return i;
-    }
-    return -1;
-}
-
-/* Waits for a tdc_out_files_remove in another thread, which takes one unlink. In the thread of the
- * signal handler itself the slot is never found borrowed: the handler has ended by then. */
-static void slot_take_back(int slot, int next)
-{
-    int expected = SLOT_LISTED;
-    while (!atomic_compare_exchange_weak(&slots[slot].state, &expected, next)) {
-        expected = SLOT_LISTED;
-        sched_yield();
-    }
-}
-
-void tdc_out_files_remove(void)
-{
-    int saved = errno;
-    for (int i = 0; i < SLOTS; i++) {
-        int expected = SLOT_LISTED;
-        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_REMOVING)) {
-            unlink(slots[i].path);
-            atomic_store(&slots[i].state, SLOT_LISTED);
-        }
-    }
-    errno = saved;
-}
+#include "io/retry.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
@@ -82,11 +26,11 @@ static size_t folder_length(const char *path)
 static bool temporary_name(char name[PATH_MAX], const char *path)
 {
     uint64_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+    if (TDC_RETRY(getrandom(&random, sizeof random, 0)) != (ssize_t)sizeof random)
         return false;
-    size_t folder = folder_length(path);
-    int length = snprintf(name, PATH_MAX, "%.*s.tdcmp-%016llx.tmp", (int)folder, path,
-                          (unsigned long long)random);
+    int length =
+        snprintf(name, PATH_MAX, "%.*s" TDC_LISTED_PREFIX "%.16s-%016llx" TDC_LISTED_SUFFIX,
+                 (int)folder_length(path), path, tdc_boot_name(), (unsigned long long)random);
     if (length < 0 || length >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return false;
@@ -94,34 +38,32 @@ static bool temporary_name(char name[PATH_MAX], const char *path)
     return true;
 }
 
-/* Listed before it exists, so that no signal finds it unlisted. */
-static int create_listed(int slot, const char *path)
+static bool create_temporary(const char *path, struct tdc_listed_file *file)
 {
+    char name[PATH_MAX];
     for (int attempt = 0; attempt < 16; attempt++) {
-        if (!temporary_name(slots[slot].path, path))
-            return -1;
-        atomic_store(&slots[slot].state, SLOT_LISTED);
-        int fd = open(slots[slot].path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0)
-            return fd;
-        int number = errno;
-        slot_take_back(slot, SLOT_FILLING);
-        errno = number;
-        if (number != EEXIST)
-            return -1;
+        if (!temporary_name(name, path))
+            return false;
+        if (tdc_listed_create(name, true, file))
+            return true;
+        if (errno != EEXIST)
+            return false;
     }
-    return -1;
+    return false;
+}
+
+static void sweep_beside(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)folder_length(path), path);
+    tdc_listed_sweep(folder);
 }
 
 static void forget(struct tdc_out_file *file)
 {
-    if (file->fd >= 0)
-        close(file->fd);
-    if (file->slot >= 0)
-        slot_take_back(file->slot, SLOT_FREE);
+    tdc_listed_forget(&file->temporary);
     free(file->path);
-    free(file->temporary);
-    *file = (struct tdc_out_file){.fd = -1, .slot = -1};
+    *file = TDC_OUT_FILE_NONE;
 }
 
 static tdc_status refuse_bad_target(const char *path, struct tdc_error *error)
@@ -139,30 +81,25 @@ static tdc_status refuse_bad_target(const char *path, struct tdc_error *error)
 
 tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error)
 {
-    *file = (struct tdc_out_file){.fd = -1, .slot = -1};
+    *file = TDC_OUT_FILE_NONE;
     tdc_status status = refuse_bad_target(path, error);
     if (status != TDC_OK)
         return status;
-    int slot = slot_claim();
-    if (slot < 0)
-        return tdc_fail(error, TDC_ERR_SYSTEM, "%s: more than %d results are being written at once",
-                        path, SLOTS);
-    int fd = create_listed(slot, path);
-    if (fd < 0) {
+    sweep_beside(path);
+    file->path = strdup(path);
+    if (file->path == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    if (!create_temporary(path, &file->temporary)) {
         int number = errno;
-        atomic_store(&slots[slot].state, SLOT_FREE);
+        forget(file);
+        if (number == EUSERS)
+            return tdc_fail(error, TDC_ERR_SYSTEM,
+                            "%s: more than %d results are being written at once", path,
+                            TDC_LISTED_FILES);
         return tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be created", path);
     }
-    file->fd = fd;
-    file->slot = slot;
-    file->path = strdup(path);
-    file->temporary = strdup(slots[slot].path);
-    if (file->path == NULL || file->temporary == NULL) {
-        unlink(slots[slot].path);
-        forget(file);
-        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
-    }
-    if (fchmod(fd, 0640) != 0) {
+    file->fd = file->temporary.fd;
+    if (fchmod(file->fd, 0640) != 0) {
         status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be given its mode", path);
         tdc_out_file_discard(file);
     }
@@ -174,7 +111,7 @@ static void flush_folder(const char *path)
 {
     size_t length = folder_length(path);
     char *folder = length == 0 ? strdup(".") : strndup(path, length);
-    int fd = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = folder == NULL ? -1 : TDC_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);
@@ -182,35 +119,76 @@ static void flush_folder(const char *path)
     free(folder);
 }
 
-tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error)
+/* Network file systems report a full disk when a descriptor is closed; the lock is to stay until
+ * the file has its name. So a second descriptor of it is closed. */
+static int flush_file(int fd)
+{
+    /* EINVAL: a file system without flushing. */
+    if (TDC_RETRY(fsync(fd)) != 0 && errno != EINVAL)
+        return errno;
+    int second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (second < 0)
+        return errno;
+    return close(second) != 0 && errno != EINTR ? errno : 0;
+}
+
+/* Not every file system has the first, nor the second; the third leaves others a moment to come
+ * between. */
+static int rename_exclusively(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (link(from, to) == 0) {
+        unlink(from);
+        return 0;
+    }
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
+        return errno;
+    if (access(to, F_OK) == 0)
+        return EEXIST;
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
+static tdc_status commit(struct tdc_out_file *file, bool exclusive, struct tdc_error *error)
 {
     if (file->fd < 0)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "a result was completed twice");
     tdc_status status = TDC_OK;
-    /* EINVAL: a file system without flushing. */
-    if (fsync(file->fd) != 0 && errno != EINVAL)
-        status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be written", file->path);
-    /* Network file systems report a full disk only here. */
-    int closed = close(file->fd);
-    file->fd = -1;
-    if (status == TDC_OK && closed != 0 && errno != EINTR)
-        status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be written", file->path);
-    if (status == TDC_OK && rename(file->temporary, file->path) != 0)
-        status =
-            tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s: cannot be put in place", file->path);
+    const char *temporary = tdc_listed_path(&file->temporary);
+    int number = flush_file(file->fd);
+    if (number != 0)
+        status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be written", file->path);
+    if (status == TDC_OK) {
+        number = exclusive                            ? rename_exclusively(temporary, file->path)
+                 : rename(temporary, file->path) != 0 ? errno
+                                                      : 0;
+        if (number != 0)
+            status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be put in place",
+                                    file->path);
+    }
     if (status != TDC_OK)
-        unlink(file->temporary);
+        unlink(temporary);
     else
         flush_folder(file->path);
     forget(file);
     return status;
 }
 
+tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error)
+{
+    return commit(file, false, error);
+}
+
+tdc_status tdc_out_file_commit_new(struct tdc_out_file *file, struct tdc_error *error)
+{
+    return commit(file, true, error);
+}
+
 void tdc_out_file_discard(struct tdc_out_file *file)
 {
-    if (file->temporary == NULL)
-        return;
-    unlink(file->temporary);
+    tdc_listed_remove(&file->temporary);
     forget(file);
 }
 

@@ -10,7 +10,8 @@ static bool is_continuation(unsigned char c)
 }
 
 /*
- * Decodes one character, lone surrogates in their 3-byte form included; returns its length. A byte
+ * Decodes one character, lone surrogates in their 3-byte form and the NUL of TDC_UTF8_NUL included;
+ * returns its length. A byte
  * that begins no character is taken as Python's surrogateescape does: 0xdc00 + byte.
  */
 static size_t decode(const char *text, size_t left, uint32_t *code)
@@ -22,7 +23,8 @@ static size_t decode(const char *text, size_t left, uint32_t *code)
     }
     unsigned char bytes[4] = {0};
     memcpy(bytes, text, left < 4 ? left : 4);
-    if (first >= 0xc2 && first < 0xe0 && is_continuation(bytes[1])) {
+    bool nul = first == 0xc0 && bytes[1] == 0x80;
+    if (nul || (first >= 0xc2 && first < 0xe0 && is_continuation(bytes[1]))) {
         *code = (first & 0x1f) << 6 | (bytes[1] & 0x3fu);
         return 2;
     }

@@ -52,6 +52,7 @@ tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *sp
     made->sheet_rows = sheet_rows;
     made->escape_formulas = spec->escape_formulas;
     made->object = spec->object;
+    made->exclusive = spec->exclusive;
     tdc_status status = tdc_out_file_open(spec->path, &made->file, error);
     if (status == TDC_OK && !tdc_byte_writer_start(&made->writer, made->file.fd))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", spec->path);
@@ -103,7 +104,8 @@ tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error)
     else
         status = sink->backend->end(sink, error);
     if (status == TDC_OK)
-        status = tdc_out_file_commit(&sink->file, error);
+        status = sink->exclusive ? tdc_out_file_commit_new(&sink->file, error)
+                                 : tdc_out_file_commit(&sink->file, error);
     tdc_sink_discard(sink);
     return status;
 }

@@ -16,11 +16,13 @@
 struct tdc_sink;
 
 struct tdc_sink_spec {
-    const char *path;           /* final name of the file; replaced if it exists */
+    const char *path;           /* final name of the file */
+    bool exclusive;             /* fail if it exists; else it is replaced */
     const char *const *columns; /* UTF-8 names */
     size_t column_count;
-    size_t rows;       /* how many rows will come: decides whether the sheet is split */
-    const char *sheet; /* xlsx: name of the only sheet; split tables use part_0, part_1, ... */
+    size_t rows; /* how many rows will come, which xlsx takes at its word; decides about a split */
+    /* xlsx: name of the only sheet, letters and digits; split tables use part_0, part_1, ... */
+    const char *sheet;
     /* xlsx: bold framed header as pandas writes it */
     bool header_style;
     /* xlsx: frozen header, filters, widths by column content kind; json and csv: no effect */
@@ -30,8 +32,7 @@ struct tdc_sink_spec {
      * before it, half or full width) get a leading apostrophe in csv; xlsx always writes texts as
      * texts. */
     bool escape_formulas;
-    /* xlsx: store yellow as ARGB 00FFFF00, as the original tool does, not as FFFFFF00. Files that
-     * need zip64 records keep FFFFFF00. */
+    /* xlsx: store yellow as ARGB 00FFFF00, as the original tool does, not as FFFFFF00 */
     bool argb_yellow;
     /* json: an object with the rows as its member "rows", and what tdc_sink_tail gives behind it;
      * otherwise the file is the array of rows */

@@ -25,13 +25,14 @@ extern const struct tdc_sink_backend tdc_xlsx_backend;
 struct tdc_sink {
     const struct tdc_sink_backend *backend;
     struct tdc_out_file file;
-    struct tdc_byte_writer writer; /* of the file; xlsx: of the sheet's own temporary */
+    struct tdc_byte_writer writer; /* to the file; xlsx: through its zip archive */
     size_t column_count;
     size_t sheet_rows; /* a table of so many rows or more is split */
     uint64_t rows;     /* written so far */
     bool escape_formulas;
     bool object;            /* json: rows are a member */
     const char *tail;       /* json: the other members, NULL: none */
+    bool exclusive;         /* do not replace a file */
     void *state;            /* of the backend */
     struct tdc_error first; /* the failure that ended it, TDC_OK while none */
 };

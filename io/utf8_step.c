@@ -14,6 +14,10 @@ uint32_t tdc_utf8_step(const char *text, size_t length, size_t *taken)
     *taken = 1;
     if (first < 0x80)
         return first;
+    if (first == 0xc0 && length > 1 && bytes[1] == 0x80) {
+        *taken = 2;
+        return 0;
+    }
     size_t need = first >= 0xc2 && first <= 0xdf   ? 2
                   : (first & 0xf0) == 0xe0         ? 3
                   : first >= 0xf0 && first <= 0xf4 ? 4
@@ -33,6 +37,22 @@ uint32_t tdc_utf8_step(const char *text, size_t length, size_t *taken)
         high = 0xbf;
     }
     return character;
+}
+
+void tdc_utf8_add(struct tdc_text *out, const char *text, size_t length)
+{
+    size_t plain_from = 0;
+    for (size_t at = 0; at < length;) {
+        size_t taken;
+        uint32_t character = tdc_utf8_step(text + at, length - at, &taken);
+        if (character == 0 || character == TDC_UTF8_REPLACEMENT) {
+            tdc_text_add(out, text + plain_from, at - plain_from);
+            tdc_text_adds(out, TDC_UTF8_REPLACEMENT_TEXT);
+            plain_from = at + taken;
+        }
+        at += taken;
+    }
+    tdc_text_add(out, text + plain_from, length - plain_from);
 }
 
 size_t tdc_utf16_prefix(const char *text, size_t length, size_t units)

@@ -1,6 +1,7 @@
 #include "io/yaml_map.h"
 #include "io/error.h"
 #include "io/key_index.h"
+#include "io/utf8_step.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,6 +157,26 @@ static tdc_status refuse_marks(const struct yaml_builder *builder, unsigned line
     return TDC_OK;
 }
 
+/* A copy in which NUL is TDC_UTF8_NUL, as in the names of dumps. */
+static const char *keep_text(struct tdc_arena *arena, const char *value, size_t length)
+{
+    size_t nuls = 0;
+    for (size_t i = 0; i < length; i++)
+        nuls += value[i] == '\0';
+    if (nuls == 0)
+        return tdc_arena_text(arena, value, length);
+    char *copy = tdc_arena_take(arena, length + nuls + 1), *to = copy;
+    for (size_t i = 0; copy != NULL && i < length; i++) {
+        if (value[i] == '\0')
+            to = mempcpy(to, TDC_UTF8_NUL, 2);
+        else
+            *to++ = value[i];
+    }
+    if (copy != NULL)
+        *to = '\0';
+    return copy;
+}
+
 static tdc_status add_scalar(struct yaml_builder *builder, const yaml_event_t *event)
 {
     unsigned line = line_of(&event->start_mark);
@@ -165,9 +186,7 @@ static tdc_status add_scalar(struct yaml_builder *builder, const yaml_event_t *e
         refuse_marks(builder, line, event->data.scalar.anchor, event->data.scalar.tag);
     if (status != TDC_OK)
         return status;
-    if (length != 0 && memchr(value, '\0', length) != NULL)
-        return wrong(builder, TDC_ERR_UNSUPPORTED, line, "text with a NUL character");
-    const char *text = tdc_arena_text(builder->arena, value, length);
+    const char *text = keep_text(builder->arena, value, length);
     if (text == NULL)
         return no_memory(builder);
     if (expects_key(builder))

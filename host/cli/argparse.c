@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/cli/command.h"
+
 struct parsing {
     const char *program, *example;
     struct tdc_argument *arguments;
@@ -44,7 +46,8 @@ static int fail(const struct parsing *parsing, const char *what, const char *whi
                 const char *rest)
 {
     print_usage(stderr, parsing);
-    fprintf(stderr, "%s: error: %s%s%s\n", parsing->program, what, which, rest);
+    fprintf(stderr, "%s: error: %s%s%s\n", parsing->program, what, tdc_shown(which),
+            tdc_shown(rest));
     return 2;
 }
 

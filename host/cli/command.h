@@ -8,6 +8,8 @@
 #ifndef TDC_CLI_COMMAND_H
 #define TDC_CLI_COMMAND_H
 
+#include <stdio.h>
+
 #include "tdcmp.h"
 
 enum {
@@ -29,6 +31,16 @@ int tdc_msprobe_form(int argc, char **argv);
 int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
+
+/* ---- names on the terminal ------------------------------------------------------------------- */
+
+/* Whatever comes from a file or its name goes to the terminal through one of these. */
+void tdc_show(FILE *stream, const char *text);
+/* The same for a text of several lines. */
+void tdc_show_lines(FILE *stream, const char *text);
+/* For arguments of printf: the text itself when it is harmless, else a copy that lasts until the
+ * sixteenth next one is made. For the main thread alone. */
+const char *tdc_shown(const char *text);
 
 /* ---- messages on stderr ---------------------------------------------------------------------- */
 

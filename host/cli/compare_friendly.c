@@ -13,8 +13,9 @@ static const char usage[] =
     "\n"
     "usage: tdcmp compare [OPTIONS] NPU BENCH\n"
     "\n"
-    "NPU is the run under test, BENCH the reference. Each is a dump.json or debug.json, a rank\n"
-    "folder, a step folder (all its ranks are compared) or a dump root (its steps).\n"
+    "NPU is the run under test, BENCH the reference. Each is a dump.json or debug.json, a rank or\n"
+    "process folder, a step folder (all its ranks are compared) or a dump root (its steps, also\n"
+    "those below graph and pynative).\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
@@ -24,7 +25,7 @@ static const char usage[] =
     "      --stack FILE         call stacks to show (default: stack.json beside the NPU json)\n"
     "      --no-stack           do not show call stacks\n"
     "      --no-advice          do not write the advisor file\n"
-    "      --allow-unmatched    rows without a partner do not make the exit code 1\n"
+    "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
     "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
     "                           cache, past it when not), mmap, pread (network file systems), "
@@ -160,12 +161,15 @@ static bool take_options(int argc, char **argv, struct settings *settings)
         return false;
     }
     settings->request.options.highlight = !settings->no_highlight;
+    tdc_settle_match_options(&settings->request.options);
     return true;
 }
 
-static int exit_code(const struct settings *settings, const struct tdc_run *run)
+static int exit_code(const struct settings *settings, const struct tdc_task_list *tasks,
+                     const struct tdc_run *run)
 {
-    bool trouble = false, different = false;
+    bool trouble = tasks->empty != 0;
+    bool different = tasks->left_out != 0 && !settings->allow_unmatched;
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_summary summary;
         if (run->items[i].table == NULL) {
@@ -226,7 +230,7 @@ int tdc_command_compare(int argc, char **argv)
     } else {
         if (!request->quiet)
             tdc_print_summary(request, &run);
-        code = exit_code(&settings, &run);
+        code = exit_code(&settings, &tasks, &run);
     }
     tdc_run_free(&run);
     tdc_tasks_free(&tasks);

@@ -10,6 +10,7 @@
 #include "host/cli/argparse.h"
 #include "host/cli/command.h"
 #include "host/cli/config_file.h"
+#include "host/cli/match_options.h"
 #include "host/cli/parse.h"
 
 /* compare.json is written by hand: a few lines. */
@@ -72,7 +73,7 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
 
 static void log_error(const char *text)
 {
-    fprintf(stderr, "[ERROR] %s\n", text);
+    fprintf(stderr, "[ERROR] %s\n", tdc_shown(text));
 }
 
 static void log_message(void *context, tdc_message_level level, const char *text)
@@ -82,7 +83,9 @@ static void log_message(void *context, tdc_message_level level, const char *text
     static const char *const labels[] = {[TDC_MESSAGE_INFO] = "INFO",
                                          [TDC_MESSAGE_WARNING] = "WARNING",
                                          [TDC_MESSAGE_ERROR] = "ERROR"};
-    fprintf(stderr, "[%s] %s\n", labels[level], text);
+    fprintf(stderr, "[%s] ", labels[level]);
+    tdc_show(stderr, text);
+    fputc('\n', stderr);
 }
 
 /* ---- compare.json ---------------------------------------------------------------------------- */
@@ -151,10 +154,10 @@ static void print_items(const struct tdc_run *run)
     for (size_t i = 0; i < run->count; i++) {
         const struct tdc_run_item *item = &run->items[i];
         if (item->table == NULL)
-            fprintf(stderr, "[ERROR] %s%s%s\n", item->task->rank,
-                    item->task->rank[0] != '\0' ? ": " : "", item->error.message);
+            fprintf(stderr, "[ERROR] %s%s%s\n", tdc_shown(item->task->rank),
+                    item->task->rank[0] != '\0' ? ": " : "", tdc_shown(item->error.message));
         for (size_t k = 0; k < item->file_count; k++)
-            fprintf(stderr, "[INFO] %s\n", item->files[k]);
+            fprintf(stderr, "[INFO] %s\n", tdc_shown(item->files[k]));
     }
 }
 
@@ -217,7 +220,7 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     }
     int code = 0;
     if (status == TDC_ERR_NOTHING) {
-        fprintf(stderr, "[WARNING] %s\n", error.message);
+        fprintf(stderr, "[WARNING] %s\n", tdc_shown(error.message));
     } else if (status != TDC_OK) {
         if (error.message[0] != '\0')
             print_failure(&error);
@@ -283,6 +286,7 @@ static int compare(int argc, char **argv, bool pytorch)
     request.options.context = &said;
     if (!apply_own_arguments(arguments, &request))
         return 2;
+    tdc_settle_match_options(&request.options);
     request.options.fuzzy = arguments[ARG_FUZZY].given;
     request.options.highlight =
         arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;

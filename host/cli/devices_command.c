@@ -20,7 +20,8 @@ static const char usage[] =
 static void print_line(void *context, const char *text)
 {
     (void)context;
-    puts(text);
+    tdc_show(stdout, text);
+    putchar('\n');
 }
 
 int tdc_command_devices(int argc, char **argv)

@@ -10,8 +10,8 @@
 
 #include "host/cli/command.h"
 
-/* step folders, then rank folders */
-#define DEPTH 2
+/* graph or pynative, step folders, then rank or process folders */
+#define DEPTH 3
 
 static bool add_place(struct tdc_dump_places *places, const char *path, const char *folder)
 {
@@ -29,7 +29,16 @@ static bool add_place(struct tdc_dump_places *places, const char *path, const ch
 
 static int is_wanted(const struct dirent *entry)
 {
-    return strncmp(entry->d_name, "step", 4) == 0 || strncmp(entry->d_name, "rank", 4) == 0;
+    static const char *const starts[] = {"step", "rank", "proc"};
+    if (strcmp(entry->d_name, "proc") == 0)
+        return false; /* a process has a number */
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        size_t length = strlen(starts[i]);
+        if (strncmp(entry->d_name, starts[i], length) == 0 &&
+            strspn(entry->d_name + length, "0123456789") == strlen(entry->d_name + length))
+            return true;
+    }
+    return strcmp(entry->d_name, "graph") == 0 || strcmp(entry->d_name, "pynative") == 0;
 }
 
 static bool search(struct tdc_dump_places *places, const char *path, const char *folder, int depth)
@@ -60,6 +69,10 @@ static bool search(struct tdc_dump_places *places, const char *path, const char 
     }
     if (count >= 0)
         free(entries);
+    if (fine && count <= 0 && depth > 0) {
+        tdc_complain("warning: %s: no dump.json in it: nothing was dumped, or not yet", path);
+        places->empty++;
+    }
     return fine;
 }
 
@@ -75,7 +88,9 @@ bool tdc_dump_places_find(const char *path, struct tdc_dump_places *places)
     if (!fine)
         tdc_complain("out of memory");
     else if (places->count == 0)
-        tdc_complain("%s: no dump.json in it, in its rank folders or in its step folders", path);
+        tdc_complain("%s: no dump.json in it, nor in rank*, proc*, step*, graph or pynative below "
+                     "it",
+                     path);
     if (fine && places->count != 0)
         return true;
     tdc_dump_places_free(places);

@@ -1,4 +1,6 @@
 /* main.c - which command, and what to do when interrupted. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +17,14 @@ static const char usage[] =
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  devices             which devices there are, or why there is none\n"
+    "  bench A B           the speed of comparing two dumps of yours, warm and cold\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
+    "  bench kernels       the arithmetic alone, each CPU variant\n"
+    "  bench io            how fast files are read\n"
     "  bench match         how the time to match names grows with the records\n"
+    "  bench make          writes a synthetic dump\n"
+    "  bench device        how fast a card compares, hop by hop\n"
+    "  bench reference     the float64 reference of operators\n"
     "  --version           version of program and library\n"
     "  COMMAND --help      options and an example of a command\n"
     "\n"
@@ -29,6 +37,26 @@ static const char usage[] =
     "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
+
+/* A closed descriptor 0, 1 or 2 would be the first file opened: messages would go into results. */
+static bool open_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
+}
+
+/* What a command printed may have met a full disk. */
+static int check_output(int code)
+{
+    int number = fflush(stdout) == 0 ? 0 : errno;
+    if (number == 0 && ferror(stdout) == 0)
+        return code;
+    tdc_complain("the standard output cannot be written%s%s", number != 0 ? ": " : "",
+                 number != 0 ? strerror(number) : "");
+    return TDC_EXIT_TROUBLE;
+}
 
 /* Results get their names only when complete: removing the temporaries leaves nothing broken. */
 static void interrupted(int number)
@@ -47,7 +75,10 @@ static void watch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
     /* a full disk or a file size limit is an error code of write, not a death */
     signal(SIGXFSZ, SIG_IGN);
 }
@@ -70,9 +101,8 @@ static int run_command(int argc, char **argv)
     return TDC_EXIT_TROUBLE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    watch_signals();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         fputs(usage, argc < 2 ? stderr : stdout);
@@ -85,4 +115,12 @@ int main(int argc, char **argv)
     int code = run_command(argc, argv);
     tdc_devices_end();
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (!open_standard_files())
+        return TDC_EXIT_TROUBLE;
+    watch_signals();
+    return check_output(run(argc, argv));
 }

@@ -59,7 +59,7 @@ struct settings {
 struct showing {
     const struct settings *settings;
     const tdc_dump *npu, *bench; /* at hand */
-    size_t rows, lonely;         /* of all dumps */
+    size_t rows, lonely;         /* of all dumps; a dump without a counterpart counts as one */
     struct tdc_suggestion suggestion;
 };
 
@@ -96,30 +96,14 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
-/* Names come from files: what would move the cursor or end the line is shown as \\xNN. */
-static void print_name(const char *name)
-{
-    static const char control[] =
-        "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
-        "\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
-    for (;;) {
-        size_t length = strcspn(name, control);
-        fwrite(name, 1, length, stdout);
-        if (name[length] == '\0')
-            break;
-        printf("\\x%02x", (unsigned char)name[length]);
-        name += length + 1;
-    }
-}
-
 static void print_pair(const struct showing *showing, tdc_match *match, size_t pair, size_t npu,
                        size_t bench)
 {
-    print_name(npu != TDC_NO_RECORD ? tdc_dump_record_name(showing->npu, npu) : "-");
+    tdc_show(stdout, npu != TDC_NO_RECORD ? tdc_dump_record_name(showing->npu, npu) : "-");
     putchar('\t');
-    print_name(bench != TDC_NO_RECORD ? tdc_dump_record_name(showing->bench, bench) : "-");
+    tdc_show(stdout, bench != TDC_NO_RECORD ? tdc_dump_record_name(showing->bench, bench) : "-");
     putchar('\t');
-    print_name(tdc_match_reason(match, pair));
+    tdc_show(stdout, tdc_match_reason(match, pair));
     putchar('\n');
 }
 
@@ -162,7 +146,7 @@ static tdc_status show(struct showing *showing, struct tdc_error *error)
     showing->lonely += lonely;
     showing->rows += tdc_match_pairs(match);
     fprintf(stderr, "tdcmp: matched by %s: %zu rows, %zu without a partner\n",
-            tdc_match_method(match), tdc_match_pairs(match), lonely);
+            tdc_shown(tdc_match_method(match)), tdc_match_pairs(match), lonely);
     if (settings->suggest)
         status = suggest(showing, match, error);
     if (status == TDC_OK && settings->save != NULL)
@@ -201,9 +185,9 @@ static tdc_status match_tasks(struct showing *showing, const struct tdc_task_lis
     for (size_t i = 0; i < tasks->count && status == TDC_OK; i++) {
         if (tasks->count > 1 && !settings->suggest) {
             printf("# ");
-            print_name(tasks->tasks[i].npu);
+            tdc_show(stdout, tasks->tasks[i].npu);
             printf(" against ");
-            print_name(tasks->tasks[i].bench);
+            tdc_show(stdout, tasks->tasks[i].bench);
             printf("\n");
         }
         status = match_task(showing, &tasks->tasks[i], error);
@@ -223,6 +207,7 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
+    tdc_settle_match_options(&settings->options);
     if (settings->help || argc - optind == 2)
         return true;
     tdc_complain("match takes two dumps, NPU and BENCH; %d given (tdcmp match --help)",
@@ -237,18 +222,17 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     struct showing showing = {.settings = settings};
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
-    if (status == TDC_OK)
+    if (status == TDC_OK) {
+        showing.lonely = tasks.left_out + tasks.empty;
         status = match_tasks(&showing, &tasks, &error);
+    }
     tdc_tasks_free(&tasks);
     tdc_suggestion_free(&showing.suggestion);
-    bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (status != TDC_OK)
         tdc_complain("%s", error.message);
-    else if (!written)
-        tdc_complain("the pairs could not be written");
     else if (showing.rows == 0)
         tdc_complain("there is nothing to match: neither dump has a row");
-    if (status != TDC_OK || !written || showing.rows == 0)
+    if (status != TDC_OK || showing.rows == 0)
         return TDC_EXIT_TROUBLE;
     return showing.lonely == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
 }

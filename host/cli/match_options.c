@@ -1,5 +1,12 @@
 #include "host/cli/match_options.h"
 
+void tdc_settle_match_options(struct tdc_options *options)
+{
+    struct tdc_options defaults;
+    tdc_options_init(&defaults, options->rules);
+    options->auto_mapping = defaults.auto_mapping;
+}
+
 bool tdc_take_match_option(int option, const char *value, struct tdc_options *options)
 {
     switch (option) {

@@ -29,6 +29,10 @@ enum {
     "      --cell-mapping[=FILE]   Cell names to Module names; FILE has lines `a.Dense: a.Linear`\n"
 /* clang-format on */
 
+/* What the rules decide where no option did, once all options are taken: names are translated
+ * between frameworks by the sound rules alone. */
+void tdc_settle_match_options(struct tdc_options *options);
+
 /* True when the option was one of these. */
 bool tdc_take_match_option(int option, const char *value, struct tdc_options *options);
 

@@ -9,10 +9,14 @@ void tdc_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fputs("tdcmp: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char *text;
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
+    fputs("tdcmp: ", stderr);
+    tdc_show(stderr, length >= 0 ? text : format);
+    fputc('\n', stderr);
+    if (length >= 0)
+        free(text);
 }
 
 void tdc_print_message(void *context, tdc_message_level level, const char *text)

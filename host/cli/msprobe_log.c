@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/cli/command.h"
+
 /* 0 debug, 1 info, 2 warning, 3 error, 4 silent */
 static int lowest_level(void)
 {
@@ -42,10 +44,15 @@ void tdc_msprobe_log(void *context, tdc_message_level level, const char *text)
     localtime_r(&now, &local);
     strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%S", &local);
     printf("%s (%d) [%s] ", stamp, (int)getpid(), labels[level]);
-    while (*text != '\0') {
-        size_t unsafe = unsafe_length(text);
-        putchar(unsafe != 0 ? '_' : *text);
-        text += unsafe != 0 ? unsafe : 1;
+    char *line = strdup(text), *to = line;
+    for (size_t unsafe; to != NULL && *text != '\0'; text += unsafe != 0 ? unsafe : 1) {
+        unsafe = unsafe_length(text);
+        *to++ = unsafe != 0 ? '_' : *text;
     }
+    if (to != NULL)
+        *to = '\0';
+    /* what msprobe lets pass and a terminal would obey */
+    tdc_show(stdout, line != NULL ? line : "(out of memory)");
     putchar('\n');
+    free(line);
 }

@@ -14,9 +14,10 @@ static const char usage[] =
     "\n"
     "usage: tdcmp precheck [OPTIONS] DUMP\n"
     "\n"
-    "DUMP is a dump.json, a rank folder, a step folder (all its ranks) or a dump root. Each API\n"
-    "call's outputs and gradients are computed again from its recorded inputs and compared. Dumps\n"
-    "with statistics alone get random inputs, computed on this machine in the recorded dtype.\n"
+    "DUMP is a dump.json, a rank or process folder, a step folder (all its ranks) or a dump root.\n"
+    "Each API call's outputs and gradients are computed again from its recorded inputs and\n"
+    "compared. Dumps with statistics alone get random inputs, computed on this machine in the\n"
+    "recorded dtype.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "      --max-abs-err T      a slot passes when MaxAbsErr is below T (default 0.0001)\n"
@@ -30,13 +31,14 @@ static const char usage[] =
     "      --resume FILE        go on with this accuracy_checking_result_*.csv\n"
     "      --save-error-data    keep tensors of failing calls that were executed\n"
     "      --no-json            no details as JSON, the CSV files only\n"
-    "      --explain CALL       show one call: inputs, worst elements, ULPs; writes no files\n"
+    "      --explain CALL       show one call, by any name of the tables: inputs, worst elements,\n"
+    "                           ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
     "  -q, --quiet              no progress, no summary\n"
     "  -h, --help               this text\n"
     "\n"
-    "exit code: 0 no slot fails, 1 some do, 2 something could not be checked at all\n"
+    "exit code: 0 no slot fails, 1 some do, 2 a dump could not be checked, or nothing of it\n"
     "\n"
     "example: tdcmp precheck npu_dump/step0/rank0 -o result\n";
 
@@ -76,7 +78,7 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    bool list, quiet, help;
+    bool no_json, list, quiet, help;
 };
 
 static bool wrong(const char *option, const char *value, const char *expected)
@@ -116,7 +118,7 @@ static bool take_option(struct settings *settings, int option)
         options->save_error_data = true;
         return true;
     case OPTION_NO_JSON:
-        options->json = false;
+        settings->no_json = true;
         return true;
     case OPTION_EXPLAIN:
         settings->explain = optarg;
@@ -139,6 +141,15 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
+/* What the profile decides where no option did. The words have no -f: any framework is taken. */
+static void settle(struct settings *settings)
+{
+    struct tdc_precheck_options defaults;
+    tdc_precheck_options_init(&defaults, settings->options.profile);
+    settings->options.json = defaults.json && !settings->no_json;
+    settings->options.check_files = defaults.check_files;
+}
+
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
@@ -146,6 +157,7 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     while ((option = getopt_long(argc, argv, "o:t:qh", long_options, NULL)) != -1)
         if (!take_option(settings, option))
             return false;
+    settle(settings);
     if (settings->help || settings->list || argc - optind == 1)
         return true;
     tdc_complain("precheck takes one dump; %d given (tdcmp precheck --help)", argc - optind);
@@ -180,7 +192,7 @@ static int explain(const struct settings *settings, const char *path)
     if (tdc_precheck_open(path, &settings->options, &precheck, &error) == TDC_OK)
         text = tdc_precheck_explain(precheck, settings->explain, &error);
     if (text != NULL) {
-        fputs(text, stdout);
+        tdc_show_lines(stdout, text);
         code = TDC_EXIT_SAME;
     } else {
         tdc_complain("%s", error.message);
@@ -217,7 +229,12 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
             tdc_print_precheck(place->path, precheck);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary);
-        code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+        if (summary.slots == 0 && summary.resumed == 0)
+            tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
+                         "to compare",
+                         place->path, (unsigned long long)summary.calls);
+        else
+            code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
     }
     tdc_precheck_free(precheck);
     free(output);
@@ -250,6 +267,7 @@ int tdc_command_precheck(int argc, char **argv)
     } else if (settings.explain != NULL) {
         code = explain(&settings, places.places[0].path);
     } else {
+        code = places.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
         for (size_t i = 0; i < places.count; i++) {
             int one = check(&settings, &places.places[i]);
             code = one > code ? one : code;

@@ -226,6 +226,10 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
                      "--max-abs-err, --cos or --threads (-h lists them)");
         return false;
     }
+    struct tdc_precheck_options defaults;
+    tdc_precheck_options_init(&defaults, options->profile);
+    options->json = defaults.json;
+    options->check_files = defaults.check_files;
     return true;
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/cli/command.h"
+
 /* API kinds shown that do not fail: those with the largest errors. */
 #define PASSING_SHOWN 10
 /* Reasons of skipped calls shown. */
@@ -18,11 +20,11 @@ static void print_error(double value)
 
 static void print_api(const struct tdc_precheck_api *api)
 {
-    printf("  %-40s %6llu %7llu %7llu", api->name, (unsigned long long)api->calls,
+    printf("  %-40s %6llu %7llu %7llu", tdc_shown(api->name), (unsigned long long)api->calls,
            (unsigned long long)api->failing, (unsigned long long)api->skipped);
     print_error(api->worst_ulp);
     print_error(api->worst_abs);
-    printf("  %s\n", api->worst_call != NULL ? api->worst_call : "");
+    printf("  %s\n", api->worst_call != NULL ? tdc_shown(api->worst_call) : "");
 }
 
 static void print_apis(const tdc_precheck *precheck)
@@ -64,7 +66,7 @@ static void print_reasons(const tdc_precheck *precheck)
         if (shown == 0)
             printf("\nnot checked, the first reason of each API:\n");
         if (shown++ < REASONS_SHOWN)
-            printf("  %-40s %.100s\n", api.name, essence(api.skip_reason));
+            printf("  %-40s %.100s\n", tdc_shown(api.name), tdc_shown(essence(api.skip_reason)));
         else
             hidden++;
     }
@@ -76,7 +78,8 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
 {
     struct tdc_precheck_summary summary;
     tdc_precheck_summary(precheck, &summary);
-    printf("%s: %llu calls in %.2f s", dump, (unsigned long long)summary.calls, summary.seconds);
+    printf("%s: %llu calls in %.2f s", tdc_shown(dump), (unsigned long long)summary.calls,
+           summary.seconds);
     if (summary.executor != NULL)
         printf(", executed here (%s)", summary.executor);
     if (summary.resumed != 0)
@@ -94,5 +97,5 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
     printf("\n");
     for (int which = 0; which < 3; which++)
         if (tdc_precheck_file(precheck, which) != NULL)
-            printf("%s\n", tdc_precheck_file(precheck, which));
+            printf("%s\n", tdc_shown(tdc_precheck_file(precheck, which)));
 }

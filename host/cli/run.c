@@ -43,6 +43,23 @@ static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
     return npu_status != TDC_OK ? npu_status : bench_status;
 }
 
+/* A dump without records is said to be that, and not a table in which nothing has a partner. */
+static tdc_status check_records(const struct tdc_run_request *request,
+                                const struct tdc_run_item *item, struct tdc_error *error)
+{
+    bool npu = tdc_dump_records(item->npu) == 0;
+    const tdc_dump *empty = npu ? item->npu : item->bench;
+    if (tdc_dump_records(empty) != 0 || request->options.rules == TDC_RULES_COMPAT)
+        return TDC_OK;
+    const char *task = tdc_dump_task(empty);
+    bool structure = task != NULL && strcmp(task, "structure") == 0;
+    snprintf(error->message, sizeof error->message, "%s: no data in it: %s",
+             npu ? item->task->npu : item->task->bench,
+             structure ? "a dump of the structure alone"
+                       : "nothing was dumped, or it is still being written");
+    return error->status = TDC_ERR_NOTHING;
+}
+
 static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_item *item,
                           struct tdc_error *error)
 {
@@ -52,6 +69,8 @@ static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_
     warn_of_link(&request->options, item->task->npu);
     warn_of_link(&request->options, item->task->bench);
     tdc_status status = load_both(item, error);
+    if (status == TDC_OK)
+        status = check_records(request, item, error);
     if (status == TDC_OK)
         status = tdc_match_new(item->npu, item->bench, &request->options, &item->match, error);
     if (status == TDC_OK && tdc_match_pairs(item->match) == 0) {
@@ -101,12 +120,57 @@ static char *result_path(const struct tdc_run_request *request, const struct tdc
     return path;
 }
 
-static void stamp(char text[32])
+static const struct {
+    tdc_format format;
+    const char *extension;
+} formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
+
+static const char *table_stem(const struct tdc_task *task)
 {
-    time_t seconds = time(NULL);
-    struct tm local;
-    localtime_r(&seconds, &local);
-    strftime(text, 32, "%Y%m%d%H%M%S", &local);
+    return task->debug ? "debug_compare_result" : "compare_result";
+}
+
+/* msprobe gives the advice about dump.json and debug.json of one rank the same name. */
+static const char *advice_stem(const struct tdc_run_request *request, const struct tdc_task *task)
+{
+    return task->debug && request->options.rules == TDC_RULES_SOUND ? "debug_advisor" : "advisor";
+}
+
+static bool is_taken(const struct tdc_run_request *request, const struct tdc_task *task,
+                     const char *stem, const char *time_stamp, const char *extension)
+{
+    struct stat info;
+    char *path = result_path(request, task, stem, time_stamp, extension);
+    bool taken = path != NULL && lstat(path, &info) == 0;
+    free(path);
+    return taken;
+}
+
+/* Has an earlier run given one of its files a name this one would use? */
+static bool are_taken(const struct tdc_run_request *request, const struct tdc_run *run,
+                      const char *time_stamp)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_task *task = run->items[i].task;
+        bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
+                     is_taken(request, task, "data_mapping", time_stamp, "yaml");
+        for (size_t k = 0; k < 3 && !taken; k++)
+            taken = is_taken(request, task, table_stem(task), time_stamp, formats[k].extension);
+        if (taken)
+            return true;
+    }
+    return false;
+}
+
+/* One moment for all files of the run, which no other run uses: names tell runs apart, also two
+ * that start in the same second. */
+static tdc_status choose_stamp(const struct tdc_run_request *request, const struct tdc_run *run,
+                               tdc_stamp **stamp, struct tdc_error *error)
+{
+    tdc_status status = tdc_stamp_new(request->output, stamp, error);
+    while (status == TDC_OK && are_taken(request, run, tdc_stamp_text(*stamp)))
+        status = tdc_stamp_next(*stamp, error);
+    return status;
 }
 
 static tdc_status make_folder(const struct tdc_run_request *request, const struct tdc_task *task,
@@ -132,11 +196,7 @@ static tdc_status plan_outputs(const struct tdc_run_request *request, struct tdc
                                const char *time_stamp, struct tdc_output *outputs, size_t *count,
                                struct tdc_error *error)
 {
-    static const struct {
-        tdc_format format;
-        const char *extension;
-    } formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
-    const char *stem = item->task->debug ? "debug_compare_result" : "compare_result";
+    const char *stem = table_stem(item->task);
     tdc_status status = make_folder(request, item->task, error);
     for (size_t i = 0; i < 3 && status == TDC_OK; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
@@ -145,7 +205,8 @@ static tdc_status plan_outputs(const struct tdc_run_request *request, struct tdc
         if (path == NULL)
             return out_of_memory(error);
         item->files[item->file_count++] = path;
-        outputs[(*count)++] = (struct tdc_output){item->table, formats[i].format, path};
+        outputs[(*count)++] = (struct tdc_output){
+            .table = item->table, .format = formats[i].format, .path = path, .exclusive = true};
     }
     return status;
 }
@@ -216,12 +277,6 @@ static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_
     return status;
 }
 
-/* msprobe gives the advice about dump.json and debug.json of one rank the same name. */
-static const char *advice_stem(const struct tdc_run_request *request, const struct tdc_task *task)
-{
-    return task->debug && request->options.rules == TDC_RULES_SOUND ? "debug_advisor" : "advisor";
-}
-
 static tdc_status write_extras(const struct tdc_run_request *request, struct tdc_run_item *item,
                                const char *time_stamp, struct tdc_error *error)
 {
@@ -240,8 +295,6 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
                        struct tdc_error *error)
 {
     double start = now();
-    char time_stamp[32];
-    stamp(time_stamp);
     *run = (struct tdc_run){0};
     run->items = calloc(request->task_count + 1, sizeof *run->items);
     if (run->items == NULL) {
@@ -257,13 +310,16 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
             return status;
         }
     }
+    tdc_stamp *stamp = NULL;
     tdc_status status = tdc_make_folders(request->output, error);
     if (status == TDC_OK)
-        status = compare_all(request, run, time_stamp, error);
-    stamp(time_stamp); /* one moment for all, so that the set of files never hangs on the clock */
+        status = choose_stamp(request, run, &stamp, error);
+    if (status == TDC_OK)
+        status = compare_all(request, run, tdc_stamp_text(stamp), error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->items[i].table != NULL)
-            status = write_extras(request, &run->items[i], time_stamp, error);
+            status = write_extras(request, &run->items[i], tdc_stamp_text(stamp), error);
+    tdc_stamp_free(stamp);
     run->seconds = now() - start;
     return status;
 }

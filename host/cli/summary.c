@@ -19,9 +19,9 @@ static const char *paint(const char *code)
 
 static const char *label_of(const struct tdc_task *task, char label[128])
 {
-    snprintf(label, 128, "%s%s%s%s", task->step, task->step[0] != '\0' ? " " : "", task->rank,
-             task->debug ? " debug" : "");
-    return label[0] != '\0' ? label : "all";
+    snprintf(label, 128, "%s%s%s%s%s%s", task->folder, task->folder[0] != '\0' ? " " : "",
+             task->step, task->step[0] != '\0' ? " " : "", task->rank, task->debug ? " debug" : "");
+    return label[0] != '\0' ? tdc_shown(label) : "all";
 }
 
 static void add_up(struct tdc_summary *total, const struct tdc_summary *part)
@@ -80,7 +80,8 @@ static void print_table(const struct tdc_run *run, const struct count_column *co
         const struct tdc_run_item *item = &run->items[i];
         char label[128];
         if (item->table == NULL) {
-            printf("%-12s not compared: %s\n", label_of(item->task, label), item->error.message);
+            printf("%-12s not compared: %s\n", label_of(item->task, label),
+                   tdc_shown(item->error.message));
             continue;
         }
         struct tdc_summary summary;
@@ -108,8 +109,8 @@ static void print_row(const struct tdc_run *run, const struct tdc_run_item *item
     snprintf(worst, sizeof worst, "%s", tdc_table_worst(item->table, row));
     worst[strcspn(worst, "\n")] = '\0';
     printf("  %s%s%6zu  %s%s%s\n          %s\n", run->count > 1 ? label_of(item->task, label) : "",
-           run->count > 1 ? " " : "", row, paint("\x1b[1m"), row_name(item, row), paint("\x1b[0m"),
-           worst);
+           run->count > 1 ? " " : "", row, paint("\x1b[1m"), tdc_shown(row_name(item, row)),
+           paint("\x1b[0m"), tdc_shown(worst));
 }
 
 /* The first rows of a class in network order. */
@@ -147,7 +148,7 @@ static void print_methods(const struct tdc_run *run)
         tdc_table_summary(item->table, &summary);
         printf("%s%snames matched by %s, %llu rows without a partner%s\n",
                run->count > 1 ? label_of(item->task, label) : "", run->count > 1 ? ": " : "",
-               tdc_match_method(item->match),
+               tdc_shown(tdc_match_method(item->match)),
                (unsigned long long)summary.classes[TDC_ROW_UNMATCHED],
                summary.classes[TDC_ROW_UNMATCHED] != 0
                    ? " (tdcmp match -u lists them, tdcmp match --suggest proposes names)"
@@ -243,5 +244,5 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
            request->options.rules == TDC_RULES_COMPAT ? "compat" : "sound", tdc_cpu_name());
     for (size_t i = 0; i < run->count; i++)
         for (size_t k = 0; k < run->items[i].file_count; k++)
-            printf("written: %s\n", run->items[i].files[k]);
+            printf("written: %s\n", tdc_shown(run->items[i].files[k]));
 }

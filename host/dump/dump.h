@@ -54,6 +54,7 @@ struct tdc_record {
     uint8_t state;       /* enum tdc_state */
     bool first_of_entry; /* the row that carries the call stack */
     bool scalar;         /* not a tensor: compared by value */
+    bool sound_only;     /* msprobe makes no row of it */
     uint32_t entry;      /* index into entries */
 };
 
@@ -75,8 +76,9 @@ struct tdc_dump {
     enum tdc_dump_kind kind;
     const char *task, *framework; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;
-    bool digests; /* md5 values were found */
-    size_t bytes; /* size of the json */
+    bool digests;        /* md5 values were found where msprobe looks for them */
+    bool digest_records; /* some record has one */
+    size_t bytes;        /* size of the json */
     /* the framework of the first tensor or argument type met; NULL when there was none */
     const char *seen_framework;
 
@@ -87,6 +89,10 @@ struct tdc_dump {
     struct tdc_name_table entry_names;
 
     const char *refusal; /* first content that msprobe refuses (spec 2.8), or NULL */
+
+    /* Names that were given twice: the last value counts, the others are in no record. */
+    size_t repeated;
+    const char *first_repeated; /* the entry it happened in, or the name itself */
 };
 
 /* The task of a dump.json, "" if it cannot be told; reads no further than needed. */

@@ -74,6 +74,19 @@ static void expand_list(struct tdc_item_builder *builder, const struct tdc_json 
     }
 }
 
+/* What else a point-to-point operation says: its kind, peer and tag. */
+static void expand_operation(struct tdc_item_builder *builder, const struct tdc_json *operation,
+                             enum tdc_state state)
+{
+    bool before = builder->sound_only;
+    builder->sound_only = true;
+    for (const struct tdc_json *member = operation->child; member != NULL && !builder->failed;
+         member = member->next)
+        if (strcmp(member->key, "class_type") != 0 && strcmp(member->key, "tensor") != 0)
+            expand_under(builder, member->key, member->key_length, member, state);
+    builder->sound_only = before;
+}
+
 static void expand(struct tdc_item_builder *builder, const struct tdc_json *item,
                    enum tdc_state state)
 {
@@ -89,6 +102,7 @@ static void expand(struct tdc_item_builder *builder, const struct tdc_json *item
                 tdc_items_add_leaf(builder, tensor, state);
             else
                 tdc_items_add_null(builder, state);
+            expand_operation(builder, item, state);
         } else if (type != NULL && type->kind == TDC_JSON_STRING) {
             tdc_items_add_leaf(builder, item, state);
         } else {
@@ -96,6 +110,8 @@ static void expand(struct tdc_item_builder *builder, const struct tdc_json *item
                  member = member->next)
                 expand_under(builder, member->key, member->key_length, member, state);
         }
+    } else if (item->kind != TDC_JSON_OBJECT) {
+        tdc_items_add_bare(builder, item, state);
     }
 }
 
@@ -114,27 +130,64 @@ static void start_name(struct tdc_item_builder *builder, const char *entry, cons
     builder->failed |= builder->name.failed;
 }
 
+static const struct {
+    const char *member, *suffix;
+    enum tdc_state state;
+} call_members[] = {
+    {"input_args", ".input", TDC_STATE_INPUT},
+    {"input_kwargs", ".input", TDC_STATE_INPUT},
+    {"input", ".input", TDC_STATE_INPUT},
+    {"output", ".output", TDC_STATE_OUTPUT},
+    {"parameters", ".parameters", TDC_STATE_PARAMETERS},
+};
+
+#define CALL_MEMBERS (sizeof call_members / sizeof *call_members)
+
 static void expand_members(struct tdc_item_builder *builder, const char *entry,
                            const struct tdc_json *value)
 {
-    static const struct {
-        const char *member, *suffix;
-        enum tdc_state state;
-    } members[] = {
-        {"input_args", ".input", TDC_STATE_INPUT},
-        {"input_kwargs", ".input", TDC_STATE_INPUT},
-        {"input", ".input", TDC_STATE_INPUT},
-        {"output", ".output", TDC_STATE_OUTPUT},
-        {"parameters", ".parameters", TDC_STATE_PARAMETERS},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members && !builder->failed; i++) {
-        const struct tdc_json *member = tdc_json_get(value, members[i].member);
+    for (size_t i = 0; i < CALL_MEMBERS && !builder->failed; i++) {
+        const struct tdc_json *member = tdc_json_get(value, call_members[i].member);
         if (member == NULL)
             continue;
-        start_name(builder, entry, members[i].suffix);
+        start_name(builder, entry, call_members[i].suffix);
         if (!builder->failed)
-            expand(builder, member, members[i].state);
+            expand(builder, member, call_members[i].state);
     }
+}
+
+/* A part of a call, or what the collector notes about it. */
+static bool belongs_to_call(const char *member)
+{
+    for (size_t i = 0; i < CALL_MEMBERS; i++)
+        if (strcmp(member, call_members[i].member) == 0)
+            return true;
+    return strcmp(member, "is_recompute") == 0;
+}
+
+/*
+ * What an entry holds besides the parts of a call: the gradients of a micro batch (the name ends in
+ * parameters_grad and its number), parts a later collector may add, or an item in the place of a
+ * call. Nothing a dump holds is lost in silence.
+ */
+static void expand_rest(struct tdc_item_builder *builder, const char *entry,
+                        const struct tdc_json *value)
+{
+    enum tdc_state state = has_gradient_part(entry) ? TDC_STATE_PARAMETERS_GRAD : TDC_STATE_DEBUG;
+    const struct tdc_json *type = tdc_json_get(value, "type");
+    start_name(builder, entry, "");
+    if (builder->failed)
+        return;
+    builder->sound_only = true;
+    if (value->kind != TDC_JSON_OBJECT || (type != NULL && type->kind == TDC_JSON_STRING)) {
+        expand(builder, value, state);
+    } else {
+        for (const struct tdc_json *member = value->child; member != NULL && !builder->failed;
+             member = member->next)
+            if (!belongs_to_call(member->key))
+                expand_under(builder, member->key, member->key_length, member, state);
+    }
+    builder->sound_only = false;
 }
 
 /* Inputs, parameters, outputs, gradients; stable. False when out of memory. */
@@ -165,6 +218,16 @@ static bool order_by_state(struct tdc_record *records, size_t count)
     return true;
 }
 
+/* The first row of the entry, and the first of those that msprobe has. */
+static void mark_first(struct tdc_dump *dump, size_t first)
+{
+    for (size_t i = first; i < dump->record_count; i++) {
+        dump->records[i].first_of_entry = i == first || !dump->records[i].sound_only;
+        if (!dump->records[i].sound_only)
+            return;
+    }
+}
+
 bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struct tdc_json *value)
 {
     struct tdc_dump *dump = builder->dump;
@@ -178,16 +241,17 @@ bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struc
                    ends_in_part(name, "debug") ? TDC_STATE_DEBUG : TDC_STATE_PARAMETERS_GRAD);
     } else {
         expand_members(builder, name, value);
+        if (!builder->failed && dump->record_count > first &&
+            !order_by_state(dump->records + first, dump->record_count - first))
+            return false;
+        if (!builder->failed)
+            expand_rest(builder, name, value);
     }
     if (builder->failed)
         return false;
     dump->entries[entry].first = first;
     dump->entries[entry].count = dump->record_count - first;
-    if (dump->record_count > first) {
-        if (!order_by_state(dump->records + first, dump->record_count - first))
-            return false;
-        dump->records[first].first_of_entry = true;
-    }
+    mark_first(dump, first);
     return true;
 }
 

@@ -14,7 +14,8 @@ struct tdc_item_builder {
     struct tdc_text name;           /* scratch */
     struct tdc_text text;           /* scratch */
     uint32_t entry;
-    bool failed; /* out of memory or a limit reached */
+    bool sound_only; /* of the records to come */
+    bool failed;     /* out of memory or a limit reached */
 };
 
 void tdc_items_begin(struct tdc_item_builder *builder, struct tdc_dump *dump);
@@ -27,6 +28,9 @@ bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struc
 void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
                         enum tdc_state state);
 void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state);
+/* The same for a bare number, text or truth value, which no collector of today writes. */
+void tdc_items_add_bare(struct tdc_item_builder *builder, const struct tdc_json *value,
+                        enum tdc_state state);
 
 /* A string with exactly this text. */
 bool tdc_json_is_text(const struct tdc_json *value, const char *text);

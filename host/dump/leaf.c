@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "io/pytext.h"
+#include "io/utf8_step.h"
 
 /* A copy in the dump's arena. */
 static const char *keep(struct tdc_item_builder *builder, const char *text, size_t length)
@@ -198,20 +199,38 @@ static void describe_untyped(struct tdc_item_builder *builder, struct tdc_record
     }
 }
 
-static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_json *leaf)
+/* zlib.crc32 of the text in UTF-8, in which a NUL is one byte. */
+static uLong python_crc32(const char *text)
 {
-    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
-    if (tdc_json_truthy(digest))
-        return intern_str(builder, digest);
+    uLong sum = crc32_z(0, NULL, 0);
+    for (const char *nul; (nul = strstr(text, TDC_UTF8_NUL)) != NULL; text = nul + 2) {
+        sum = crc32_z(sum, (const Bytef *)text, (size_t)(nul - text));
+        sum = crc32_z(sum, (const Bytef *)"", 1);
+    }
+    return crc32_z(sum, (const Bytef *)text, strlen(text));
+}
+
+/* CRC-32 of the value's text, of the empty text without a value. */
+static const char *digest_of_value(struct tdc_item_builder *builder, const struct tdc_json *value)
+{
     tdc_text_clear(&builder->text);
-    const struct tdc_json *value = tdc_json_get(leaf, "value");
     if (value != NULL)
         tdc_pytext_str(&builder->text, value);
     builder->failed |= builder->text.failed;
-    uLong sum = crc32_z(0, (const Bytef *)tdc_text_get(&builder->text), builder->text.length);
+    uLong sum = python_crc32(tdc_text_get(&builder->text));
     char digits[16];
     snprintf(digits, sizeof digits, "%08lx", (unsigned long)sum);
     return intern(builder, digits, strlen(digits));
+}
+
+static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_json *leaf)
+{
+    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    if (tdc_json_truthy(digest)) {
+        builder->dump->digest_records = true;
+        return intern_str(builder, digest);
+    }
+    return digest_of_value(builder, tdc_json_get(leaf, "value"));
 }
 
 static struct tdc_record *new_record(struct tdc_item_builder *builder, enum tdc_state state)
@@ -238,6 +257,7 @@ static struct tdc_record *new_record(struct tdc_item_builder *builder, enum tdc_
         .data_name = "-1",
         .state = (uint8_t)state,
         .entry = builder->entry,
+        .sound_only = builder->sound_only,
     };
     return record;
 }
@@ -252,6 +272,20 @@ void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state)
     record->scalar = true;
     for (int i = 0; i < TDC_STATISTICS; i++)
         set_stat_text(record, i, "None");
+}
+
+void tdc_items_add_bare(struct tdc_item_builder *builder, const struct tdc_json *value,
+                        enum tdc_state state)
+{
+    struct tdc_record *record = new_record(builder, state);
+    if (record == NULL)
+        return;
+    record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+    record->dtype = python_class(value);
+    record->shape = "[]";
+    record->scalar = record->sound_only = true;
+    record->digest = digest_of_value(builder, value);
+    set_all_stats(builder, record, value, false);
 }
 
 static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)

@@ -21,7 +21,8 @@ struct loading {
     struct tdc_item_builder builder;
     struct tdc_arena scratch;
     size_t entry_capacity;
-    bool repeated; /* an entry name occurred twice */
+    bool repeated;  /* an entry name occurred twice */
+    bool data_seen; /* the member "data" came before */
     struct tdc_error *error;
     tdc_status status;
 };
@@ -36,9 +37,18 @@ static void forget_entries(struct loading *loading)
 {
     struct tdc_dump *dump = loading->dump;
     dump->record_count = dump->entry_count = 0;
-    dump->digests = false;
+    dump->digests = dump->digest_records = false;
     dump->refusal = NULL;
+    dump->repeated = 0;
+    dump->first_repeated = NULL;
     tdc_names_free(&dump->entry_names);
+}
+
+static void note_repeated(struct tdc_dump *dump, const char *name, size_t count)
+{
+    if (dump->repeated == 0)
+        dump->first_repeated = name;
+    dump->repeated += count;
 }
 
 /* The number of the entry; a repeated name keeps its first place. */
@@ -52,6 +62,7 @@ static tdc_status name_entry(struct loading *loading, const char *name, size_t l
         return out_of_memory(loading);
     if (!fresh) {
         loading->repeated = true;
+        note_repeated(dump, name, 1);
         return TDC_OK;
     }
     if (dump->entry_count == loading->entry_capacity) {
@@ -72,9 +83,12 @@ static tdc_status read_entry(struct loading *loading, struct tdc_json_cursor *cu
     struct tdc_dump *dump = loading->dump;
     tdc_arena_reset(&loading->scratch);
     struct tdc_json *value;
+    size_t repeated = cursor->repeated;
     tdc_status status = tdc_json_read(cursor, &loading->scratch, &value, loading->error);
     if (status != TDC_OK)
         return status;
+    if (cursor->repeated != repeated)
+        note_repeated(dump, name, cursor->repeated - repeated);
     uint32_t number;
     status = name_entry(loading, name, length, &number);
     if (status != TDC_OK)
@@ -92,6 +106,9 @@ static tdc_status read_data(struct loading *loading, struct tdc_json_cursor *cur
 {
     struct tdc_dump *dump = loading->dump;
     forget_entries(loading);
+    if (loading->data_seen)
+        note_repeated(dump, "data", 1);
+    loading->data_seen = true;
     dump->data_missing = dump->data_wrong_type = false;
     enum tdc_json_kind kind = tdc_json_peek(cursor);
     if (kind != TDC_JSON_OBJECT) {
@@ -157,6 +174,10 @@ static void parse(void *argument)
     struct tdc_json_cursor cursor;
     tdc_json_start(&cursor, loading->dump->path, loading->map->data, loading->map->size);
     loading->status = read_members(loading, &cursor);
+    if (loading->status == TDC_ERR_FORMAT && cursor.ended)
+        loading->status = tdc_fail(
+            loading->error, TDC_ERR_FORMAT, "%s: %s: still being written, or broken off",
+            loading->dump->path, loading->map->size == 0 ? "an empty file" : "it ends too early");
 }
 
 /* Entries that were repeated point at their last records: put all records in entry order again. */

@@ -3,12 +3,17 @@
 #include <string.h>
 
 #include "io/error.h"
+#include "io/utf8_step.h"
 
 const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *name,
                          struct tdc_error *error)
 {
     if (strchr(name, '/') != NULL) {
         tdc_fail(error, TDC_ERR_REFUSED, "%s: a data_name must not leave its folder", name);
+        return NULL;
+    }
+    if (strstr(name, TDC_UTF8_NUL) != NULL) {
+        tdc_fail(error, TDC_ERR_REFUSED, "%s: no file name holds a NUL", name);
         return NULL;
     }
     tdc_text_clear(path);

@@ -1,12 +1,12 @@
 /* advisor.c - the three lines about the first suspicious row (spec 12). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/judge/table.h"
+#include "io/byte_writer.h"
 #include "io/error.h"
 #include "io/out_file.h"
+#include "io/utf8_step.h"
 
 static const char *advice_for(const char *name, tdc_origin_kind origin)
 {
@@ -57,33 +57,33 @@ const char *tdc_advice_text(tdc_table *table)
         row++;
     if (row < table->row_count) {
         const char *name = tdc_row_npu(table, &table->rows[row])->name;
-        tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: %s\nExpert Advice: %s\n", row, name,
+        tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: ", row);
+        tdc_utf8_add(&text, name, strlen(name));
+        tdc_text_addf(&text, "\nExpert Advice: %s\n",
                       advice_for(name, (tdc_origin_kind)table->rows[row].origin));
     } else {
         tdc_text_adds(&text, "Line: NA\nSuspect Nodes: NA\nExpert Advice: All data in comparison "
                              "result meets the accuracy requirements.\n");
     }
-    table->advice = text.data;
-    return tdc_text_get(&text);
+    if (text.failed) {
+        tdc_text_free(&text);
+        return NULL;
+    }
+    return table->advice = text.data;
 }
 
 tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error)
 {
     const char *text = tdc_advice_text(table);
+    if (text == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
     struct tdc_out_file file;
     tdc_status status = tdc_out_file_open(path, &file, error);
     if (status != TDC_OK)
         return status;
-    size_t left = strlen(text);
-    while (left > 0) {
-        ssize_t written = write(file.fd, text, left);
-        if (written < 0) {
-            status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
-            tdc_out_file_discard(&file);
-            return status;
-        }
-        text += written;
-        left -= (size_t)written;
-    }
-    return tdc_out_file_commit(&file, error);
+    int failure = tdc_write_fully(file.fd, text, strlen(text));
+    if (failure == 0)
+        return tdc_out_file_commit(&file, error);
+    tdc_out_file_discard(&file);
+    return tdc_fail_errno(error, TDC_ERR_WRITE, failure, "%s: cannot be written", path);
 }

@@ -2,6 +2,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/engine/device.h"
 #include "host/judge/table.h"
@@ -272,6 +273,7 @@ struct writers {
     size_t count;
     const struct tdc_output *outputs;
     size_t output_count;
+    bool *written; /* which outputs are complete; each is touched by one thread */
     atomic_size_t next;
     pthread_mutex_t lock;
     struct tdc_error error; /* the first one; under the lock */
@@ -286,7 +288,7 @@ static void *write_tables(void *argument)
             return NULL;
         struct tdc_error error = {0};
         if (tdc_table_follow(writers->tables[index], writers->outputs, writers->output_count,
-                             &error) == TDC_OK)
+                             writers->written, &error) == TDC_OK)
             continue;
         pthread_mutex_lock(&writers->lock);
         if (writers->error.status == TDC_OK)
@@ -306,34 +308,55 @@ static void abandon(tdc_table *const *tables, size_t count)
     }
 }
 
-tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
-                          size_t output_count, const struct tdc_options *options,
-                          struct tdc_error *error)
+/* A table that is complete while another fails does not stay. */
+static void remove_written(const struct writers *writers)
+{
+    for (size_t i = 0; i < writers->output_count; i++)
+        if (writers->written[i])
+            unlink(writers->outputs[i].path);
+}
+
+static tdc_status compare_and_write(struct writers *writers, const struct tdc_options *options,
+                                    struct tdc_error *error)
 {
     enum {
         MOST_WRITERS = 8
     };
     pthread_t threads[MOST_WRITERS];
-    size_t started = 0, most = count < MOST_WRITERS ? count : MOST_WRITERS;
-    struct writers writers = {
-        .tables = tables, .count = count, .outputs = outputs, .output_count = output_count};
-    pthread_mutex_init(&writers.lock, NULL);
+    size_t started = 0, most = writers->count < MOST_WRITERS ? writers->count : MOST_WRITERS;
     /* with one thread there is nothing to overlap: the tables are written afterwards */
     while (options->threads != 1 && started < most &&
-           pthread_create(&threads[started], NULL, write_tables, &writers) == 0)
+           pthread_create(&threads[started], NULL, write_tables, writers) == 0)
         started++;
-    tdc_status status = fill_tables(tables, count, options, error);
+    tdc_status status = fill_tables(writers->tables, writers->count, options, error);
     if (status != TDC_OK)
-        abandon(tables, count);
+        abandon(writers->tables, writers->count);
     for (size_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     if (status == TDC_OK)
-        write_tables(&writers);
-    pthread_mutex_destroy(&writers.lock);
-    if (status == TDC_OK && writers.error.status != TDC_OK) {
-        status = writers.error.status;
+        write_tables(writers);
+    if (status == TDC_OK && writers->error.status != TDC_OK) {
+        status = writers->error.status;
         if (error != NULL)
-            *error = writers.error;
+            *error = writers->error;
     }
-    return status == TDC_OK ? check_tables(tables, count, error) : status;
+    return status == TDC_OK ? check_tables(writers->tables, writers->count, error) : status;
+}
+
+tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
+                          size_t output_count, const struct tdc_options *options,
+                          struct tdc_error *error)
+{
+    struct writers writers = {
+        .tables = tables, .count = count, .outputs = outputs, .output_count = output_count};
+    writers.written = calloc(output_count + 1, sizeof *writers.written);
+    if (writers.written == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu files", output_count);
+    pthread_mutex_init(&writers.lock, NULL);
+    tdc_status status = compare_and_write(&writers, options, error);
+    if (status != TDC_OK)
+        remove_written(&writers);
+    pthread_mutex_destroy(&writers.lock);
+    free(writers.written);
+    return status;
 }

@@ -34,6 +34,7 @@ const struct tdc_rules tdc_rules_compat = {
             .cross_product = true,
             .same_dtype_only = true,
             .list_bench_only = false,
+            .msprobe_records = true,
             .refuse_content = true,
             .fuzzy_drops_rest = true,
             .one_mapping = true,

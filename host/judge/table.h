@@ -85,9 +85,10 @@ bool tdc_table_await(struct tdc_table *table, size_t row);
 
 /*
  * Writes a table to several files while it is being filled, following the rows. Colours are found
- * on the way. TDC_ERR_INTERRUPTED when the run was given up; then nothing is left behind.
+ * on the way. written[i] is set when outputs[i] is complete, also if a later one then fails.
+ * TDC_ERR_INTERRUPTED when the run was given up; then there is none.
  */
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
-                            size_t output_count, struct tdc_error *error);
+                            size_t output_count, bool *written, struct tdc_error *error);
 
 #endif

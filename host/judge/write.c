@@ -12,9 +12,10 @@
 /* Counts and origins as JSON: some hundred bytes an origin. */
 #define OVERVIEW_LIMIT ((size_t)1 << 30)
 
-static tdc_status open_sink(const struct tdc_table *table, tdc_format format, const char *path,
-                            struct tdc_sink **sink, struct tdc_error *error)
+static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
+                            struct tdc_error *error)
 {
+    const struct tdc_table *table = output->table;
     const char *names[TDC_MOST_COLUMNS];
     double widths[TDC_MOST_COLUMNS];
     for (size_t i = 0; i < table->column_count; i++) {
@@ -23,7 +24,8 @@ static tdc_status open_sink(const struct tdc_table *table, tdc_format format, co
     }
     bool extended = table->rules->extended;
     struct tdc_sink_spec spec = {
-        .path = path,
+        .path = output->path,
+        .exclusive = output->exclusive,
         .columns = names,
         .column_count = table->column_count,
         .rows = table->row_count,
@@ -35,7 +37,7 @@ static tdc_status open_sink(const struct tdc_table *table, tdc_format format, co
         .argb_yellow = !extended,
         .object = extended,
     };
-    return tdc_sink_open(format, &spec, sink, error);
+    return tdc_sink_open(output->format, &spec, sink, error);
 }
 
 /* The cells of a row are made once for all files. */
@@ -50,9 +52,10 @@ static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink
 }
 
 /* Closes the sinks of a table whose rows are written (status: how that went). One that fails takes
- * those behind it along: nothing of them is left. */
+ * those behind it along: nothing of them is left. written, if any, tells by place what is. */
 static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t count, tdc_status status, struct tdc_error *error)
+                              size_t count, tdc_status status, const size_t *places, bool *written,
+                              struct tdc_error *error)
 {
     struct tdc_text overview;
     tdc_text_init(&overview, OVERVIEW_LIMIT);
@@ -62,6 +65,8 @@ static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *co
     for (; closed < count && status == TDC_OK; closed++) {
         tdc_sink_tail(sinks[closed], tdc_text_get(&overview));
         status = tdc_sink_close(sinks[closed], error);
+        if (written != NULL)
+            written[places[closed]] = status == TDC_OK;
     }
     for (; closed < count; closed++)
         tdc_sink_discard(sinks[closed]);
@@ -73,12 +78,13 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
                            struct tdc_error *error)
 {
     struct tdc_sink *sink;
-    tdc_status status = open_sink(table, format, path, &sink, error);
+    const struct tdc_output output = {.table = table, .format = format, .path = path};
+    tdc_status status = open_sink(&output, &sink, error);
     if (status != TDC_OK)
         return status;
     for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
         status = write_row(table, row, &sink, 1, error);
-    return close_sinks(table, &sink, 1, status, error);
+    return close_sinks(table, &sink, 1, status, NULL, NULL, error);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */
@@ -135,9 +141,10 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
 }
 
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
-                            size_t output_count, struct tdc_error *error)
+                            size_t output_count, bool *written, struct tdc_error *error)
 {
     struct tdc_sink *sinks[MOST_SINKS] = {NULL};
+    size_t places[MOST_SINKS] = {0}; /* among the outputs */
     size_t opened = 0;
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
@@ -147,10 +154,11 @@ tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *ou
             status = tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
                               outputs[i].path);
         else
-            status = open_sink(table, outputs[i].format, outputs[i].path, &sinks[opened], error);
-        opened += status == TDC_OK;
+            status = open_sink(&outputs[i], &sinks[opened], error);
+        if (status == TDC_OK)
+            places[opened++] = i;
     }
     if (status == TDC_OK)
         status = follow_rows(table, sinks, opened, error);
-    return close_sinks(table, sinks, opened, status, error);
+    return close_sinks(table, sinks, opened, status, places, written, error);
 }

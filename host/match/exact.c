@@ -63,11 +63,13 @@ static const char *joined(struct tdc_arena *arena, const char *key, const char *
 }
 
 static bool fill(struct chains *chains, struct tdc_arena *arena, const struct tdc_dump *dump,
-                 const char *const *keys, bool shapes)
+                 const char *const *keys, const struct tdc_match_rules *rules, bool shapes)
 {
     if (!chains_init(chains, dump->record_count))
         return false;
     for (size_t i = 0; i < dump->record_count; i++) {
+        if (!tdc_match_takes(rules, &dump->records[i]))
+            continue;
         const char *key = keys != NULL ? keys[i] : dump->records[i].name;
         size_t length = strlen(key);
         if (shapes)
@@ -127,8 +129,8 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
     struct chains npu = {0}, bench = {0};
     struct tdc_arena arena;
     tdc_arena_init(&arena, (size_t)64 << 30);
-    bool ok = fill(&npu, &arena, match->npu, match->keys, rules->shape_in_key) &&
-              fill(&bench, &arena, match->bench, NULL, rules->shape_in_key);
+    bool ok = fill(&npu, &arena, match->npu, match->keys, rules, rules->shape_in_key) &&
+              fill(&bench, &arena, match->bench, NULL, rules, rules->shape_in_key);
     for (uint32_t group = 0; ok && group < npu.keys.count; group++)
         ok = pair_group(match, &npu, &bench, group, rules);
     if (ok && !rules->cross_product && !in_npu_order(match))
@@ -140,11 +142,13 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
 }
 
 /* A left join on the key alone, in NPU order: several records may share one partner. */
-bool tdc_match_by_name(struct tdc_match *match)
+bool tdc_match_by_name(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
     struct chains bench = {0};
-    bool ok = fill(&bench, NULL, match->bench, NULL, false);
+    bool ok = fill(&bench, NULL, match->bench, NULL, rules, false);
     for (size_t i = 0; ok && i < match->npu->record_count; i++) {
+        if (!tdc_match_takes(rules, &match->npu->records[i]))
+            continue;
         uint32_t found = tdc_names_find(&bench.keys, match->keys[i], strlen(match->keys[i]));
         uint32_t b = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench.first[found];
         do {

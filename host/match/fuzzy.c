@@ -55,17 +55,20 @@ static bool reduced_key(struct tdc_arena *arena, const char *name, const char *s
     return true;
 }
 
-/* One side of the procedure. Records from `head` up to `fed` are in the queue. */
+/* One side of the procedure: the records that take part, by position. Positions from `head` up to
+ * `fed` are in the queue. */
 struct side {
-    uint32_t *classes; /* by record */
-    uint32_t *oldest;  /* by class: oldest record of the class that is still in the queue */
-    uint32_t *newest;  /* by class: newest record fed */
-    uint32_t *next;    /* by record: next of its class */
+    uint32_t *records; /* by position */
+    uint32_t *classes; /* by position */
+    uint32_t *oldest;  /* by class: oldest position of the class that is still in the queue */
+    uint32_t *newest;  /* by class: newest position fed */
+    uint32_t *next;    /* by position: next of its class */
     size_t count, head, fed;
 };
 
 static void side_free(struct side *side)
 {
+    free(side->records);
     free(side->classes);
     free(side->oldest);
     free(side->newest);
@@ -74,24 +77,28 @@ static void side_free(struct side *side)
 
 static bool side_classify(struct side *side, struct tdc_name_table *classes,
                           struct tdc_arena *arena, const struct tdc_dump *dump,
-                          const char *const *keys)
+                          const char *const *keys, const struct tdc_match_rules *rules)
 {
-    side->count = dump->record_count;
-    size_t room = side->count != 0 ? side->count : 1;
+    size_t room = dump->record_count != 0 ? dump->record_count : 1;
+    side->records = malloc(room * sizeof(uint32_t));
     side->classes = malloc(room * sizeof(uint32_t));
     side->next = malloc(room * sizeof(uint32_t));
-    if (side->classes == NULL || side->next == NULL)
+    if (side->records == NULL || side->classes == NULL || side->next == NULL)
         return false;
-    for (size_t i = 0; i < side->count; i++) {
+    for (size_t i = 0; i < dump->record_count; i++) {
         const char *key;
         size_t length;
         bool fresh;
+        if (!tdc_match_takes(rules, &dump->records[i]))
+            continue;
         const char *name = keys != NULL ? keys[i] : dump->records[i].name;
         if (!reduced_key(arena, name, dump->records[i].shape, &key, &length))
             return false;
-        side->classes[i] = tdc_names_put(classes, key, length, &fresh);
-        side->next[i] = TDC_UNPAIRED;
-        if (side->classes[i] == TDC_NAME_NONE)
+        size_t position = side->count++;
+        side->records[position] = (uint32_t)i;
+        side->classes[position] = tdc_names_put(classes, key, length, &fresh);
+        side->next[position] = TDC_UNPAIRED;
+        if (side->classes[position] == TDC_NAME_NONE)
             return false;
     }
     return true;
@@ -113,24 +120,24 @@ static void side_feed(struct side *side)
 {
     if (side->fed == side->count)
         return;
-    uint32_t record = (uint32_t)side->fed++;
-    uint32_t class = side->classes[record];
+    uint32_t position = (uint32_t)side->fed++;
+    uint32_t class = side->classes[position];
     if (side->oldest[class] == TDC_UNPAIRED)
-        side->oldest[class] = record;
+        side->oldest[class] = position;
     else
-        side->next[side->newest[class]] = record;
-    side->newest[class] = record;
+        side->next[side->newest[class]] = position;
+    side->newest[class] = position;
 }
 
-/* The oldest queued record of the class, TDC_UNPAIRED if there is none. Each record is skipped
+/* The oldest queued position of the class, TDC_UNPAIRED if there is none. Each position is skipped
  * once. */
 static uint32_t side_find(struct side *side, uint32_t class)
 {
-    uint32_t record = side->oldest[class];
-    while (record != TDC_UNPAIRED && record < side->head)
-        record = side->next[record];
-    side->oldest[class] = record;
-    return record;
+    uint32_t position = side->oldest[class];
+    while (position != TDC_UNPAIRED && position < side->head)
+        position = side->next[position];
+    side->oldest[class] = position;
+    return position;
 }
 
 /*
@@ -182,16 +189,16 @@ static bool run(struct tdc_match *match, struct side *npu, struct side *bench,
         if (!find_agreement(npu, bench, &a, &b))
             continue;
         for (; npu->head < a; npu->head++)
-            if (!tdc_match_add(match, (uint32_t)npu->head, TDC_UNPAIRED))
+            if (!tdc_match_add(match, npu->records[npu->head], TDC_UNPAIRED))
                 return false;
-        if (!emit(match, a, b, rules))
+        if (!emit(match, npu->records[a], bench->records[b], rules))
             return false;
         npu->head = a + 1;
         bench->head = b + 1;
     }
     size_t end = rules->fuzzy_drops_rest ? npu->fed : npu->count;
     for (; npu->head < end; npu->head++)
-        if (!tdc_match_add(match, (uint32_t)npu->head, TDC_UNPAIRED))
+        if (!tdc_match_add(match, npu->records[npu->head], TDC_UNPAIRED))
             return false;
     return true;
 }
@@ -203,8 +210,8 @@ bool tdc_match_fuzzy(struct tdc_match *match, const struct tdc_match_rules *rule
     struct tdc_arena arena;
     tdc_names_init(&classes);
     tdc_arena_init(&arena, (size_t)64 << 30);
-    bool ok = side_classify(&npu, &classes, &arena, match->npu, match->keys) &&
-              side_classify(&bench, &classes, &arena, match->bench, NULL) &&
+    bool ok = side_classify(&npu, &classes, &arena, match->npu, match->keys, rules) &&
+              side_classify(&bench, &classes, &arena, match->bench, NULL, rules) &&
               side_start(&npu, classes.count) && side_start(&bench, classes.count) &&
               run(match, &npu, &bench, rules);
     side_free(&npu);

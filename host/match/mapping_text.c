@@ -7,6 +7,8 @@
 #include "host/match/match.h"
 #include "io/error.h"
 #include "io/out_file.h"
+#include "io/unicode_printable.h"
+#include "io/utf8_step.h"
 
 /* Text is written to the file whenever so much has gathered. */
 #define PIECE ((size_t)1 << 20)
@@ -31,28 +33,56 @@ static bool is_plain(const char *text)
     return letter_first && strspn(text, plain) == strlen(text) && !is_yaml_word(text);
 }
 
-static bool has_control(const char *text)
+/* Bytes that are no character, as opposed to a true U+FFFD. */
+static bool is_flaw(const char *text, uint32_t character, size_t taken)
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text == 0x7f)
-            return true;
-    return false;
+    return character == TDC_UTF8_REPLACEMENT &&
+           strncmp(text, TDC_UTF8_REPLACEMENT_TEXT, taken) != 0;
 }
 
-/* Control characters have no place in a single-quoted text. */
+/* Whether all of it can be seen: what cannot has no place in a single-quoted text (yaml takes some
+ * of it for the end of a line), nor on a terminal. */
+static bool is_printable(const char *text)
+{
+    size_t length = strlen(text), taken;
+    for (; length > 0; text += taken, length -= taken) {
+        uint32_t character = tdc_utf8_step(text, length, &taken);
+        if (!tdc_unicode_printable(character) || is_flaw(text, character, taken))
+            return false;
+    }
+    return true;
+}
+
 static void put_escaped(struct tdc_text *out, const char *text)
 {
     tdc_text_addc(out, '"');
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text == 0x7f) {
-            tdc_text_addf(out, "\\x%02X", (unsigned char)*text);
-            continue;
-        }
-        if (*text == '"' || *text == '\\')
-            tdc_text_addc(out, '\\');
-        tdc_text_addc(out, *text);
+    size_t length = strlen(text), taken;
+    for (; length > 0; text += taken, length -= taken) {
+        uint32_t character = tdc_utf8_step(text, length, &taken);
+        if (character == '"' || character == '\\')
+            tdc_text_addf(out, "\\%c", (char)character);
+        else if (tdc_unicode_printable(character))
+            tdc_utf8_add(out, text, taken);
+        else if (character < 0x100)
+            tdc_text_addf(out, "\\x%02X", (unsigned)character);
+        else if (character < 0x10000)
+            tdc_text_addf(out, "\\u%04X", (unsigned)character);
+        else
+            tdc_text_addf(out, "\\U%08X", (unsigned)character);
     }
     tdc_text_addc(out, '"');
+}
+
+/* Half of a surrogate pair is no character, and yaml has no other way to write it. */
+static bool holds_name(const char *text)
+{
+    size_t length = strlen(text), taken;
+    for (; length > 0; text += taken, length -= taken) {
+        uint32_t character = tdc_utf8_step(text, length, &taken);
+        if (is_flaw(text, character, taken))
+            return false;
+    }
+    return true;
 }
 
 void tdc_yaml_put_name(struct tdc_text *out, const char *text)
@@ -61,7 +91,7 @@ void tdc_yaml_put_name(struct tdc_text *out, const char *text)
         tdc_text_adds(out, text);
         return;
     }
-    if (has_control(text)) {
+    if (!is_printable(text)) {
         put_escaped(out, text);
         return;
     }
@@ -74,9 +104,16 @@ void tdc_yaml_put_name(struct tdc_text *out, const char *text)
     tdc_text_addc(out, '\'');
 }
 
-/* A key of 128 characters or more takes the long form, as PyYAML writes it. */
+/* A key of 128 characters or more takes the long form, as PyYAML writes it. A name that yaml cannot
+ * hold is left out, with a line that says so. */
 static void put_line(struct tdc_text *out, const char *key, const char *value)
 {
+    if (!holds_name(key) || !holds_name(value)) {
+        tdc_text_adds(out, "# left out, yaml cannot hold half of a surrogate pair: ");
+        put_escaped(out, key);
+        tdc_text_addc(out, '\n');
+        return;
+    }
     bool is_long = strlen(key) >= 128;
     if (is_long)
         tdc_text_adds(out, "? ");
@@ -110,7 +147,7 @@ static bool put_mapping(FILE *stream, const struct tdc_match *match)
     }
     if (written.count == 0)
         tdc_text_adds(&piece, "{}\n");
-    ok = ok && (piece.length == 0 || write_piece(stream, &piece));
+    ok = ok && !piece.failed && (piece.length == 0 || write_piece(stream, &piece));
     tdc_names_free(&written);
     tdc_text_free(&piece);
     return ok && fflush(stream) == 0 && ferror(stream) == 0;

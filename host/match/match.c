@@ -164,7 +164,7 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
     match->count = 0;
     match->fuzzy_used = false;
     if (match->by_name) {
-        ok = tdc_match_by_name(match);
+        ok = tdc_match_by_name(match, rules);
     } else if (options->fuzzy) {
         match->fuzzy_used = true;
         ok = tdc_match_fuzzy(match, rules);
@@ -236,6 +236,8 @@ static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rul
         match->method = "fuzzy names";
     if (status == TDC_OK && rules->list_bench_only && !add_bench_only(match))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
+    if (status == TDC_OK && !tdc_match_remark(match, options))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
     return status;
 }
 
@@ -282,7 +284,7 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
 {
     *match = NULL;
     tdc_mode mode;
-    tdc_status status = tdc_match_find_mode(npu, bench, &mode, error);
+    tdc_status status = tdc_match_find_mode(npu, bench, rules, &mode, error);
     if (status == TDC_OK)
         status = check_content(npu, bench, rules, error);
     if (status != TDC_OK)
@@ -295,9 +297,8 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->mode = mode;
     built->fuzzy = options->fuzzy;
     built->rules = rules;
-    built->cross =
-        is_framework(bench, "pytorch") &&
-        (options->mindspore || (options->auto_mapping && is_framework(npu, "mindspore")));
+    built->cross = is_framework(bench, "pytorch") &&
+                   (options->mindspore || (!options->pytorch && is_framework(npu, "mindspore")));
     set_suffixes(built, options);
     tdc_arena_init(&built->arena, MAPPING_LIMIT);
     tdc_text_init(&built->reason, REASON_LIMIT);

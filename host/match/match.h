@@ -18,6 +18,8 @@ struct tdc_match_rules {
     bool cross_product;
     /* Pairs whose types do not agree (spec 4.3) are taken apart again. */
     bool same_dtype_only;
+    /* Records that msprobe makes no row of take no part. */
+    bool msprobe_records;
     /* Records of the bench side without a partner follow at the end. */
     bool list_bench_only;
     /* Content of spec 2.8 ends the run. */
@@ -82,10 +84,11 @@ struct tdc_match {
     const char *layer_file; /* for tdc_match_suggest; in the arena, NULL without one */
 };
 
-/* How the two can be compared (spec 2.7); TDC_ERR_MISMATCH with msprobe's texts.
- */
+/* How the two can be compared (spec 2.7): TDC_ERR_MISMATCH, or TDC_ERR_NOTHING for a dump without
+ * records. */
 tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump *bench,
-                               tdc_mode *mode, struct tdc_error *error);
+                               const struct tdc_match_rules *rules, tdc_mode *mode,
+                               struct tdc_error *error);
 
 tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *bench,
                            const struct tdc_match_rules *rules, const struct tdc_options *options,
@@ -95,12 +98,23 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
 
 bool tdc_match_add(struct tdc_match *match, uint32_t npu, uint32_t bench);
 
+/* Does the record take part? */
+static inline bool tdc_match_takes(const struct tdc_match_rules *rules,
+                                   const struct tdc_record *record)
+{
+    return !(rules->msprobe_records && record->sound_only);
+}
+
+/* Says through options->message how many records of either side are in no row and which is the
+ * first of them, and what a dump holds twice. False when out of memory. */
+bool tdc_match_remark(const struct tdc_match *match, const struct tdc_options *options);
+
 /* Spec 4.3; cross compares classes of types. */
 bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross);
 
 /* The ways to pair by match->keys. They return false when out of memory. */
 bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules);
-bool tdc_match_by_name(struct tdc_match *match);
+bool tdc_match_by_name(struct tdc_match *match, const struct tdc_match_rules *rules);
 bool tdc_match_fuzzy(struct tdc_match *match, const struct tdc_match_rules *rules);
 
 /*

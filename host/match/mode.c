@@ -4,6 +4,22 @@
 #include "host/match/match.h"
 #include "io/error.h"
 
+/* Under the sound rules: a file that is no dump, or not yet, by name. */
+static tdc_status check_content(const struct tdc_dump *dump, struct tdc_error *error)
+{
+    if (dump->data_wrong_type)
+        return tdc_fail(error, TDC_ERR_MISMATCH, "%s: its data is not an object of entries",
+                        dump->path);
+    if (dump->data_missing)
+        return tdc_fail(error, TDC_ERR_NOTHING,
+                        "%s: no data in it: nothing was dumped, or it is still being written",
+                        dump->path);
+    if (dump->task == NULL)
+        return tdc_fail(error, TDC_ERR_MISMATCH, "%s: it does not say its task", dump->path);
+    return TDC_OK;
+}
+
+/* The same in msprobe's words, which takes empty data for data. */
 static tdc_status check_side(const struct tdc_dump *dump, const char *side, struct tdc_error *error)
 {
     if (dump->task == NULL)
@@ -19,11 +35,13 @@ static tdc_status check_side(const struct tdc_dump *dump, const char *side, stru
 }
 
 tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump *bench,
-                               tdc_mode *mode, struct tdc_error *error)
+                               const struct tdc_match_rules *rules, tdc_mode *mode,
+                               struct tdc_error *error)
 {
-    tdc_status status = check_side(npu, "npu", error);
+    bool msprobe = rules->msprobe_records;
+    tdc_status status = msprobe ? check_side(npu, "npu", error) : check_content(npu, error);
     if (status == TDC_OK)
-        status = check_side(bench, "bench", error);
+        status = msprobe ? check_side(bench, "bench", error) : check_content(bench, error);
     if (status != TDC_OK)
         return status;
     if (strcmp(npu->task, bench->task) != 0)
@@ -35,10 +53,12 @@ tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump
     if (strcmp(npu->task, "statistics") != 0)
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Compare applies only to task is tensor or statistics");
-    if (npu->digests != bench->digests)
+    bool npu_digests = msprobe ? npu->digests : npu->digest_records;
+    bool bench_digests = msprobe ? bench->digests : bench->digest_records;
+    if (npu_digests != bench_digests)
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Please check the dump task is consistent, dump mode of npu and bench "
                         "should both be statistics or md5.");
-    *mode = npu->digests ? TDC_MODE_DIGEST : TDC_MODE_STATISTICS;
+    *mode = npu_digests ? TDC_MODE_DIGEST : TDC_MODE_STATISTICS;
     return TDC_OK;
 }

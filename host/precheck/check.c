@@ -43,6 +43,17 @@ bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_ref
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
+const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check *check, size_t at,
+                                                    const char *name)
+{
+    if (at < check->arguments.count)
+        return &check->arguments.list[at];
+    for (size_t i = 0; i < check->keyword_count; i++)
+        if (strcmp(check->keywords[i].name, name) == 0)
+            return &check->keywords[i].value;
+    return NULL;
+}
+
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason)
 {

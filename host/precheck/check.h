@@ -89,9 +89,9 @@ struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *
 bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
 /* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */
 bool tdc_is_composite(const char *name);
-/* linear of two matrices (extended profile): puts what was recorded in the order of the leaves.
- * False when it is anything else; then nothing has changed. */
-bool tdc_linear_gradients(struct tdc_call_check *check, struct tdc_values *recorded);
+/* The argument at a position or of a name; NULL when it was not given. */
+const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check *check, size_t at,
+                                                    const char *name);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);
@@ -109,6 +109,9 @@ const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_dire
 bool tdc_is_in_place(const char *name);
 /* Arguments that mean something else to msprobe (compat profile). */
 void tdc_compat_arguments(struct tdc_call_check *check);
+
+/* Why a backward record of PyTorch's is not judged. */
+#define TDC_RETURNS_INPUT "the call returns its input: the record is of an earlier call"
 
 /* dropout.c: recorded as the identity, or judged by its share of zeros. True when it is dropout;
  * then *done says whether slots or rows were made, and the reason is set when not. */

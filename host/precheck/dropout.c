@@ -1,5 +1,6 @@
 /* dropout.c - an API whose output is drawn, but that recorders often replace by the identity. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host/precheck/check.h"
@@ -15,23 +16,14 @@ struct dropout {
     bool identity;                            /* nothing is dropped */
 };
 
-static const struct tdc_reference_value *argument(const struct tdc_call_check *check, size_t at,
-                                                  const char *name)
-{
-    if (at < check->arguments.count)
-        return &check->arguments.list[at];
-    for (size_t i = 0; i < check->keyword_count; i++)
-        if (strcmp(check->keywords[i].name, name) == 0)
-            return &check->keywords[i].value;
-    return NULL;
-}
-
 static struct dropout describe(const struct tdc_call_check *check, enum tdc_direction direction)
 {
     struct dropout dropout = {.share = DEFAULT_SHARE};
-    const struct tdc_reference_value *input = argument(check, 0, "input");
-    const struct tdc_reference_value *share = argument(check, 1, "p");
-    const struct tdc_reference_value *training = argument(check, 2, "training");
+    const struct tdc_reference_value *input = tdc_call_argument(check, 0, "input");
+    const struct tdc_reference_value *share = tdc_call_argument(check, 1, "p");
+    const struct tdc_reference_value *training = tdc_call_argument(check, 2, "training");
+    if (training == NULL)
+        training = tdc_call_argument(check, 2, "train");
     if (direction == TDC_BACKWARD)
         input = check->gradients.count != 0 ? &check->gradients.list[0] : NULL;
     if (input != NULL && tdc_value_is_floating(input))
@@ -103,23 +95,159 @@ static bool judge(struct tdc_call_check *check, enum tdc_direction direction,
     return true;
 }
 
+/* ---- extended profile: the mask is what the outputs show ----------------------------------------
+ */
+
+/* Standard deviations by which the share of dropped draws may differ from p. */
+#define DEVIATIONS 6.0
+
+/* Whole channels are drawn by dropout1d, 2d and 3d. */
+static int64_t draws_of(const struct tdc_call_check *check,
+                        const struct tdc_reference_tensor *input)
+{
+    size_t length = strlen(check->name);
+    bool channels =
+        strstr(check->name, "feature") != NULL || (length > 2 && check->name[length - 1] == 'd' &&
+                                                   strchr("123", check->name[length - 2]) != NULL);
+    if (!channels || input->rank < 2)
+        return input->count;
+    return input->shape[0] * (input->rank > 2 ? input->shape[1] : 1);
+}
+
+/* The factor of kept elements: 1 / (1 - p), or that rounded, where the mask is a tensor of the
+ * dtype. Which of them it was the kept elements show. */
+static double factor_of(const struct dropout *dropout, const struct tdc_reference_tensor *input,
+                        const struct tdc_reference_tensor *output)
+{
+    double exact = dropout->share < 1 ? 1 / (1 - dropout->share) : 0;
+    double rounded = tdc_reference_cast(exact, output->dtype);
+    double nearer = 0; /* positive: the rounded one is */
+    for (int64_t i = 0; i < input->count; i++) {
+        double x = input->real[i], y = output->real[i];
+        if (y != 0 && isfinite(x) && isfinite(y))
+            nearer += fabs(y - tdc_reference_cast(x * exact, output->dtype)) -
+                      fabs(y - tdc_reference_cast(x * rounded, output->dtype));
+    }
+    return nearer > 0 ? rounded : exact;
+}
+
+static struct tdc_slot_row *add_reference(struct tdc_call_check *check,
+                                          enum tdc_direction direction,
+                                          struct tdc_reference_tensor *bench,
+                                          const struct tdc_reference_value *tested)
+{
+    struct tdc_reference_value reference = {.kind = TDC_VALUE_TENSOR, .tensor = bench};
+    tdc_add_slot(check, direction, 0, &reference, tested);
+    return &check->directions[direction].rows[0];
+}
+
+/* A zero whose input is not zero was dropped, everything else was kept. */
+static bool judge_forward(struct tdc_call_check *check, const struct dropout *dropout,
+                          const struct tdc_reference_value *tested, struct tdc_reason *reason)
+{
+    const struct tdc_reference_tensor *input = dropout->input, *output = tested->tensor;
+    struct tdc_reference_tensor *bench =
+        tdc_reference_tensor_new(&check->checker->arena, TDC_F64, input->rank, input->shape);
+    if (bench == NULL)
+        return tdc_give_reason(reason, "out of memory");
+    double factor = factor_of(dropout, input, output);
+    int64_t dropped = 0, told = 0;
+    for (int64_t i = 0; i < input->count; i++) {
+        double x = input->real[i], y = output->real[i];
+        bool drop = x != 0 && (y == 0 || (!isfinite(x) && isnan(y)));
+        bench->real[i] = drop ? x * 0 : x * factor;
+        dropped += drop;
+        told += x != 0;
+    }
+    struct tdc_slot_row *row = add_reference(check, TDC_FORWARD, bench, tested);
+    double draws = (double)draws_of(check, input) * (double)told / (double)(input->count + !told);
+    double share = told != 0 ? (double)dropped / (double)told : dropout->share;
+    double spread = sqrt(dropout->share * (1 - dropout->share) / (draws > 1 ? draws : 1));
+    if (fabs(share - dropout->share) <= DEVIATIONS * spread)
+        return true;
+    row->bench_dtype = "Float64";
+    row->tested_dtype = tdc_value_type(tested);
+    tdc_shape_text(output, row->shape);
+    row->status = TDC_CHECK_ERROR;
+    snprintf(row->message, sizeof row->message, "share of dropped elements is %.4g, p is %.4g ",
+             share, dropout->share);
+    return true;
+}
+
+/* Kept elements pass their gradient on, times the factor. Where the input was zero the output does
+ * not tell: either is right. */
+static bool judge_backward(struct tdc_call_check *check, const struct dropout *dropout,
+                           const struct tdc_reference_value *tested, struct tdc_reason *reason)
+{
+    struct tdc_values outputs;
+    const struct tdc_reference_value *gradient =
+        check->gradients.count != 0 ? &check->gradients.list[0] : NULL;
+    if (!tdc_recorded_outputs(check, TDC_FORWARD, &outputs, reason))
+        return false;
+    if (gradient == NULL || !tdc_value_is_floating(gradient) || outputs.count == 0 ||
+        !tdc_value_is_floating(&outputs.list[0]) ||
+        !tdc_shapes_agree(outputs.list[0].tensor, dropout->input) ||
+        !tdc_shapes_agree(gradient->tensor, dropout->input) ||
+        !tdc_shapes_agree(tested->tensor, dropout->input))
+        return tdc_give_reason(reason, "recorded gradients do not belong to the api inputs");
+    const struct tdc_reference_tensor *input = dropout->input, *output = outputs.list[0].tensor;
+    struct tdc_reference_tensor *bench =
+        tdc_reference_tensor_new(&check->checker->arena, TDC_F64, input->rank, input->shape);
+    if (bench == NULL)
+        return tdc_give_reason(reason, "out of memory");
+    double factor = equal(input, output) ? 1 : factor_of(dropout, input, output);
+    for (int64_t i = 0; i < input->count; i++) {
+        double kept = gradient->tensor->real[i] * factor, found = tested->tensor->real[i];
+        bool told = input->real[i] != 0 && isfinite(input->real[i]);
+        bool drop = told ? output->real[i] == 0 : fabs(found) < fabs(found - kept);
+        bench->real[i] = drop ? 0 : kept;
+    }
+    add_reference(check, TDC_BACKWARD, bench, tested);
+    return true;
+}
+
+static bool judge_by_mask(struct tdc_call_check *check, enum tdc_direction direction,
+                          const struct dropout *dropout, struct tdc_reason *reason)
+{
+    struct tdc_values tested;
+    if (!tdc_recorded_outputs(check, direction, &tested, reason) ||
+        !tdc_take_slots(check, direction, 1, reason))
+        return false;
+    if (tested.count == 0 || !tdc_value_is_floating(&tested.list[0]))
+        return true;
+    if (dropout->input == NULL || strstr(check->name, "alpha") != NULL)
+        return tdc_give_reason(reason, "random api, output is not reproducible");
+    if (direction == TDC_BACKWARD)
+        return judge_backward(check, dropout, &tested.list[0], reason);
+    if (!tdc_shapes_agree(dropout->input, tested.list[0].tensor) ||
+        equal(dropout->input, tested.list[0].tensor))
+        return compare_with_input(check, direction, dropout->input, &tested.list[0], reason);
+    return judge_forward(check, dropout, &tested.list[0], reason);
+}
+
 bool tdc_check_dropout(struct tdc_call_check *check, enum tdc_direction direction, bool *done,
                        struct tdc_reason *reason)
 {
     if (strstr(check->name, "dropout") == NULL)
         return false;
-    struct dropout dropout = describe(check, direction);
-    if (dropout.identity && check->checker->executor != NULL)
+    bool compat = check->checker->options->profile == TDC_PROFILE_COMPAT;
+    bool executed = check->checker->executor != NULL;
+    bool pytorch = check->checker->calls->recorder == TDC_RECORDER_PYTORCH;
+    struct dropout dropout = describe(check, compat ? direction : TDC_FORWARD);
+    if (dropout.identity && executed)
         return false;
     /* msprobe draws a mask of its own and compares with that */
-    if (check->checker->executor == NULL &&
-        check->checker->options->profile == TDC_PROFILE_COMPAT &&
-        check->checker->calls->recorder != TDC_RECORDER_PYTORCH)
+    if (!executed && compat && !pytorch)
         return false;
-    bool drawn = check->checker->executor != NULL ||
-                 (direction == TDC_BACKWARD && !dropout.identity &&
-                  check->checker->calls->recorder == TDC_RECORDER_PYTORCH);
-    *done = drawn ? tdc_give_reason(reason, "random api, output is not reproducible")
-                  : judge(check, direction, &dropout, reason);
+    if (executed || (compat && direction == TDC_BACKWARD && !dropout.identity))
+        *done = tdc_give_reason(reason, "random api, output is not reproducible");
+    else if (compat)
+        *done = judge(check, direction, &dropout, reason);
+    else if (dropout.identity && direction == TDC_BACKWARD && pytorch)
+        *done = tdc_give_reason(reason, TDC_RETURNS_INPUT);
+    else if (dropout.identity)
+        *done = judge(check, direction, &dropout, reason);
+    else
+        *done = judge_by_mask(check, direction, &dropout, reason);
     return true;
 }

@@ -302,12 +302,35 @@ static const char *refuse(const struct tdc_calls *calls, const char *call, struc
     return NULL;
 }
 
+/* Whether a name is one that tables show of the call: its own, that of a direction or of a slot
+ * ("Torch.add.0", "Torch.add.0.forward", "Torch.add.0.forward.output.0"). */
+static bool names_call(const char *name, const char *call)
+{
+    size_t length = strlen(call);
+    if (strncmp(name, call, length) != 0)
+        return false;
+    if (name[length] == '\0')
+        return true;
+    for (int d = 0; d < TDC_DIRECTIONS && name[length] == '.'; d++) {
+        const char *rest = name + length + 1, *direction = tdc_direction_name[d];
+        size_t taken = strlen(direction);
+        if (strncmp(rest, direction, taken) == 0 && (rest[taken] == '\0' || rest[taken] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static const struct tdc_call *find_call(const struct tdc_calls *calls, const char *name)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (names_call(name, calls->calls[i].name))
+            return &calls->calls[i];
+    return NULL;
+}
+
 const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error)
 {
-    const struct tdc_call *wanted = NULL;
-    for (size_t i = 0; i < precheck->calls.count && wanted == NULL; i++)
-        if (strcmp(precheck->calls.calls[i].name, call) == 0)
-            wanted = &precheck->calls.calls[i];
+    const struct tdc_call *wanted = find_call(&precheck->calls, call);
     if (wanted == NULL)
         return refuse(&precheck->calls, call, error);
     struct tdc_text *text = &precheck->explanation;

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/precheck/csv_rows.h"
+#include "io/byte_writer.h"
 #include "io/error.h"
+#include "io/retry.h"
 
 #define NAMES_LIMIT ((size_t)4 << 30)
 
@@ -19,7 +22,7 @@ static void clear(struct tdc_journal *journal, const char *result_header,
                   const char *details_header)
 {
     memset(journal, 0, sizeof *journal);
-    journal->result = journal->details = -1;
+    journal->result = journal->details = journal->lock = -1;
     journal->result_header = result_header;
     journal->details_header = details_header;
     tdc_arena_init(&journal->arena, NAMES_LIMIT);
@@ -32,58 +35,84 @@ void tdc_journal_close(struct tdc_journal *journal)
         close(journal->result);
     if (journal->details >= 0)
         close(journal->details);
+    if (journal->lock >= 0)
+        close(journal->lock);
+    tdc_stamp_free(journal->stamp);
     free(journal->result_path);
     free(journal->details_path);
     tdc_names_free(&journal->done);
     tdc_arena_free(&journal->arena);
     memset(journal, 0, sizeof *journal);
-    journal->result = journal->details = -1;
+    journal->result = journal->details = journal->lock = -1;
 }
 
 /* ---- new files ------------------------------------------------------------------------------- */
+
+static char *file_path(const char *folder, const char *kind, const char *stamp, const char *ending)
+{
+    size_t length = strlen(folder);
+    const char *slash = length != 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path;
+    if (asprintf(&path, "%s%saccuracy_checking_%s_%s.%s", folder, slash, kind, stamp, ending) < 0)
+        return NULL;
+    return path;
+}
+
+/* Names both files; false when out of memory. *taken: an earlier run has used one of the names. */
+static bool name_files(struct tdc_journal *journal, const char *folder, bool *taken)
+{
+    const char *stamp = tdc_stamp_text(journal->stamp);
+    free(journal->result_path);
+    free(journal->details_path);
+    journal->result_path = file_path(folder, "result", stamp, "csv");
+    journal->details_path = file_path(folder, "details", stamp, "csv");
+    char *json = file_path(folder, "details", stamp, "json");
+    bool named = journal->result_path != NULL && journal->details_path != NULL && json != NULL;
+    struct stat status;
+    *taken = named && (lstat(journal->result_path, &status) == 0 ||
+                       lstat(journal->details_path, &status) == 0 || lstat(json, &status) == 0);
+    free(json);
+    return named;
+}
 
 tdc_status tdc_journal_start(struct tdc_journal *journal, const char *folder,
                              const char *result_header, const char *details_header,
                              struct tdc_error *error)
 {
     clear(journal, result_header, details_header);
-    time_t now = time(NULL);
-    struct tm local;
-    char stamp[32];
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", &local);
-    size_t length = strlen(folder);
-    const char *slash = length != 0 && folder[length - 1] == '/' ? "" : "/";
-    if (asprintf(&journal->result_path, "%s%saccuracy_checking_result_%s.csv", folder, slash,
-                 stamp) < 0)
-        journal->result_path = NULL;
-    if (asprintf(&journal->details_path, "%s%saccuracy_checking_details_%s.csv", folder, slash,
-                 stamp) < 0)
-        journal->details_path = NULL;
-    if (journal->result_path == NULL || journal->details_path == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    return TDC_OK;
+    tdc_status status = tdc_stamp_new(folder, &journal->stamp, error);
+    for (bool taken = true; status == TDC_OK && taken;) {
+        if (!name_files(journal, folder, &taken))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        if (taken)
+            status = tdc_stamp_next(journal->stamp, error);
+    }
+    return status;
 }
 
 static tdc_status write_all(int fd, const char *path, const char *data, size_t length,
                             struct tdc_error *error)
 {
-    while (length != 0) {
-        ssize_t written = write(fd, data, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
-        data += written;
-        length -= (size_t)written;
-    }
-    return TDC_OK;
+    int failure = tdc_write_fully(fd, data, length);
+    return failure == 0 ? TDC_OK : tdc_fail_errno(error, TDC_ERR_WRITE, failure, "%s", path);
+}
+
+/* Where the file system has no locks, there is none. */
+static tdc_status lock_file(int fd, const char *path, struct tdc_error *error)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return TDC_OK;
+    return tdc_fail(error, TDC_ERR_REFUSED, "%s: another run is writing this file", path);
 }
 
 /* Opens for appending; writes the header if the file has no content. */
-static tdc_status open_file(const char *path, const char *header, int *fd, struct tdc_error *error)
+static tdc_status open_file(const struct tdc_journal *journal, const char *path, const char *header,
+                            int *fd, struct tdc_error *error)
 {
-    *fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    if (journal->stamp != NULL)
+        flags |= O_EXCL;
+    *fd = TDC_RETRY(open(path, flags, 0640));
     if (*fd < 0)
         return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", path);
     off_t size = lseek(*fd, 0, SEEK_END);
@@ -94,21 +123,51 @@ static tdc_status open_file(const char *path, const char *header, int *fd, struc
     return write_all(*fd, path, line, (size_t)length, error);
 }
 
+/* A new file that failed before its first row does not stay. */
+static void close_unused(const struct tdc_journal *journal, int *fd, const char *path)
+{
+    if (*fd < 0)
+        return;
+    if (journal->stamp != NULL)
+        unlink(path);
+    close(*fd);
+    *fd = -1;
+}
+
+static tdc_status open_files(struct tdc_journal *journal, struct tdc_error *error)
+{
+    tdc_status status = open_file(journal, journal->details_path, journal->details_header,
+                                  &journal->details, error);
+    if (status == TDC_OK)
+        status = open_file(journal, journal->result_path, journal->result_header, &journal->result,
+                           error);
+    if (status == TDC_OK && journal->stamp != NULL)
+        status = lock_file(journal->result, journal->result_path, error);
+    return status;
+}
+
 tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
                               size_t details_length, const char *result, size_t result_length,
                               bool *first, struct tdc_error *error)
 {
     *first = journal->result < 0;
-    tdc_status status = TDC_OK;
-    if (*first)
-        status =
-            open_file(journal->details_path, journal->details_header, &journal->details, error);
-    if (*first && status == TDC_OK)
-        status = open_file(journal->result_path, journal->result_header, &journal->result, error);
+    tdc_status status = *first ? open_files(journal, error) : TDC_OK;
+    off_t details_before = status == TDC_OK ? lseek(journal->details, 0, SEEK_END) : -1;
+    off_t result_before = status == TDC_OK ? lseek(journal->result, 0, SEEK_END) : -1;
     if (status == TDC_OK)
         status = write_all(journal->details, journal->details_path, details, details_length, error);
     if (status == TDC_OK)
         status = write_all(journal->result, journal->result_path, result, result_length, error);
+    if (status == TDC_OK)
+        return status;
+    if (result_before >= 0)
+        (void)!ftruncate(journal->result, result_before);
+    if (details_before >= 0)
+        (void)!ftruncate(journal->details, details_before);
+    if (*first) {
+        close_unused(journal, &journal->result, journal->result_path);
+        close_unused(journal, &journal->details, journal->details_path);
+    }
     return status;
 }
 
@@ -250,6 +309,46 @@ static tdc_status demote_torn(struct tdc_csv_rows *result, const struct tdc_csv_
     return TDC_OK;
 }
 
+/* Keeps other runs from a result file. Called again when the file may have been replaced: the lock
+ * on the old one is held until then. A file that cannot be opened is told by who reads it. */
+static tdc_status lock_result(struct tdc_journal *journal, struct tdc_error *error)
+{
+    struct stat held, found;
+    int fd = TDC_RETRY(open(journal->result_path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (fd < 0)
+        return TDC_OK;
+    if (journal->lock >= 0 && fstat(fd, &found) == 0 && fstat(journal->lock, &held) == 0 &&
+        found.st_dev == held.st_dev && found.st_ino == held.st_ino) {
+        close(fd);
+        return TDC_OK;
+    }
+    tdc_status status = lock_file(fd, journal->result_path, error);
+    if (journal->lock >= 0)
+        close(journal->lock);
+    journal->lock = fd;
+    return status;
+}
+
+static tdc_status take_up(struct tdc_journal *journal, struct tdc_csv_rows *result,
+                          struct tdc_csv_rows *details, tdc_rows_of_call *rows_of_call,
+                          void *context, struct tdc_error *error)
+{
+    tdc_status status =
+        tdc_csv_rows_read(journal->result_path, journal->result_header, true, result, error);
+    if (status == TDC_OK)
+        status = tdc_csv_rows_read(journal->details_path, journal->details_header, false, details,
+                                   error);
+    if (status == TDC_OK)
+        status = demote_torn(result, details, ends_early(details, rows_of_call, context), error);
+    if (status == TDC_OK)
+        status = remember(journal, result, error);
+    if (status == TDC_OK) {
+        drop_unfinished(journal, details);
+        status = tdc_csv_rows_write(details, error);
+    }
+    return status == TDC_OK ? tdc_csv_rows_write(result, error) : status;
+}
+
 tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_csv,
                               const char *result_header, const char *details_header,
                               tdc_rows_of_call *rows_of_call, void *context,
@@ -261,20 +360,11 @@ tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_cs
     if (journal->result_path == NULL || journal->details_path == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     struct tdc_csv_rows result = {0}, details = {0};
-    tdc_status status =
-        tdc_csv_rows_read(journal->result_path, result_header, true, &result, error);
+    tdc_status status = lock_result(journal, error);
     if (status == TDC_OK)
-        status = tdc_csv_rows_read(journal->details_path, details_header, false, &details, error);
+        status = take_up(journal, &result, &details, rows_of_call, context, error);
     if (status == TDC_OK)
-        status = demote_torn(&result, &details, ends_early(&details, rows_of_call, context), error);
-    if (status == TDC_OK)
-        status = remember(journal, &result, error);
-    if (status == TDC_OK) {
-        drop_unfinished(journal, &details);
-        status = tdc_csv_rows_write(&details, error);
-    }
-    if (status == TDC_OK)
-        status = tdc_csv_rows_write(&result, error);
+        status = lock_result(journal, error);
     tdc_csv_rows_free(&result);
     tdc_csv_rows_free(&details);
     return status;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/precheck/check.h"
+#include "host/precheck/backward.h"
 
 static bool by_position(const struct tdc_call_check *check)
 {
@@ -10,7 +10,7 @@ static bool by_position(const struct tdc_call_check *check)
            check->checker->calls->recorder == TDC_RECORDER_PYTORCH;
 }
 
-static void drop_nulls(struct tdc_values *values)
+void tdc_drop_nulls(struct tdc_values *values)
 {
     size_t kept = 0;
     for (size_t i = 0; i < values->count; i++)
@@ -39,10 +39,9 @@ static void warn_of_counts(struct tdc_call_check *check, enum tdc_direction dire
                       check->call->name, tdc_direction_name[direction], tested, bench);
 }
 
-/* By position up to the shorter list; nulls leave their number unused. */
-static bool pair(struct tdc_call_check *check, enum tdc_direction direction,
-                 const struct tdc_values *bench, const struct tdc_values *tested,
-                 struct tdc_reason *reason)
+bool tdc_pair_values(struct tdc_call_check *check, enum tdc_direction direction,
+                     const struct tdc_values *bench, const struct tdc_values *tested,
+                     struct tdc_reason *reason)
 {
     size_t count = bench->count < tested->count ? bench->count : tested->count;
     if (!tdc_take_slots(check, direction, count, reason))
@@ -92,28 +91,23 @@ bool tdc_pair_forward(struct tdc_call_check *check, struct tdc_reason *reason)
     struct tdc_values bench = {check->outputs.values, check->outputs.count};
     if (strcmp(check->name, "npu_fusion_attention") == 0 && tested.count > 1)
         tested.count = 1;
-    if (!by_position(check)) {
-        /* the list of outputs stays whole for the backward */
-        bench.list = tdc_arena_zeroed(&check->checker->arena, bench.count + 1, sizeof *bench.list);
-        if (bench.list == NULL)
-            return tdc_give_reason(reason, "out of memory");
+    /* the list of outputs stays whole for the backward */
+    bench.list = tdc_arena_zeroed(&check->checker->arena, bench.count + 1, sizeof *bench.list);
+    if (bench.list == NULL)
+        return tdc_give_reason(reason, "out of memory");
+    if (bench.count != 0)
         memcpy(bench.list, check->outputs.values, bench.count * sizeof *bench.list);
-        drop_nulls(&bench);
-        drop_nulls(&tested);
+    if (!by_position(check)) {
+        tdc_drop_nulls(&bench);
+        tdc_drop_nulls(&tested);
         warn_of_counts(check, TDC_FORWARD, tested.count, bench.count);
     }
-    return pair(check, TDC_FORWARD, &bench, &tested, reason);
+    if (!tdc_forgive_ties(check, &bench, &tested, reason))
+        return false;
+    return tdc_pair_values(check, TDC_FORWARD, &bench, &tested, reason);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
-
-/* What the reference and the executor get for a backward. */
-struct gradient_work {
-    struct tdc_reference_tensor **gradients;
-    size_t count;
-    size_t given; /* gradients that are not NULL */
-    size_t leaves;
-};
 
 /* msprobe's leaves: floating tensors among the positional arguments, lists not searched. */
 static size_t mark_positional_leaves(struct tdc_call_check *check)
@@ -142,7 +136,7 @@ static struct tdc_reference_tensor *implied_gradient(struct tdc_call_check *chec
     return one;
 }
 
-static bool strict_gradients(struct tdc_call_check *check, struct gradient_work *work,
+static bool strict_gradients(struct tdc_call_check *check, struct tdc_gradient_work *work,
                              struct tdc_reason *reason)
 {
     for (size_t i = 0; i < work->count; i++) {
@@ -165,7 +159,7 @@ static bool strict_gradients(struct tdc_call_check *check, struct gradient_work 
     return true;
 }
 
-static bool lenient_gradients(struct tdc_call_check *check, struct gradient_work *work,
+static bool lenient_gradients(struct tdc_call_check *check, struct tdc_gradient_work *work,
                               struct tdc_reason *reason)
 {
     for (size_t i = 0; i < work->count; i++) {
@@ -182,7 +176,7 @@ static bool lenient_gradients(struct tdc_call_check *check, struct gradient_work
 }
 
 /* Gradients go in as float64, so that what only moves them gives float64 back. */
-static bool widen(struct tdc_call_check *check, struct gradient_work *work,
+static bool widen(struct tdc_call_check *check, struct tdc_gradient_work *work,
                   struct tdc_reason *reason)
 {
     if (tdc_reference_is_conversion(check->operator))
@@ -205,8 +199,8 @@ static bool widen(struct tdc_call_check *check, struct gradient_work *work,
     return true;
 }
 
-static bool prepare(struct tdc_call_check *check, struct gradient_work *work,
-                    struct tdc_reason *reason)
+bool tdc_prepare_gradients(struct tdc_call_check *check, struct tdc_gradient_work *work,
+                           struct tdc_reason *reason)
 {
     if (!tdc_check_outputs(check, reason))
         return false;
@@ -220,8 +214,8 @@ static bool prepare(struct tdc_call_check *check, struct gradient_work *work,
            widen(check, work, reason);
 }
 
-static bool reference_gradients(struct tdc_call_check *check, const struct gradient_work *work,
-                                struct tdc_values *values, struct tdc_reason *reason)
+bool tdc_reference_gradients(struct tdc_call_check *check, const struct tdc_gradient_work *work,
+                             struct tdc_values *values, struct tdc_reason *reason)
 {
     struct tdc_reference_call call = tdc_check_reference_call(check);
     struct tdc_reference_results results = {0};
@@ -233,8 +227,8 @@ static bool reference_gradients(struct tdc_call_check *check, const struct gradi
                            results.reason[0] != '\0' ? results.reason : tdc_status_text(status));
 }
 
-static bool executed_gradients(struct tdc_call_check *check, const struct gradient_work *work,
-                               struct tdc_values *values, struct tdc_reason *reason)
+bool tdc_executed_gradients(struct tdc_call_check *check, const struct tdc_gradient_work *work,
+                            struct tdc_values *values, struct tdc_reason *reason)
 {
     struct tdc_checker *checker = check->checker;
     struct tdc_reference_call call = tdc_check_reference_call(check);
@@ -260,64 +254,22 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
         return tdc_pair_autograd(check, reason);
     bool recorded = check->checker->executor == NULL;
     struct tdc_values bench, tested;
-    struct gradient_work work = {.leaves = mark_positional_leaves(check)};
+    struct tdc_gradient_work work = {.leaves = mark_positional_leaves(check)};
     if ((recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason)) ||
-        !prepare(check, &work, reason))
+        !tdc_prepare_gradients(check, &work, reason))
         return false;
     if (work.leaves == 0 || work.given == 0)
         return true;
-    if (!reference_gradients(check, &work, &bench, reason) ||
-        (!recorded && !executed_gradients(check, &work, &tested, reason)))
+    if (!tdc_reference_gradients(check, &work, &bench, reason) ||
+        (!recorded && !tdc_executed_gradients(check, &work, &tested, reason)))
         return false;
     if (!by_position(check)) {
-        drop_nulls(&bench);
+        tdc_drop_nulls(&bench);
         drop_all_but_floating(&bench);
         drop_all_but_floating(&tested);
         warn_of_counts(check, TDC_BACKWARD, tested.count, bench.count);
     } else if (recorded) {
         align_with_leaves(check, &tested);
     }
-    return pair(check, TDC_BACKWARD, &bench, &tested, reason);
-}
-
-/* ---- backward of PyTorch --------------------------------------------------------------------- */
-
-bool tdc_is_composite(const char *name)
-{
-    static const char *const names[] = {
-        "matmul",     "einsum",        "outer",   "linear", "softsign",
-        "tanhshrink", "cross_entropy", "l1_loss", "kl_div", "cosine_similarity",
-        "normalize",  "cdist"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
-{
-    static const char foreign[] = "recorded gradients do not belong to the api inputs";
-    bool recorded = check->checker->executor == NULL;
-    struct tdc_values bench, tested;
-    struct gradient_work work = {0};
-    if (recorded && !tdc_recorded_outputs(check, TDC_BACKWARD, &tested, reason))
-        return false;
-    if (recorded && !tdc_linear_gradients(check, &tested) && tdc_is_composite(check->name))
-        return tdc_give_reason(reason, foreign);
-    if (!prepare(check, &work, reason))
-        return false;
-    if (work.given == 0)
-        return true;
-    if (!reference_gradients(check, &work, &bench, reason) ||
-        (!recorded && !executed_gradients(check, &work, &tested, reason)))
-        return false;
-    if (recorded)
-        drop_nulls(&tested);
-    if (bench.count != tested.count)
-        return tdc_give_reason(reason, foreign);
-    for (size_t i = 0; i < bench.count; i++)
-        if (!tdc_value_is_floating(&bench.list[i]) || tested.list[i].kind != TDC_VALUE_TENSOR ||
-            !tdc_shapes_agree(bench.list[i].tensor, tested.list[i].tensor))
-            return tdc_give_reason(reason, foreign);
-    return pair(check, TDC_BACKWARD, &bench, &tested, reason);
+    return tdc_pair_values(check, TDC_BACKWARD, &bench, &tested, reason);
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "host/dump/name_table.h"
 #include "host/precheck/calls.h"
@@ -158,13 +158,17 @@ static void compare_rows(struct work *work,
     end_call(&work->result, &call);
 }
 
-static tdc_status write_file(const char *folder, const char *kind, const char *stamp,
-                             const char *header, const struct tdc_text *rows,
-                             struct tdc_error *error)
+static char *file_path(const char *folder, const char *kind, const char *stamp)
 {
     char *path;
     if (asprintf(&path, "%s/api_precision_compare_%s_%s.csv", folder, kind, stamp) < 0)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        return NULL;
+    return path;
+}
+
+static tdc_status write_file(const char *path, const char *header, const struct tdc_text *rows,
+                             struct tdc_error *error)
+{
     struct tdc_out_file file;
     struct tdc_byte_writer writer = {0};
     tdc_status status = tdc_out_file_open(path, &file, error);
@@ -177,30 +181,46 @@ static tdc_status write_file(const char *folder, const char *kind, const char *s
         tdc_put(&writer, header, strlen(header));
         tdc_put(&writer, tdc_text_get(rows), rows->length);
         bool flushed = tdc_byte_writer_flush(&writer);
-        status = flushed ? tdc_out_file_commit(&file, error)
+        status = flushed ? tdc_out_file_commit_new(&file, error)
                          : tdc_fail_errno(error, TDC_ERR_WRITE, writer.failure, "%s", path);
         if (!flushed)
             tdc_out_file_discard(&file);
     }
     tdc_byte_writer_free(&writer);
-    free(path);
     return status;
 }
 
 static tdc_status write_files(const struct work *work, const char *folder, struct tdc_error *error)
 {
-    char stamp[32];
-    time_t now = time(NULL);
-    struct tm local;
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", &local);
     if (work->details.failed || work->result.failed)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_stamp *stamp = NULL;
     tdc_status status = tdc_make_folders(folder, error);
     if (status == TDC_OK)
-        status = write_file(folder, "details", stamp, tdc_precision_header, &work->details, error);
+        status = tdc_stamp_new(folder, &stamp, error);
+    char *details = NULL, *result = NULL;
+    bool taken = true;
+    while (status == TDC_OK && taken) {
+        free(details);
+        free(result);
+        details = file_path(folder, "details", tdc_stamp_text(stamp));
+        result = file_path(folder, "result", tdc_stamp_text(stamp));
+        if (details == NULL || result == NULL)
+            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        taken = status == TDC_OK && (access(details, F_OK) == 0 || access(result, F_OK) == 0);
+        if (taken)
+            status = tdc_stamp_next(stamp, error);
+    }
     if (status == TDC_OK)
-        status = write_file(folder, "result", stamp, tdc_result_header, &work->result, error);
+        status = write_file(details, tdc_precision_header, &work->details, error);
+    if (status == TDC_OK) {
+        status = write_file(result, tdc_result_header, &work->result, error);
+        if (status != TDC_OK)
+            unlink(details); /* one without the other is no result */
+    }
+    free(details);
+    free(result);
+    tdc_stamp_free(stamp);
     return status;
 }
 

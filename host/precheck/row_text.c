@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/pytext.h"
+#include "io/utf8_step.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 
@@ -16,17 +17,16 @@ const char tdc_details_header[] =
 
 void tdc_csv_field(struct tdc_text *text, const char *field)
 {
-    if (strpbrk(field, ",\"\r\n") == NULL) {
-        tdc_text_adds(text, field);
-        return;
+    bool quoted = strpbrk(field, ",\"\r\n") != NULL;
+    if (quoted)
+        tdc_text_addc(text, '"');
+    for (const char *quote; (quote = strchr(field, '"')) != NULL; field = quote + 1) {
+        tdc_utf8_add(text, field, (size_t)(quote - field));
+        tdc_text_adds(text, "\"\"");
     }
-    tdc_text_addc(text, '"');
-    for (; *field != '\0'; field++) {
-        if (*field == '"')
-            tdc_text_addc(text, '"');
-        tdc_text_addc(text, *field);
-    }
-    tdc_text_addc(text, '"');
+    tdc_utf8_add(text, field, strlen(field));
+    if (quoted)
+        tdc_text_addc(text, '"');
 }
 
 static void add_number(struct tdc_text *text, const struct tdc_slot_row *row, double number)
@@ -115,6 +115,16 @@ void tdc_details_rows(struct tdc_text *text, const struct tdc_call_check *check)
             details_row(text, check, (enum tdc_direction)d, &check->directions[d].rows[i]);
 }
 
+/* msprobe writes messages without a gap; else each is said once, and kept apart from the next. */
+static void say(struct tdc_text *message, const char *text, bool compat)
+{
+    if (!compat && (text[0] == '\0' || strstr(tdc_text_get(message), text) != NULL))
+        return;
+    if (!compat && message->length != 0)
+        tdc_text_adds(message, "; ");
+    tdc_text_adds(message, text);
+}
+
 void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check)
 {
     const struct tdc_direction_check *forward = &check->directions[TDC_FORWARD];
@@ -127,12 +137,13 @@ void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check)
     }
     struct tdc_text message;
     tdc_text_init(&message, MESSAGE_LIMIT);
+    bool compat = check->checker->options->profile == TDC_PROFILE_COMPAT;
     if (forward->status != TDC_CHECK_PASS || backward->status != TDC_CHECK_PASS) {
         for (int d = 0; d < TDC_DIRECTIONS; d++)
             for (size_t i = 0; i < check->directions[d].count; i++)
-                tdc_text_adds(&message, check->directions[d].rows[i].message);
-        tdc_text_adds(&message, forward->reason.text);
-        tdc_text_adds(&message, backward->reason.text);
+                say(&message, check->directions[d].rows[i].message, compat);
+        say(&message, forward->reason.text, compat);
+        say(&message, backward->reason.text, compat);
     }
     tdc_csv_field(text, check->call->name);
     tdc_text_addf(text, ",%s,%s,", tdc_check_text(forward->status),
@@ -147,14 +158,15 @@ void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check)
 static void json_string(struct tdc_text *text, const char *string)
 {
     tdc_text_addc(text, '"');
-    for (; *string != '\0'; string++) {
-        unsigned char c = (unsigned char)*string;
+    size_t length = strlen(string);
+    for (size_t taken; length > 0; string += taken, length -= taken) {
+        uint32_t c = tdc_utf8_step(string, length, &taken);
         if (c == '"' || c == '\\')
-            tdc_text_addf(text, "\\%c", c);
+            tdc_text_addf(text, "\\%c", (char)c);
         else if (c < 0x20)
-            tdc_text_addf(text, "\\u%04x", c);
+            tdc_text_addf(text, "\\u%04x", (unsigned)c);
         else
-            tdc_text_addc(text, (char)c);
+            tdc_utf8_add(text, string, taken);
     }
     tdc_text_addc(text, '"');
 }

@@ -8,6 +8,7 @@
 #include "host/precheck/input_file.h"
 #include "host/precheck/rebuild.h"
 #include "io/mapping_guard.h"
+#include "io/utf8_step.h"
 #include "kernels/pair.h"
 
 /* Elements gathered at a time from files with gaps or foreign byte order. */
@@ -142,6 +143,8 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
     /* a dump must not lead out of its folder */
     if (strchr(file_name, '/') != NULL)
         return tdc_give_reason(rebuild->reason, "data_name with a slash");
+    if (strstr(file_name, TDC_UTF8_NUL) != NULL)
+        return tdc_give_reason(rebuild->reason, "data_name with a NUL");
     char *path;
     if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0)
         return tdc_give_reason(rebuild->reason, "out of memory");

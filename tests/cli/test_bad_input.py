@@ -259,25 +259,44 @@ class BadJson(harness.Case):
 
     def test_task_and_data(self):
         """Members that are missing or of the wrong type; the line says which side."""
-        for whole, text in (({"data": {}}, "Task for npu is empty, please check."),
-                            ({"task": None, "data": {}}, "Task for npu is empty, please check."),
-                            ({"task": "", "data": {}}, "Task for npu is empty, please check."),
-                            ({"task": "tensor"}, "Missing 'data' in dump.json, please check dump.json of npu."),
-                            ({"task": "tensor", "data": None},
-                             "Missing 'data' in dump.json, please check dump.json of npu."),
-                            ({"task": "tensor", "data": []}, "Invalid type for 'data': expected a dict. Please check "
-                                                             "dump.json of npu."),
-                            ({"task": "tensor", "data": "x"}, "Invalid type for 'data': expected a dict. Please check "
-                                                              "dump.json of npu."),
-                            ({"task": "statistics", "data": {}}, "Please check the dump task is consistent."),
-                            ({"task": "structure", "data": {}}, "Please check the dump task is consistent.")):
+        path = self.path("npu", "dump.json")
+        none = path + ": no data in it: nothing was dumped, or it is still being written"
+        other = "Please check the dump task is consistent."
+        entry = {"Functional.f0.0.forward": {"input_args": [None]}}
+        wrong = "Invalid type for 'data': expected a dict. Please check dump.json of npu."
+        for whole, text, strict in (
+                ({"data": {}}, none, "Task for npu is empty, please check."),
+                ({"data": entry}, path + ": it does not say its task", "Task for npu is empty, please check."),
+                ({"task": None, "data": {}}, none, "Task for npu is empty, please check."),
+                ({"task": "", "data": {}}, none, "Task for npu is empty, please check."),
+                ({"task": "tensor"}, none, "Missing 'data' in dump.json, please check dump.json of npu."),
+                ({"task": "tensor", "data": None}, none, "Missing 'data' in dump.json, please check dump.json of npu."),
+                ({"task": "tensor", "data": []}, path, wrong),
+                ({"task": "tensor", "data": "x"}, path, wrong),
+                ({"task": "statistics", "data": {}}, none, other),
+                ({"task": "statistics", "data": entry}, other, other),
+                ({"task": "structure", "data": {}}, path + ": no data in it: a dump of the structure alone", other)):
             with self.subTest(whole=whole):
-                harness.write_text(self.path("npu", "dump.json"), json.dumps(whole))
+                harness.write_text(path, json.dumps(whole))
                 self.friendly(2, text)
-                self.strict(1, text)
+                self.strict(1, strict)
+
+    def test_broken_off(self):
+        """A file that ends too early is said to be that, on either side and in both forms."""
+        for side in ("npu", "bench"):
+            path = self.path(side, "dump.json")
+            whole = harness.read_bytes(path)
+            for length, text in ((0, "an empty file"), (1, "it ends too early"), (len(whole) // 2, "it ends too early"),
+                                 (len(whole) - 1, "it ends too early")):
+                with self.subTest(side=side, length=length):
+                    harness.write_bytes(path, whole[:length])
+                    said = "%s: %s: still being written, or broken off" % (path, text)
+                    self.friendly(2, said)
+                    self.strict(1, said)
+            harness.write_bytes(path, whole)
 
     def test_entries_of_odd_types(self):
-        """What is no item gives no row; the rest of the dump is compared."""
+        """Whatever stands in the place of an item is a row; msprobe's form counts what it leaves out."""
         odd = {"Functional.a.0.forward": 3, "Functional.b.0.forward": [], "Functional.c.0.forward": None,
                "Functional.d.0.forward": "text", "Functional.e.0.forward": {"input_args": 3, "output": "x"},
                "Functional.g.0.forward": {"input_args": [1, "x", 2.5, True], "output": {}},
@@ -291,8 +310,11 @@ class BadJson(harness.Case):
         for number in range(4):
             self.assertEqual(rows["Functional.f%d.0.forward.output.0" % number]["Accuracy Reached or Not"], "identical")
         self.assertIn("Functional.h.0.forward.input.1", rows)
-        for entry in "abcdeg":
-            self.assertEqual([n for n in rows if n.startswith("Functional.%s." % entry)], [])
+        odd = [n for n in rows if n.startswith(tuple("Functional.%s." % entry for entry in "abcdeg"))]
+        self.assertEqual(odd, ["Functional.a.0.forward", "Functional.c.0.forward", "Functional.d.0.forward",
+                               "Functional.e.0.forward.input", "Functional.e.0.forward.output"] +
+                         ["Functional.g.0.forward.input.%d" % number for number in range(4)])
+        self.assertEqual(rows["Functional.g.0.forward.input.2"]["NPU max"], "2.5")
 
     def test_stack(self):
         path = self.path("npu", "stack.json")

@@ -34,7 +34,10 @@ class Match(MappingCase):
         self.assertEqual(result.err, "tdcmp: matched by API and cell mapping: 6 rows, 2 without a partner\n")
         self.assertEqual(self.match(1, npu, bench, "-u")[0], [pairs[2], pairs[5]])
         self.assertEqual(self.match(1, npu, bench, "--unmatched")[0], [pairs[2], pairs[5]])
+        # compat translates no name unasked
         pairs, _ = self.match(1, npu, bench, "--rules", "compat", "-u")
+        self.assertEqual(pairs[0], ("Functional.abs" + end, "-", "no bench row is called 'Functional.abs%s'" % end))
+        pairs, _ = self.match(1, npu, bench, "--rules", "compat", "--api-mapping", "-u")
         self.assertEqual(pairs, [
             ("Functional.lonely" + end, "-", "no bench row is called 'Functional.lonely%s'" % end),
             ("Tensor.shape" + end, "-", "'Tensor.shape%s' has shape [2], not [2, 1]" % end),

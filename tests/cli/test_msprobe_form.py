@@ -212,7 +212,7 @@ class Config(Form):
         self.assertIn("Can`t match any op. No compare result file generated.", result.err)
         self.assertEqual(self.produced(), [])
         result = self.run_code(2, "compare", self.path("npu"), self.path("npu"), "-o", self.path("empty"))
-        self.assert_one_line(result.err, "Can`t match any op.")
+        self.assert_one_line(result.err, self.path("npu", "dump.json") + ": no data in it")
         self.assertEqual(self.produced("empty"), [])
         dump = dumps.Dump(self.path("npu"))
         dump.call("f", "input", GOOD)

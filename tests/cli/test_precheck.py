@@ -59,11 +59,25 @@ class Golden(PrecheckCase):
         out, _ = self.run_ut(golden("pt_tensor"), "--profile", "extended", framework="pytorch")
         rows = {r[0]: r for r in read_rows(files_of(out)[1])[1]}
         self.assertEqual([rows["Functional.linear.0.backward.output.%d" % i][3] for i in range(3)],
-                         ["(3, 8)", "(5, 8)", "(5,)"])
+                         ["(5,)", "(3, 8)", "(8, 5)"])
         for name in ("linear.0.backward.output.0", "linear.0.backward.output.1", "linear.0.backward.output.2",
                      "linear.3.backward.output.0", "linear.3.backward.output.1"):
             self.assertEqual(rows["Functional." + name][7], "pass")
-        self.assertNotIn("Functional.linear.2.backward.output.0", rows)
+        # of an input of three dimensions the reshape at the end was recorded; here it was tampered with
+        self.assertEqual(rows["Functional.linear.2.backward.output.0"][3], "(12, 5)")
+        self.assertEqual(rows["Functional.linear.2.backward.output.0"][7], "error")
+
+    def test_last_nodes_of_pytorch(self):
+        """APIs of several autograd nodes are judged by the last one, which alone was recorded."""
+        out, _ = self.run_ut(golden("pt_tensor"), "--profile", "extended", framework="pytorch")
+        rows = {r[0]: r for r in read_rows(files_of(out)[1])[1]}
+        for name, shape in (("Functional.cross_entropy.1.backward.output.0", "(12,)"),
+                            ("Torch.outer.0.backward.output.0", "(3, 1)"),
+                            ("Functional.softsign.0.backward.output.1", "(3, 4)"),
+                            ("Functional.tanhshrink.0.backward.output.1", "(3, 4)")):
+            self.assertEqual((rows[name][3], rows[name][7]), (shape, "pass"), name)
+        for name in ("Functional.cross_entropy.0", "Functional.kl_div.0"):  # tampered with
+            self.assertEqual(rows[name + ".backward.output.0"][7], "error", name)
 
     def test_rounding_auto_is_tested_for_short_floats(self):
         auto, _ = self.run_ut(golden("ms_tensor"))

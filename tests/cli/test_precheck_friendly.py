@@ -39,8 +39,9 @@ class Friendly(PrecheckCase):
         self.assert_one_line(self.run_code(2, "precheck", path).err, "dump.json")
         harness.write_text(path, json.dumps({"task": "statistics", "framework": "mindspore", "data": {
             "Mint.no_such_api.0.forward": {"input_args": [], "input_kwargs": {}, "output": []}}}))
-        out, result = self.precheck(0, path)
+        out, result = self.precheck(2, path)
         self.assertIn("unsupported api", result.out)
+        self.assertIn("nothing could be checked", result.err)
         self.assertEqual(read_rows(files_of(out)[0])[1], [["Mint.no_such_api.0", "SKIP", "", "unsupported api"]])
         for wrong in (["--cos", "x"], ["--bench-round", "up"], ["--threads", "0"], ["--max-abs-err", "nan"], []):
             self.run_code(2, "precheck", *wrong)
@@ -59,7 +60,7 @@ class Friendly(PrecheckCase):
             harness.write_text(os.path.join(root, place, "dump.json"), json.dumps(
                 {"task": "statistics", "framework": "mindspore", "data": {
                     "Mint.no_such_api.0.forward": {"input_args": [], "input_kwargs": {}, "output": []}}}))
-        out, _ = self.precheck(0, root)
+        out, _ = self.precheck(2, root)
         for place in ("step0/rank0", "step0/rank1", "step1/rank0"):
             files_of(os.path.join(out, place))
 

@@ -41,9 +41,12 @@ static void check_dump(const struct tdc_dump *dump)
     for (size_t i = 0; i < dump->entry_count; i++) {
         const struct tdc_dump_entry *entry = &dump->entries[i];
         require(entry->first == records && entry->name != NULL);
+        bool leading = true; /* only records that msprobe has no row for came before */
         for (size_t k = 0; k < entry->count; k++) {
-            require(dump->records[entry->first + k].entry == i);
-            require(dump->records[entry->first + k].first_of_entry == (k == 0));
+            const struct tdc_record *record = &dump->records[entry->first + k];
+            require(record->entry == i);
+            require(record->first_of_entry == (k == 0 || (leading && !record->sound_only)));
+            leading &= record->sound_only;
         }
         records += entry->count;
     }

@@ -103,6 +103,8 @@ static void names_come_from_files_or_places(void **state)
                   "a.input.2.1.0|torch.float32|[2, 3]|N/A|-1|'None'|00000000\n"
                   "a.input.3.p.q|torch.float32|[2, 3]|N/A|-1|'None'|00000000\n"
                   "a.input.4|None|None|N/A|-1|'None'|N/A\n"
+                  "a.input.7|<class 'int'>|[]|N/A|-1|i3|6dd28e9b\n"
+                  "a.input.8|<class 'str'>|[]|N/A|-1|'x'|8cdc1683\n"
                   "m.parameters_grad.w|torch.float32|[2, 3]|N/A|-1|'None'|00000000\n"
                   "v.0.debug.0|torch.float32|[2, 3]|N/A|-1|'None'|00000000\n"
                   "v.0.debug.1.z|None|None|N/A|-1|'None'|N/A\n");
@@ -163,7 +165,10 @@ static void point_to_point_operations(void **state)
                                                  "\"tensor\":null},{\"class_type\":\"other\","
                                                  "\"tensor\":" TENSOR("") "}]}}",
                   "t|torch.float32|[2, 3]|N/A|t.pt|'None'|00000000\n"
+                  "a.input.0.op|<class 'str'>|[]|N/A|-1|'isend'|d43707f0\n"
+                  "a.input.0.peer|<class 'int'>|[]|N/A|-1|i1|83dcefb7\n"
                   "a.input.1|None|None|N/A|-1|'None'|N/A\n"
+                  "a.input.2.class_type|<class 'str'>|[]|N/A|-1|'other'|d9583520\n"
                   "a.input.2.tensor|torch.float32|[2, 3]|N/A|-1|'None'|00000000\n");
 }
 

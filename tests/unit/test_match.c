@@ -349,7 +349,8 @@ static void modes(void **state)
         bench.dump.digests = cases[i].bench_digests;
         tdc_mode mode;
         struct tdc_error error = {0};
-        assert_int_equal(tdc_match_find_mode(&npu.dump, &bench.dump, &mode, &error),
+        struct tdc_match_rules rules = {.msprobe_records = true};
+        assert_int_equal(tdc_match_find_mode(&npu.dump, &bench.dump, &rules, &mode, &error),
                          cases[i].status);
         if (cases[i].status == TDC_OK)
             assert_int_equal(mode, cases[i].mode);

@@ -209,6 +209,44 @@ static void names_survive_yaml(void **state)
     check_name("\"\\\x1b\x7f", "\"\\\"\\\\\\x1B\\x7F\"");
     check_name("\xe5\xb1\x82", NULL);
     check_name("%!&*?|>@`", NULL);
+    check_name("a\xc2\x85"
+               "b",
+               "\"a\\x85b\"");
+    check_name("a\xe2\x80\xa8", "\"a\\u2028\"");
+    check_name("\xc0\x80", "\"\\x00\"");
+    check_name("\xef\xbf\xbd", "'\xef\xbf\xbd'");
+    check_name("\xf3\xa0\x81\x81", "\"\\U000E0041\"");
+}
+
+/* Every character there is, alone and between others. */
+static void every_character_survives_yaml(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code < 0x110000; code++) {
+        bool tested = code < 0x3100 || (code >= 0xd700 && code < 0xe100) || code % 97 == 0 ||
+                      (code & 0xfffe) == 0xfffe || (code >= 0xfe00 && code < 0x10010);
+        if (!tested || (code >= 0xd800 && code < 0xe000))
+            continue;
+        char name[8] = "a", *to = name + 1;
+        if (code != 0 && code < 0x80) {
+            *to++ = (char)code;
+        } else if (code < 0x800) { /* NUL takes this form, too */
+            *to++ = (char)(0xc0 | code >> 6);
+            *to++ = (char)(0x80 | (code & 0x3f));
+        } else if (code < 0x10000) {
+            *to++ = (char)(0xe0 | code >> 12);
+            *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+            *to++ = (char)(0x80 | (code & 0x3f));
+        } else {
+            *to++ = (char)(0xf0 | code >> 18);
+            *to++ = (char)(0x80 | (code >> 12 & 0x3f));
+            *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+            *to++ = (char)(0x80 | (code & 0x3f));
+        }
+        check_name(name + 1, NULL);
+        *to = 'b';
+        check_name(name, NULL);
+    }
 }
 
 /* ---- replacing in names ---------------------------------------------------------------------- */
@@ -242,6 +280,7 @@ int main(void)
         cmocka_unit_test(types_within_a_framework),
         cmocka_unit_test(classes_across_frameworks),
         cmocka_unit_test(names_survive_yaml),
+        cmocka_unit_test(every_character_survives_yaml),
         cmocka_unit_test(replaced_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

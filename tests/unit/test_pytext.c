@@ -37,7 +37,10 @@ static void strings_are_quoted_as_python_does(void **state)
         {"\xf0\x9f\x98\x80\xf3\xa0\x80\x81\xf4\x8f\xbf\xbf",
          "'\xf0\x9f\x98\x80\\U000e0001\\U0010ffff'"},
         {"\xed\xa0\x80x\xed\xbf\xbf", "'\\ud800x\\udfff'"},
-        {"\xff\xc0\x80\xe0\x80\x80\xf5", "'\\udcff\\udcc0\\udc80\\udce0\\udc80\\udc80\\udcf5'"},
+        {"\xff\xc1\x80\xe0\x80\x80\xf5", "'\\udcff\\udcc1\\udc80\\udce0\\udc80\\udc80\\udcf5'"},
+        {"a\xc0\x80"
+         "b",
+         "'a\\x00b'"}, /* as texts of JSON carry a NUL */
         {"cut \xe6\x97", "'cut \\udce6\\udc97'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

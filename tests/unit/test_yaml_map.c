@@ -130,7 +130,6 @@ static void unwanted_content_is_refused_with_its_line(void **state)
         {"a: 1\n---\nb: 2\n", TDC_ERR_UNSUPPORTED, "m.yaml:2: a second document begins"},
         {"? [a, b]\n: c\n", TDC_ERR_UNSUPPORTED, "m.yaml:1: a list or map as a key"},
         {"x: 1\n{a: b}: c\n", TDC_ERR_UNSUPPORTED, "m.yaml:2: a list or map as a key"},
-        {"a: \"x\\0y\"\n", TDC_ERR_UNSUPPORTED, "m.yaml:1: text with a NUL character"},
         {"a: 1\nb: 2\na: 3\n", TDC_ERR_FORMAT, "m.yaml:3: key 'a' was given before, in line 1"},
         {"m: {a: 1,\n 'a': 2}\n", TDC_ERR_FORMAT, "m.yaml:2: key 'a' was given before, in line 1"},
         {"a: b: c\n", TDC_ERR_FORMAT, "m.yaml:1: mapping values are not allowed in this context"},

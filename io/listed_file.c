@@ -1,0 +1,128 @@
+#include "io/listed_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/retry.h"
+#include "tdcmp.h"
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* FREE -> FILLING -> LISTED -> FREE by who writes the file. tdc_out_files_remove borrows a LISTED
+ * slot (-> REMOVING -> LISTED), so that the name cannot change under it. */
+enum slot_state {
+    SLOT_FREE,
+    SLOT_FILLING,
+    SLOT_LISTED,
+    SLOT_REMOVING
+};
+
+static struct {
+    atomic_int state;
+    char path[PATH_MAX];
+} slots[TDC_LISTED_FILES];
+
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler uses the table");
+
+/* -1 when all are taken. */
+static int slot_claim(void)
+{
+    for (int i = 0; i < TDC_LISTED_FILES; i++) {
+        int expected = SLOT_FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_FILLING))
+            return i;
+    }
+    return -1;
+}
+
+/* Waits for a tdc_out_files_remove in another thread, which takes one unlink. In the thread of the
+ * signal handler itself the slot is never found borrowed: the handler has ended by then. */
+static void slot_free(int slot)
+{
+    int expected = SLOT_LISTED;
+    while (!atomic_compare_exchange_weak(&slots[slot].state, &expected, SLOT_FREE)) {
+        expected = SLOT_LISTED;
+        sched_yield();
+    }
+}
+
+void tdc_out_files_remove(void)
+{
+    int saved = errno;
+    for (int i = 0; i < TDC_LISTED_FILES; i++) {
+        int expected = SLOT_LISTED;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_REMOVING)) {
+            unlink(slots[i].path);
+            atomic_store(&slots[i].state, SLOT_LISTED);
+        }
+    }
+    errno = saved;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* A sweeper may have found the file between its creation and its lock: it holds the lock for a
+ * moment, or has removed the name already. On file systems without locks nobody sweeps. */
+static bool lock_new(int fd)
+{
+    struct stat status;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return fstat(fd, &status) == 0 && status.st_nlink != 0;
+}
+
+bool tdc_listed_create(const char *path, bool unique, struct tdc_listed_file *file)
+{
+    *file = (struct tdc_listed_file){.slot = slot_claim(), .fd = -1};
+    if (file->slot < 0) {
+        errno = EUSERS;
+        return false;
+    }
+    /* Listed before it exists, so that no signal finds it unlisted; unless the name may be another
+     * process's, whose file a signal just now would remove. */
+    snprintf(slots[file->slot].path, PATH_MAX, "%s", path);
+    if (unique)
+        atomic_store(&slots[file->slot].state, SLOT_LISTED);
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    file->fd = TDC_RETRY(open(path, flags, 0600));
+    int number = errno;
+    atomic_store(&slots[file->slot].state, SLOT_LISTED);
+    if (file->fd < 0) {
+        tdc_listed_forget(file);
+        errno = number;
+        return false;
+    }
+    if (lock_new(file->fd))
+        return true;
+    tdc_listed_remove(file);
+    errno = EEXIST;
+    return false;
+}
+
+const char *tdc_listed_path(const struct tdc_listed_file *file)
+{
+    return slots[file->slot].path;
+}
+
+void tdc_listed_forget(struct tdc_listed_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->slot >= 0)
+        slot_free(file->slot);
+    *file = (struct tdc_listed_file){.slot = -1, .fd = -1};
+}
+
+void tdc_listed_remove(struct tdc_listed_file *file)
+{
+    if (file->slot >= 0)
+        unlink(slots[file->slot].path);
+    tdc_listed_forget(file);
+}
