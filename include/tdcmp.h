@@ -330,10 +330,10 @@ typedef enum {
 
 struct tdc_origin {
     tdc_origin_kind kind;
-    size_t row;       /* the output, input or argument that shows it */
-    bool backward;    /* of a backward call or of gradients */
-    bool consequence; /* statistics: may come from an earlier one, which they cannot tell */
-    double distance, worst;             /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
+    size_t row;             /* the output, input or argument that shows it */
+    bool backward;          /* of a backward call or of gradients */
+    bool consequence;       /* statistics: may come from an earlier one, which they cannot tell */
+    double distance, worst; /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
     double input_distance, input_worst; /* the largest of what went into the call */
 };
 

@@ -56,7 +56,6 @@ tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);
 /* Gives up: nothing is left behind. NULL is fine. */
 void tdc_sink_discard(struct tdc_sink *sink);
 
-
 struct tdc_text;
 /* A text in quotes as JSON has it. */
 void tdc_json_add_string(struct tdc_text *out, const char *text, size_t length);

@@ -44,9 +44,8 @@ struct count_column {
 };
 
 static const struct count_column level_columns[] = {
-    {TDC_ROW_IDENTICAL, "identical"}, {TDC_ROW_ROUNDING, "rounding"},
-    {TDC_ROW_CLOSE, "close"},         {TDC_ROW_DIFFERENT, "different"},
-    {TDC_ROW_UNMATCHED, "unmatched"}, {TDC_ROW_ERROR, "errors"},
+    {TDC_ROW_IDENTICAL, "identical"}, {TDC_ROW_ROUNDING, "rounding"},   {TDC_ROW_CLOSE, "close"},
+    {TDC_ROW_DIFFERENT, "different"}, {TDC_ROW_UNMATCHED, "unmatched"}, {TDC_ROW_ERROR, "errors"},
     {TDC_ROW_NONE, "no data"},        {TDC_ROW_CLASSES, NULL},
 };
 
@@ -209,7 +208,8 @@ static void print_origins(const struct tdc_run *run, uint64_t all)
         shown += print_origins_of(run, true, true, most_consequences - shown);
     }
     if (shown < all)
-        printf("  and %llu more, consequences of these perhaps\n", (unsigned long long)(all - shown));
+        printf("  and %llu more, consequences of these perhaps\n",
+               (unsigned long long)(all - shown));
 }
 
 void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_run *run)

@@ -103,16 +103,16 @@ static bool is_one_of(const struct tdc_call_name *name, const char *const *words
 bool tdc_operation_converts(const struct tdc_call_name *name)
 {
     static const char *const words[] = {
-        "to",         "float",    "half", "double",  "bfloat16", "type",
-        "typeas",     "astype",   "cast", "int",     "long",     "bool",
-        "contiguous", "tensorto", "copy", "astensor"};
+        "to",   "float", "half", "double", "bfloat16",   "type",     "typeas", "astype",
+        "cast", "int",   "long", "bool",   "contiguous", "tensorto", "copy",   "astensor"};
     return !name->module && IS_ONE_OF(name, words, true);
 }
 
 bool tdc_operation_has_kink(const struct tdc_call_name *name)
 {
-    static const char *const parts[] = {"relu",    "hardtanh", "hardswish", "hardsigmoid", "clamp",
-                                        "maxpool", "maximum",  "minimum",   "threshold",   "addcdiv"};
+    static const char *const parts[] = {"relu",      "hardtanh", "hardswish", "hardsigmoid",
+                                        "clamp",     "maxpool",  "maximum",   "minimum",
+                                        "threshold", "addcdiv"};
     static const char *const words[] = {"abs", "abs_", "clip"};
     return IS_ONE_OF(name, parts, false) || IS_ONE_OF(name, words, true);
 }
@@ -128,8 +128,9 @@ bool tdc_operation_is_random(const struct tdc_call_name *name)
 
 bool tdc_operation_overwrites(const struct tdc_call_name *name)
 {
-    static const char *const words[] = {"setitem_", "copy_",    "fill_",   "zero_",
-                                        "normal_",  "uniform_", "random_", "exponential_"};
+    static const char *const words[] = {"setitem_", "copy_",        "fill_",
+                                        "zero_",    "normal_",      "uniform_",
+                                        "random_",  "exponential_", "bernoulli_"};
     return !name->module && IS_ONE_OF(name, words, true);
 }
 

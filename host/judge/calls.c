@@ -78,11 +78,10 @@ static bool drops(const struct tdc_call_name *name, const struct tdc_record *rec
         return true;
     static const char attention[] = "scaled_dot_product_attention";
     bool by_place = name->operation_length == sizeof attention - 1 &&
-                    memcmp(name->operation, attention, sizeof attention - 1) == 0 &&
-                    last != NULL && strcmp(last, ".4") == 0;
-    bool recurrent =
-        (name->operation_length == 4 && memcmp(name->operation, "lstm", 4) == 0) ||
-        (name->operation_length == 3 && memcmp(name->operation, "gru", 3) == 0);
+                    memcmp(name->operation, attention, sizeof attention - 1) == 0 && last != NULL &&
+                    strcmp(last, ".4") == 0;
+    bool recurrent = (name->operation_length == 4 && memcmp(name->operation, "lstm", 4) == 0) ||
+                     (name->operation_length == 3 && memcmp(name->operation, "gru", 3) == 0);
     return !name->module && (by_place || recurrent);
 }
 
@@ -138,8 +137,8 @@ static uint32_t sibling(struct building *building, const struct tdc_call_name *n
     tdc_text_adds(&building->name, rest);
     if (building->name.failed)
         return TDC_NO_CALL;
-    uint32_t entry = tdc_names_find(&building->table->match->npu->entry_names,
-                                    building->name.data, building->name.length);
+    uint32_t entry = tdc_names_find(&building->table->match->npu->entry_names, building->name.data,
+                                    building->name.length);
     return entry == TDC_NAME_NONE ? TDC_NO_CALL : building->of_entry[entry];
 }
 
@@ -278,8 +277,7 @@ static double zero_of(const struct tdc_table *table, const struct tdc_call *call
         source = &table->calls.calls[call->backward];
     }
     double elements = fmax(1, tdc_shape_elements(record->shape));
-    return fmax(others,
-                factor * u * fmax(source->input_rms, source->input_norm / sqrt(elements)));
+    return fmax(others, factor * u * fmax(source->input_rms, source->input_norm / sqrt(elements)));
 }
 
 struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc_row *row)
@@ -293,9 +291,9 @@ struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc
     if (npu == NULL || bench == NULL)
         return scene;
     bool output = tdc_state_is_output(npu->state);
-    scene.gradient =
-        call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS ||
-        (call->direction == TDC_CALL_OTHER && strstr(npu->name, "_grad") != NULL);
+    scene.gradient = call->direction == TDC_CALL_BACKWARD ||
+                     call->direction == TDC_CALL_GRADIENTS ||
+                     (call->direction == TDC_CALL_OTHER && strstr(npu->name, "_grad") != NULL);
     enum tdc_precision n = tdc_precision_of(npu->dtype), b = tdc_precision_of(bench->dtype);
     scene.precision = n > b ? n : b;
     if (scene.precision != TDC_PRECISION_EXACT && scene.precision < call->precision)

@@ -131,9 +131,9 @@ void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table 
     tdc_text_init(&highlighter->reasons.yellow, REASONS_LIMIT);
     /* msprobe: single points have no inputs and outputs, md5 tables nothing to measure */
     highlighter->colours =
-        table->highlight && (table->rules->extended ||
-                             (table->highlight_cells && table->mode != TDC_MODE_DIGEST &&
-                              table->match->npu->kind != TDC_DEBUG_JSON));
+        table->highlight &&
+        (table->rules->extended || (table->highlight_cells && table->mode != TDC_MODE_DIGEST &&
+                                    table->match->npu->kind != TDC_DEBUG_JSON));
 }
 
 void tdc_highlighter_free(struct tdc_highlighter *highlighter)

@@ -10,7 +10,8 @@
 static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
 {
     static const char *const origins[] = {
-        [TDC_ORIGIN_OPERATOR] = "Differences begin here: the inputs of this call do not explain it.",
+        [TDC_ORIGIN_OPERATOR] =
+            "Differences begin here: the inputs of this call do not explain it.",
         [TDC_ORIGIN_ENTRY] = "Differences begin here: no call before has produced it.",
         [TDC_ORIGIN_ARGUMENT] = "Differences begin here: the argument is not the same.",
         [TDC_ORIGIN_RANDOM] =
@@ -33,8 +34,7 @@ static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct td
     (void)mode;
     if (row->npu != NULL && row->bench != NULL &&
         strcmp(row->npu->requires_grad, row->bench->requires_grad) != 0)
-        reasons->colour =
-            reasons->colour == TDC_COLOUR_NONE ? TDC_COLOUR_YELLOW : reasons->colour;
+        reasons->colour = reasons->colour == TDC_COLOUR_NONE ? TDC_COLOUR_YELLOW : reasons->colour;
 }
 
 const struct tdc_highlight_rules tdc_highlight_sound = {

@@ -29,6 +29,9 @@ static const char *excuse(const struct tdc_scene *scene, const struct tdc_measur
         return NULL;
     if (scene->zero > 0 && m->n_rms <= scene->zero && m->b_rms <= scene->zero)
         return "Zero but for rounding on both sides.";
+    /* weights that begin at zero: at the scale of a network that is no value yet */
+    if (!scene->gradient && (m->n_rms == 0 || m->b_rms == 0) && m->n_rms + m->b_rms <= 0x1p-22)
+        return "Zero but for rounding on both sides.";
     if (m->half && m->d_rms <= half_quantum)
         return "Within the smallest float16.";
     return NULL;
@@ -60,8 +63,8 @@ static void say_limit(const struct tdc_scene *scene, const struct tdc_measure *m
                  tdc_precision_name(scene->precision));
         tdc_sound_say(message, text);
     } else {
-        snprintf(text, sizeof text, "Worst element above %g of the largest (%s).",
-                 4 * limits.close, tdc_precision_name(scene->precision));
+        snprintf(text, sizeof text, "Worst element above %g of the largest (%s).", 4 * limits.close,
+                 tdc_precision_name(scene->precision));
         tdc_sound_say(message, text);
     }
 }

@@ -65,8 +65,13 @@ static void join(struct reach *reach, const struct reach *other)
 
 static void join_row(struct reach *reach, const struct tdc_table *table, const struct tdc_row *row)
 {
-    if (any_record(table, row)->scalar)
+    const struct tdc_record *record = any_record(table, row);
+    if (record->scalar)
         return;
+    /* extremes of integers do not tell whether they are the same: not once something has moved */
+    if (table->mode == TDC_MODE_STATISTICS && table->origins->outputs_level > TDC_ROW_IDENTICAL &&
+        tdc_precision_of(record->dtype) == TDC_PRECISION_EXACT)
+        reach->unknown = true;
     switch ((tdc_row_class)row->row_class) {
     case TDC_ROW_UNMATCHED:
     case TDC_ROW_ERROR:
@@ -116,8 +121,11 @@ struct allowance {
     double floor, growth;
 };
 
-static struct allowance allowance_of(const struct tdc_call *call, enum tdc_precision precision,
-                                     bool exact_inputs)
+/* Statistics know the distance of the inputs only from below: more is explained by it. */
+#define STATISTICS_GROWTH 4
+
+static struct allowance allowance_of(const struct tdc_table *table, const struct tdc_call *call,
+                                     enum tdc_precision precision, bool exact_inputs)
 {
     bool half = tdc_precision_half(precision);
     bool gradient = call->direction != TDC_CALL_FORWARD;
@@ -132,6 +140,8 @@ static struct allowance allowance_of(const struct tdc_call *call, enum tdc_preci
     }
     if (call->kink)
         allowance.growth *= 8;
+    if (table->mode != TDC_MODE_TENSOR)
+        allowance.growth *= STATISTICS_GROWTH;
     return allowance;
 }
 
@@ -148,11 +158,16 @@ static double excess_of(const struct tdc_table *table, const struct tdc_call *ca
     if (scene.precision == TDC_PRECISION_EXACT) /* a changed choice follows from changed inputs */
         return exact_inputs ? HUGE_VAL : 0;
     bool same_type = tdc_precision_of(npu->dtype) == tdc_precision_of(bench->dtype);
-    struct allowance allowance = allowance_of(call, scene.precision, exact_inputs && same_type);
-    double r_limit = fmax(allowance.floor, allowance.growth * in->r);
+    struct allowance allowance =
+        allowance_of(table, call, scene.precision, exact_inputs && same_type);
+    double r_in = table->mode == TDC_MODE_TENSOR ? in->r : fmax(in->r, in->s);
+    double r_limit = fmax(allowance.floor, allowance.growth * r_in);
     double s_limit = fmax(4 * allowance.floor, allowance.growth * fmax(in->r, in->s));
     double r_excess = isinf(r_limit) ? 0 : row->r / r_limit;
-    double s_excess = isinf(s_limit) ? 0 : row->s / s_limit;
+    /* an element on the other side of a kink has a wholly different gradient, and what cancels in a
+     * gradient is not seen in statistics of what went in */
+    bool flips = (call->kink || table->mode != TDC_MODE_TENSOR) && scene.gradient && !exact_inputs;
+    double s_excess = isinf(s_limit) || flips ? 0 : row->s / s_limit;
     return fmax(r_excess, s_excess);
 }
 
@@ -176,8 +191,7 @@ static bool add(struct tdc_table *table, const struct tdc_call *call, size_t row
     origins->found[origins->count++] = (struct tdc_origin){
         .kind = kind,
         .row = row,
-        .backward =
-            call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS,
+        .backward = call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS,
         .consequence =
             table->mode != TDC_MODE_TENSOR && origins->outputs_level == TDC_ROW_DIFFERENT,
         .distance = table->rows[row].r,
@@ -207,20 +221,30 @@ static bool is_level(uint8_t row_class)
     return row_class >= TDC_ROW_IDENTICAL && row_class <= TDC_ROW_DIFFERENT;
 }
 
+/* Noise in a weight is not the same bits, which is remarked, but no place where something begins.
+ */
+static bool is_noise(const struct tdc_table *table, const struct tdc_row *row)
+{
+    struct tdc_scene scene = tdc_calls_scene(table, row);
+    struct tdc_level_limits limits = tdc_level_limits(scene.precision, scene.gradient);
+    double limit = fmax(2 * limits.rounding, limits.close / 20);
+    return row->row_class == TDC_ROW_CLOSE && row->r <= limit && row->s <= 4 * limit;
+}
+
 /* The worst input or parameter, if it is worse than every output so far. */
 static size_t find_entry(const struct tdc_table *table, const struct tdc_call *call)
 {
     const struct tdc_origins *origins = table->origins;
     size_t worst = SIZE_MAX;
     uint8_t least = origins->outputs_level > origins->entry_level ? origins->outputs_level
-                                                                   : origins->entry_level;
+                                                                  : origins->entry_level;
     if (least < TDC_ROW_ROUNDING)
         least = TDC_ROW_ROUNDING;
     for (size_t i = call->first; i < call->end; i++) {
         const struct tdc_row *row = &table->rows[i];
         const struct tdc_record *record = any_record(table, row);
         if (record->scalar || tdc_state_is_output(record->state) || !is_level(row->row_class) ||
-            row->row_class <= least)
+            row->row_class <= least || is_noise(table, row))
             continue;
         if (worst == SIZE_MAX || row->row_class > table->rows[worst].row_class ||
             (row->row_class == table->rows[worst].row_class && row->r > table->rows[worst].r))
@@ -268,7 +292,7 @@ static bool find_in_call(struct tdc_table *table, size_t index)
     if (!reach_of(table, index, &in))
         return false;
     size_t row = find_argument(table, call);
-    if (row != SIZE_MAX)
+    if (row != SIZE_MAX && !origins->inputs[index].unknown)
         return add(table, call, row, TDC_ORIGIN_ARGUMENT, &in);
     row = find_entry(table, call);
     if (row != SIZE_MAX) {
@@ -321,10 +345,8 @@ struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index)
 const char *tdc_origin_text(tdc_origin_kind kind)
 {
     static const char *const texts[] = {
-        [TDC_ORIGIN_NONE] = "",
-        [TDC_ORIGIN_OPERATOR] = "operator",
-        [TDC_ORIGIN_ENTRY] = "entry",
-        [TDC_ORIGIN_ARGUMENT] = "argument",
+        [TDC_ORIGIN_NONE] = "",         [TDC_ORIGIN_OPERATOR] = "operator",
+        [TDC_ORIGIN_ENTRY] = "entry",   [TDC_ORIGIN_ARGUMENT] = "argument",
         [TDC_ORIGIN_RANDOM] = "random",
     };
     return texts[kind];

@@ -79,8 +79,14 @@ static void judge_number(const struct tdc_case *row_case, double x, double y, st
     double u = tdc_unit_roundoff(row_case->scene.precision);
     row->r = row->s = isnan(x) || isnan(y) ? HUGE_VAL : tdc_ratio(fabs(x - y), fabs(y));
     if (tdc_state_is_output(row_case->npu->state)) {
-        struct tdc_measure measure = {.r = row->r, .s = row->s, .n_rms = fabs(x), .b_rms = fabs(y),
-                                      .d_rms = (double)NAN, .b_max = y, .b_min = y, .n_min = x};
+        struct tdc_measure measure = {.r = row->r,
+                                      .s = row->s,
+                                      .n_rms = fabs(x),
+                                      .b_rms = fabs(y),
+                                      .d_rms = (double)NAN,
+                                      .b_max = y,
+                                      .b_min = y,
+                                      .n_min = x};
         tdc_level_judge(&row_case->scene, &measure, row, message);
     } else if (both_fill(x, y) || fabs(x - y) <= 2 * u * fabs(y)) {
         row->row_class = TDC_ROW_ROUNDING;
@@ -102,8 +108,8 @@ void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
     bool numbers = tdc_stat_number(npu, TDC_MAX, &x) && tdc_stat_number(bench, TDC_MAX, &y);
     bool floats = numbers && (npu->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT ||
                               bench->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT);
-    bool texts = npu->stat_kinds[TDC_MAX] == TDC_STAT_TEXT &&
-                 bench->stat_kinds[TDC_MAX] == TDC_STAT_TEXT;
+    bool texts =
+        npu->stat_kinds[TDC_MAX] == TDC_STAT_TEXT && bench->stat_kinds[TDC_MAX] == TDC_STAT_TEXT;
     if (floats) {
         judge_number(row_case, x, y, row, message);
     } else if (texts) {

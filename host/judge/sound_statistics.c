@@ -107,8 +107,7 @@ static struct tdc_measure measure_of(const struct tdc_case *row_case, const stru
     tdc_record_rms(npu, &m.n_rms);
     tdc_record_rms(bench, &m.b_rms);
     /* fmax passes over what is not known */
-    double distance =
-        fmax(sums->difference[TDC_NORM], sums->difference[TDC_MEAN] * fmax(1, root));
+    double distance = fmax(sums->difference[TDC_NORM], sums->difference[TDC_MEAN] * fmax(1, root));
     double worst = fmax(sums->difference[TDC_MAX], sums->difference[TDC_MIN]);
     double most = fmax(fabs(m.b_max), fabs(m.b_min));
     m.d_rms = fmax(root > 0 ? distance / root : 0, worst / fmax(1, root));

@@ -108,8 +108,7 @@ static struct tdc_measure measure_of(const struct tdc_case *row_case,
         most = fmax(most, fmax(fabs(m.b_max), fabs(m.b_min)));
     m.s = fmax(tdc_ratio(sums->abs_max, most), DBL_MIN);
     /* where squares under- or overflow the worst element speaks for all */
-    m.r = sums->dd > 0 && isfinite(sums->dd) && isfinite(sums->bb) &&
-                  (sums->bb > 0 || most == 0)
+    m.r = sums->dd > 0 && isfinite(sums->dd) && isfinite(sums->bb) && (sums->bb > 0 || most == 0)
               ? tdc_ratio(sqrt(sums->dd), sqrt(sums->bb))
               : m.s;
     return m;

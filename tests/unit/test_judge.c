@@ -236,7 +236,8 @@ static void statistics_verdicts_of_both_rule_sets(void **state)
 static void a_mean_near_zero_is_no_finding(void **state)
 {
     (void)state;
-    struct tdc_record npu = record_of(4.6, -4.6, 3e-8, 4.6), bench = record_of(4.6, -4.6, -1e-8, 4.6);
+    struct tdc_record npu = record_of(4.6, -4.6, 3e-8, 4.6),
+                      bench = record_of(4.6, -4.6, -1e-8, 4.6);
     assert_int_equal(judge_statistics(&tdc_rules_sound, &npu, &bench).row_class, TDC_ROW_ROUNDING);
     npu.stats[TDC_MEAN].number = 0.5;
     assert_int_equal(judge_statistics(&tdc_rules_sound, &npu, &bench).row_class, TDC_ROW_DIFFERENT);
