@@ -75,7 +75,8 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         sums->equal &= tdc_stat_same(npu, bench, (enum tdc_statistic)which);
         return;
     }
-    double d = x - y;
+    double d;
+    tdc_stat_difference(npu, bench, (enum tdc_statistic)which, &d);
     double e = d == 0 ? 0 : y == 0 ? 1 : fabs(d / y);
     *difference = tdc_value_number(d);
     *relative = (struct tdc_value){.number = e * 100, .form = TDC_VALUE_PERCENT};
