@@ -104,8 +104,8 @@ void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
     row->row_class = TDC_ROW_DIFFERENT;
     double x, y;
     bool numbers = tdc_stat_number(npu, TDC_MAX, &x) && tdc_stat_number(bench, TDC_MAX, &y);
-    bool floats = numbers && (npu->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT ||
-                              bench->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT);
+    bool floats = numbers && npu->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT &&
+                  bench->stat_kinds[TDC_MAX] == TDC_STAT_FLOAT;
     bool texts =
         npu->stat_kinds[TDC_MAX] == TDC_STAT_TEXT && bench->stat_kinds[TDC_MAX] == TDC_STAT_TEXT;
     if (floats) {

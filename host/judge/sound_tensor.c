@@ -101,10 +101,11 @@ static struct tdc_measure measure_of(const struct tdc_case *row_case,
     if (isfinite(m.b_max) && isfinite(m.b_min))
         most = fmax(most, fmax(fabs(m.b_max), fabs(m.b_min)));
     m.s = fmax(tdc_ratio(sums->abs_max, most), DBL_MIN);
-    /* where squares under- or overflow the worst element speaks for all */
-    m.r = sums->dd > 0 && isfinite(sums->dd) && isfinite(sums->bb) && (sums->bb > 0 || most == 0)
-              ? tdc_ratio(sqrt(sums->dd), sqrt(sums->bb))
-              : m.s;
+    /* where squares under- or overflow single elements speak for all */
+    if (!(sums->bb > 0) || !isfinite(sums->bb) || !isfinite(sums->dd))
+        m.r = most == 0 ? HUGE_VAL : sums->rel_max;
+    else
+        m.r = sums->dd > 0 ? tdc_ratio(sqrt(sums->dd), sqrt(sums->bb)) : m.s;
     return m;
 }
 
