@@ -18,7 +18,7 @@ const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *
     }
     tdc_text_clear(path);
     tdc_text_adds(path, folder);
-    tdc_text_adds(path, "/dump_tensor_data/");
+    tdc_text_addc(path, '/');
     tdc_text_adds(path, name);
     if (path->failed) {
         tdc_fail(error, TDC_ERR_MEMORY, "%.200s: name too long or out of memory", name);

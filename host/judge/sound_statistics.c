@@ -138,7 +138,8 @@ void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,
 {
     for (int i = 0; i < TDC_ROW_VALUES; i++)
         row->values[i] = tdc_value_of(TDC_VALUE_NA);
-    if (!tdc_sound_structure(row_case, row, message))
+    if (!tdc_sound_structure(row_case, row, message) &&
+        !tdc_sound_no_statistics(row_case, row, message))
         judge_statistics(row_case, row, message);
     tdc_sound_finish(row_case, row, message);
 }
@@ -162,7 +163,8 @@ static void judge_digest(const struct tdc_case *row_case, struct tdc_row *row,
 void tdc_sound_digest(const struct tdc_case *row_case, struct tdc_row *row,
                       struct tdc_text *message)
 {
-    if (!tdc_sound_structure(row_case, row, message))
+    if (!tdc_sound_structure(row_case, row, message) &&
+        !tdc_sound_no_digest(row_case, row, message))
         judge_digest(row_case, row, message);
     tdc_sound_finish(row_case, row, message);
 }

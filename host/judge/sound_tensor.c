@@ -148,7 +148,7 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_EMPTY:
-        tdc_sound_say(message, "This is empty data, can not compare.");
+        tdc_sound_empty(row_case, outcome, row, message);
         break;
     case TDC_OUTCOME_SHAPES_DIFFER:
         set_all(row, TDC_VALUE_SHAPE);
@@ -171,10 +171,7 @@ void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome 
     } else if (row_case->npu->scalar) {
         tdc_sound_scalar(row_case, row, message);
     } else {
-        if (strcmp(row_case->n_file, "-1") == 0)
-            tdc_sound_say(message, "NPU does not have data file.");
-        if (strcmp(row_case->b_file, "-1") == 0)
-            tdc_sound_say(message, "Bench does not have data file.");
+        tdc_sound_no_file(row_case, row, message);
     }
     tdc_sound_finish(row_case, row, message);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host/dump/tensor_dump.h"
 #include "io/error.h"
 
 /* More ranks than any cluster; a folder with more is something else. */
@@ -152,7 +153,7 @@ tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char
     struct tdc_task task = {
         .npu = strdup(npu),
         .bench = strdup(bench),
-        .stack = stack_beside(npu),
+        .stack = tdc_is_tensor_file(npu) ? NULL : stack_beside(npu),
         .rank = strdup(rank),
         .step = strdup(step),
         .folder = strdup(folder),
