@@ -25,6 +25,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
+        .scene = tdc_calls_scene(table, row),
     };
 }
 
@@ -270,7 +271,8 @@ static void colour_table(struct tdc_table *table)
     tdc_highlighter_init(&highlighter, table);
     for (size_t start = 0; start < table->row_count;) {
         size_t end = tdc_highlighter_block(&highlighter, start);
-        tdc_highlighter_run(&highlighter, start, end);
+        if (!tdc_highlighter_run(&highlighter, start, end))
+            break; /* out of memory: check_tables tells */
         start = end;
     }
     tdc_highlighter_free(&highlighter);
