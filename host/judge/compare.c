@@ -62,6 +62,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         table->rules->judge_digest(&row_case, row, &message);
         break;
     }
+    /* a row that lacks something for want of memory would pass for a finding */
+    if (message.failed || (outcome != NULL && outcome->error.status == TDC_ERR_MEMORY))
+        atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
     atomic_store(&row->judged, true);
@@ -252,7 +255,7 @@ static tdc_status check_tables(tdc_table *const *tables, size_t count, struct td
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load(&tables[i]->failed))
-            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     return TDC_OK;
 }
 
