@@ -35,10 +35,13 @@ enum tdc_relative_rule {
     TDC_RELATIVE_NATIVE,
     /*
      * e = |n - b| / |b| in float64, 0 where n = b, 1 where b is 0 and n is not. Differences of
-     * 64-bit integers are exact (rounded once, to float64), complex numbers use the modulus:
-     * sqrt(re^2 + im^2), the parts scaled by 2^-600 if the larger one is above 2^500 and by 2^600
-     * if it is below 2^-400; no modulus of a finite number is above the largest float64. Pairs
-     * that are not both finite enter no sum, no maximum and no count but those of NaN and infinity.
+     * 64-bit integers are exact (rounded once, to float64). Where a real side is TDC_F80, or a
+     * 64-bit integer faces a number that is none, a pair that float64 cannot hold has n - b and e
+     * computed in IEEE's 128 bits and rounded then: what is finite in the file stays finite, what
+     * is not 0 does not become 0. Complex numbers use the modulus: sqrt(re^2 + im^2), the parts
+     * scaled by 2^-600 if the larger one is above 2^500 and by 2^600 if it is below 2^-400; no
+     * modulus of a finite number is above the largest float64. Pairs that are not both finite enter
+     * no sum, no maximum and no count but those of NaN and infinity.
      */
     TDC_RELATIVE_F64
 };
@@ -115,6 +118,44 @@ static inline void tdc_pair_run(const struct tdc_pair_plan *plan, const void *n,
     plan->run(plan, n, b, count, sums);
 }
 
+/*
+ * ---- where squares leave float64 ----------------------------------------------------------------
+ *
+ * Numbers of 1e-170 or 1e200 have squares of 0 or infinity. Such a pair is read twice more: first
+ * for the largest exponents, then for the squares of its numbers over these powers of two.
+ */
+struct tdc_pair_peaks {
+    int n, b, d; /* of the largest |n|, |b|, |n-b| among finite pairs, as frexp has them */
+};
+
+/* Sums over finite pairs of numbers divided by 2^peak; nb by that of n and that of b. Start at 0,
+ * chunks go on in their order. */
+struct tdc_pair_squares {
+    double nb, nn, bb, dd, abs;
+};
+
+/* What the sums of squares are for, in the range of float64 (0 only for 0, never infinite). */
+struct tdc_pair_norms {
+    double n, b, d;             /* ||n||, ||b||, ||n-b|| over finite pairs */
+    double n_rms, b_rms, d_rms; /* the same over the root of their number */
+    double mean_abs;            /* of |n-b| */
+    double cosine;              /* not a number where a side is all zero */
+};
+
+/* Whether the sums are good enough for tdc_pair_plain_norms. Pairs without a difference need no
+ * better ones. */
+bool tdc_pair_squares_hold(const struct tdc_pair_plan *plan, const struct tdc_pair_sums *sums);
+void tdc_pair_plain_norms(const struct tdc_pair_sums *sums, struct tdc_pair_norms *norms);
+
+void tdc_pair_peaks_clear(struct tdc_pair_peaks *peaks);
+void tdc_pair_peaks(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
+                    struct tdc_pair_peaks *peaks);
+void tdc_pair_squares(const struct tdc_pair_plan *plan, const struct tdc_pair_peaks *peaks,
+                      const void *n, const void *b, size_t count, struct tdc_pair_squares *squares);
+void tdc_pair_scaled_norms(const struct tdc_pair_squares *squares,
+                           const struct tdc_pair_peaks *peaks, uint64_t finite,
+                           struct tdc_pair_norms *norms);
+
 /* The sums of no element at all: the neutral element of tdc_pair_merge. */
 void tdc_pair_clear(struct tdc_pair_sums *sums);
 
@@ -126,6 +167,10 @@ void tdc_pair_merge(struct tdc_pair_sums *left, const struct tdc_pair_sums *righ
  * and TDC_F80 round, the latter to infinity beyond float64. Not for TDC_TEXT. Any alignment.
  */
 double tdc_element_value(tdc_dtype dtype, const void *element, double *imaginary);
+
+/* A finite TDC_F80 element with all its digits, where long double has room for it; false for NaN
+ * and infinity. */
+bool tdc_element_extended(const void *element, long double *value);
 
 /* One float rounded to the nearest half and back, ties to even: the arithmetic of f16 files. */
 float tdc_round_to_f16(float value);

@@ -47,7 +47,14 @@ static const char *const spellings[][2] = {{"train", "training"},
                                            {"next_tockens", "next_tokens"},
                                            {"tensor2", "other"},
                                            {"eps", "epsilon"},
-                                           {"unbiased", "correction"}};
+                                           {"unbiased", "correction"},
+                                           {"A", "input"},
+                                           {"B", "other"},
+                                           {"b", "input"},
+                                           {"rcond", "rtol"},
+                                           {"input2", "tau"},
+                                           {"input3", "other"},
+                                           {"some", "mode"}};
 
 static bool same_name(const char *name, const char *text, size_t length)
 {

@@ -47,6 +47,7 @@ enum {
     TDC_IN_TORCH = 8,             /* Torch. */
     TDC_IN_TORCH_FUNCTIONAL = 16, /* Functional. */
     TDC_IN_NPU = 32,              /* NPU. */
+    TDC_IN_VF = 64,               /* VF., torch._VF */
     TDC_IN_METHODS = TDC_IN_MINT | TDC_IN_TENSOR | TDC_IN_TORCH,
     TDC_IN_FUNCTIONALS = TDC_IN_MINT | TDC_IN_MINT_FUNCTIONAL | TDC_IN_TORCH_FUNCTIONAL,
     TDC_IN_BOTH = TDC_IN_METHODS | TDC_IN_FUNCTIONALS
@@ -54,7 +55,9 @@ enum {
 enum {
     TDC_IS_RANDOM = 1,
     TDC_IS_CONVERSION = 2,
-    TDC_NO_GRADIENT = 4
+    TDC_NO_GRADIENT = 4,
+    TDC_TAKES_COMPLEX = 8, /* its definition reads complex arrays (complex.h) */
+    TDC_TAKES_RECORD = 16  /* its result is not unique: what was recorded settles it */
 };
 
 struct tdc_operator {
@@ -83,7 +86,8 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_pair_loss_family, tdc_subscript_family, tdc_pooling_family, tdc_unique_family,
     tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
     tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
-    tdc_optimiser_family;
+    tdc_optimiser_family, tdc_multi_head_family, tdc_foreach_family, tdc_complex_family,
+    tdc_fourier_family, tdc_recurrent_family, tdc_factor_family, tdc_equation_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;
@@ -93,7 +97,9 @@ struct tdc_evaluation {
     char *reason;
     size_t reason_size;
     tdc_dtype recorded_output;
-    bool recorded_plain;  /* the recorded output has dimensions */
+    bool recorded_plain; /* the recorded output has dimensions */
+    const value *record; /* outputs, for TDC_TAKES_RECORD */
+    size_t record_count;
     tdc_dtype arithmetic; /* TDC_F64: the reference; else see arithmetic.h */
     bool recording;
     struct tdc_tape_node *newest;

@@ -3,11 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__SIZEOF_FLOAT128__)
-typedef __float128 wide;
-#else
-typedef long double wide; /* 113 bits on aarch64 */
-#endif
+typedef tdc_wide wide;
 
 __extension__ typedef __int128 integer128;
 
@@ -194,6 +190,61 @@ static void enter_errors(struct tdc_pair_sums *out, size_t at, double distance, 
             out->below[k]++;
 }
 
+/* Sides of which float64 would lose digits or range. */
+static bool is_wide(const struct reference *r)
+{
+    if (r->rule != TDC_RELATIVE_F64 || r->n_dtype >= TDC_C64 || r->b_dtype >= TDC_C64)
+        return false;
+    bool n_long = r->n_dtype == TDC_I64 || r->n_dtype == TDC_U64;
+    bool b_long = r->b_dtype == TDC_I64 || r->b_dtype == TDC_U64;
+    return r->n_dtype == TDC_F80 || r->b_dtype == TDC_F80 || (n_long && !is_integer(r->b_dtype)) ||
+           (b_long && !is_integer(r->n_dtype));
+}
+
+/* float64 with neither overflow nor underflow of what is a number. */
+static double held(wide value)
+{
+    const double largest = 0x1.fffffffffffffp1023;
+    wide size = magnitude(value);
+    double result = (double)size;
+    if (size > largest && size - size == 0)
+        result = largest;
+    else if (size != 0 && result == 0)
+        result = 0x1p-1074;
+    return value < 0 ? -result : result;
+}
+
+static bool float64_holds(wide value)
+{
+    return (wide)(double)value == value;
+}
+
+static void enter_wide_pair(struct reference *r, const void *n_element, const void *b_element,
+                            size_t at)
+{
+    wide x = tdc_reference_wide_value(r->n_dtype, n_element);
+    wide y = tdc_reference_wide_value(r->b_dtype, b_element);
+    if (x - x != 0 || y - y != 0) {
+        count_not_finite(r->out, (struct number){x - x == 0 ? 0 : (double)x, 0},
+                         (struct number){y - y == 0 ? 0 : (double)y, 0});
+        return;
+    }
+    wide difference = magnitude(x - y), size = magnitude(y);
+    double distance = held(difference);
+    double narrow = fabs((double)x - (double)y);
+    bool plain = float64_holds(x) && float64_holds(y) && isfinite(narrow);
+    if (plain)
+        distance = narrow;
+    else if (difference - difference != 0)
+        distance = 0x1.fffffffffffffp1023;
+    double e = plain             ? exact_error(distance, (double)size)
+               : difference == 0 ? 0
+               : size == 0       ? 1
+                                 : held(difference / size);
+    enter_sums(r, (struct number){held(x), 0}, (struct number){held(y), 0}, distance);
+    enter_errors(r->out, at, distance, e, TDC_PAIR_LIMITS, 64);
+}
+
 static void enter_pair(struct reference *r, const void *n_element, const void *b_element, size_t at)
 {
     bool native = r->rule == TDC_RELATIVE_NATIVE;
@@ -238,9 +289,11 @@ void tdc_pair_reference(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_
         .abs_max = -1,
         .rel_max = -1,
     };
+    bool wide_sides = is_wide(&r);
     for (size_t i = 0; i < count; i++)
-        enter_pair(&r, (const char *)n + i * tdc_dtype_size(n_dtype),
-                   (const char *)b + i * tdc_dtype_size(b_dtype), i);
+        (wide_sides ? enter_wide_pair
+                    : enter_pair)(&r, (const char *)n + i * tdc_dtype_size(n_dtype),
+                                  (const char *)b + i * tdc_dtype_size(b_dtype), i);
     sums->nb = (double)r.sums.nb;
     sums->nn = (double)r.sums.nn;
     sums->bb = (double)r.sums.bb;

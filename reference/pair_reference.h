@@ -10,6 +10,12 @@
 
 #include "kernels/pair.h"
 
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 tdc_wide;
+#else
+typedef long double tdc_wide; /* 113 bits on aarch64 */
+#endif
+
 /* Sums of the magnitudes of what the fields of the same name in tdc_pair_sums add up: the error of
  * a float64 sum is bounded by a multiple of these. May be infinite. */
 struct tdc_pair_magnitudes {
@@ -23,6 +29,8 @@ void tdc_pair_reference(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_
 
 /* tdc_element_value and tdc_round_to_f16 by other means. */
 double tdc_reference_value(tdc_dtype dtype, const void *element, double *imaginary);
+/* Real types with all their digits. */
+tdc_wide tdc_reference_wide_value(tdc_dtype dtype, const void *element);
 double tdc_reference_round_to_f16(double value);
 
 #endif

@@ -48,6 +48,7 @@ struct tdc_reference_tensor {
         int64_t *whole;
     };
     bool wants_gradient; /* input of a backward: a leaf whose gradient is asked for */
+    bool complex; /* complex numbers: the last dimension, of two, holds their parts (complex.h) */
     /* inner use; zero in inputs */
     bool number;                /* came from a Python number: does not promote tensors */
     tdc_dtype recorded;         /* dtype before it was widened */
@@ -116,6 +117,8 @@ bool tdc_reference_is_random(const struct tdc_operator *operator);
 bool tdc_reference_is_conversion(const struct tdc_operator *operator);
 /* False: every result is an integer, a bool or no tensor. */
 bool tdc_reference_has_gradient(const struct tdc_operator *operator);
+/* Its results are not unique (signs of singular vectors): `record` of the call settles them. */
+bool tdc_reference_takes_record(const struct tdc_operator *operator);
 /* "input, other, *, alpha=1" */
 const char *tdc_reference_signature(const struct tdc_operator *operator);
 
@@ -141,6 +144,10 @@ struct tdc_reference_call {
      * reduce, mint's takes the mean. */
     bool recorded_rank_known;
     unsigned recorded_rank;
+    /* The recorded outputs, one value each; asked for by tdc_reference_takes_record. Of all results
+     * that are equally right, the nearest to these are given. NULL: any. */
+    const struct tdc_reference_value *record;
+    size_t record_count;
     /* TDC_F32, TDC_F16, TDC_BF16: computed as a device of that dtype would, each operation's result
      * rounded to it (arithmetic.h); results are exact in it and still carry TDC_F64. Any other
      * value, and conversions: the float64 reference. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/complex.h"
 
 static const struct tdc_operator_family *const families[] = {
     &tdc_elementwise_family, &tdc_activation_family,  &tdc_comparison_family,
@@ -15,7 +16,10 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_subscript_family,   &tdc_pooling_family,     &tdc_unique_family,
     &tdc_quantile_family,    &tdc_ctc_family,         &tdc_class_margin_family,
     &tdc_diagonal_family,    &tdc_rare_family,        &tdc_algebra_family,
-    &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family};
+    &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family,
+    &tdc_multi_head_family,  &tdc_foreach_family,     &tdc_complex_family,
+    &tdc_fourier_family,     &tdc_recurrent_family,   &tdc_factor_family,
+    &tdc_equation_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {
@@ -23,7 +27,8 @@ static const struct {
     unsigned bit;
 } prefixes[] = {{"Mint", TDC_IN_MINT},     {"MintFunctional", TDC_IN_MINT_FUNCTIONAL},
                 {"Tensor", TDC_IN_TENSOR}, {"Torch", TDC_IN_TORCH},
-                {"NPU", TDC_IN_NPU},       {"Functional", TDC_IN_TORCH_FUNCTIONAL}};
+                {"NPU", TDC_IN_NPU},       {"Functional", TDC_IN_TORCH_FUNCTIONAL},
+                {"VF", TDC_IN_VF}};
 #define PREFIXES (sizeof prefixes / sizeof *prefixes)
 
 static bool has_word(const char *words, const char *word, size_t length)
@@ -49,6 +54,25 @@ static const struct tdc_operator *find_word(unsigned bit, const char *name, size
     return NULL;
 }
 
+/* A record keeps the last part of a dotted name: torch.linalg.inv is Torch.inv. In ATen's names an
+ * underscore stands for the dot. */
+static const struct tdc_operator *find_in_modules(unsigned bit, const char *name, size_t size)
+{
+    static const char *const modules[] = {"linalg", "fft"};
+    for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
+        char whole[80];
+        size_t length = strlen(modules[m]);
+        bool named = size > length && memcmp(name, modules[m], length) == 0 && name[length] == '_';
+        const char *last = named ? name + length + 1 : name;
+        int written = snprintf(whole, sizeof whole, "%s.%s", modules[m], last);
+        const struct tdc_operator *found =
+            written < (int)sizeof whole ? find_word(bit, whole, (size_t)written) : NULL;
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
 const struct tdc_operator *tdc_reference_find(const char *api)
 {
     size_t length = strcspn(api, ".");
@@ -62,7 +86,7 @@ const struct tdc_operator *tdc_reference_find(const char *api)
         const struct tdc_operator *found = find_word(prefixes[p].bit, name, size);
         if (found == NULL && size > 1 && name[size - 1] == '_')
             found = find_word(prefixes[p].bit, name, size - 1);
-        return found;
+        return found != NULL ? found : find_in_modules(prefixes[p].bit, name, size);
     }
     return NULL;
 }
@@ -80,6 +104,11 @@ bool tdc_reference_is_conversion(const struct tdc_operator *operator)
 bool tdc_reference_has_gradient(const struct tdc_operator *operator)
 {
     return (operator->flags &(TDC_NO_GRADIENT | TDC_IS_RANDOM)) == 0;
+}
+
+bool tdc_reference_takes_record(const struct tdc_operator *operator)
+{
+    return (operator->flags & TDC_TAKES_RECORD) != 0;
 }
 
 const char *tdc_reference_signature(const struct tdc_operator *operator)
@@ -153,6 +182,80 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
     return copy;
 }
 
+static bool is_complex(const value *v)
+{
+    if (v->kind == TDC_VALUE_LIST)
+        for (size_t i = 0; i < v->items.count; i++)
+            if (is_complex(&v->items.values[i]))
+                return true;
+    return (v->kind == TDC_VALUE_TENSOR && v->tensor->complex) ||
+           (v->kind == TDC_VALUE_DTYPE && tdc_dtype_is_complex(v->dtype));
+}
+
+static bool meets_complex(const evaluation *e, const value *arguments, size_t argument_count,
+                          const struct tdc_reference_keyword *keywords, size_t keyword_count)
+{
+    bool found =
+        (e->operator->flags & TDC_IS_CONVERSION) != 0 && tdc_dtype_is_complex(e->recorded_output);
+    for (size_t i = 0; i < argument_count; i++)
+        found |= is_complex(&arguments[i]);
+    for (size_t i = 0; i < keyword_count; i++)
+        found |= is_complex(&keywords[i].value);
+    return found;
+}
+
+/* The real or the imaginary part of all that is floating. */
+static value part_of(evaluation *e, const value *v, int which)
+{
+    value copy = *v;
+    if (v->kind == TDC_VALUE_LIST) {
+        copy.items.values = tdc_take(e, (int64_t)v->items.count, sizeof *copy.items.values);
+        for (size_t i = 0; i < v->items.count; i++)
+            copy.items.values[i] = part_of(e, &v->items.values[i], which);
+    } else if (v->kind == TDC_VALUE_FLOAT && which == 1) {
+        copy.real = 0;
+    } else if (v->kind == TDC_VALUE_TENSOR && tdc_dtype_is_floating(v->tensor->dtype)) {
+        struct tdc_parts parts = tdc_split(e, v->tensor);
+        copy.tensor = which == 0         ? parts.re
+                      : parts.im != NULL ? parts.im
+                                         : tdc_zeros(e, TDC_F64, parts.re->rank, parts.re->shape);
+    }
+    return copy;
+}
+
+/* f(a + i b) = f(a) + i f(b) */
+static void compute_by_parts(evaluation *e, const value *arguments, size_t argument_count,
+                             const struct tdc_reference_keyword *keywords, size_t keyword_count)
+{
+    value *outputs[2] = {NULL, NULL};
+    size_t counts[2];
+    for (int which = 0; which < 2; which++) {
+        value *list = tdc_take(e, (int64_t)argument_count, sizeof *list);
+        struct tdc_reference_keyword *named = tdc_take(e, (int64_t)keyword_count, sizeof *named);
+        for (size_t i = 0; i < argument_count; i++)
+            list[i] = part_of(e, &arguments[i], which);
+        for (size_t i = 0; i < keyword_count; i++)
+            named[i] = (struct tdc_reference_keyword){keywords[i].name,
+                                                      part_of(e, &keywords[i].value, which)};
+        e->parameter_count = e->output_count = e->output_room = 0;
+        tdc_bind(e, list, argument_count, named, keyword_count);
+        e->operator->compute(e);
+        outputs[which] = e->outputs;
+        counts[which] = e->output_count;
+    }
+    if (counts[0] != counts[1])
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "complex tensors");
+    e->output_count = e->output_room = 0;
+    for (size_t i = 0; i < counts[0]; i++) {
+        bool joint = outputs[0][i].kind == TDC_VALUE_TENSOR &&
+                     tdc_dtype_is_floating(outputs[0][i].tensor->dtype);
+        if (joint)
+            tdc_give_parts(e, (struct tdc_parts){outputs[0][i].tensor, outputs[1][i].tensor});
+        else
+            tdc_give_value(e, outputs[0][i]);
+    }
+}
+
 static void compute(evaluation *e, const struct tdc_reference_call *call, struct leaves *leaves)
 {
     size_t left = TDC_REFERENCE_ARGUMENTS;
@@ -169,8 +272,22 @@ static void compute(evaluation *e, const struct tdc_reference_call *call, struct
     for (size_t i = 0; i < call->keyword_count; i++)
         keywords[i] = (struct tdc_reference_keyword){
             call->keywords[i].name, adopt(e, &call->keywords[i].value, leaves, &left, 0)};
+    if ((e->operator->flags & TDC_TAKES_COMPLEX) != 0 ||
+        !meets_complex(e, arguments, call->argument_count, keywords, call->keyword_count)) {
+        tdc_bind(e, arguments, call->argument_count, keywords, call->keyword_count);
+        e->operator->compute(e);
+        return;
+    }
+    const struct tdc_operator *variant = tdc_complex_variant(e->operator);
+    if (variant == NULL)
+        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "complex tensors");
+    if (variant->compute == NULL) {
+        compute_by_parts(e, arguments, call->argument_count, keywords, call->keyword_count);
+        return;
+    }
+    e->operator= variant;
     tdc_bind(e, arguments, call->argument_count, keywords, call->keyword_count);
-    e->operator->compute(e);
+    variant->compute(e);
 }
 
 /* A view in PyTorch's sense: an output that is an input itself keeps no inner marks. */
@@ -195,6 +312,7 @@ static void pull_back(evaluation *e, struct tdc_reference_tensor *const *gradien
         array *g = tdc_take(e, 1, sizeof *g);
         *g = *gradients[i];
         g->made = NULL;
+        g->complex = false;
         if (g->rank != output->rank ||
             memcmp(g->shape, output->shape, g->rank * sizeof *g->shape) != 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "gradient %zu has not the shape of its output", i);
@@ -210,10 +328,15 @@ static void give_gradients(evaluation *e, const struct leaves *leaves)
     e->output_count = 0;
     for (size_t i = 0; i < leaves->count; i++) {
         array *g = leaves->items[i]->made->gradient;
-        if (g == NULL)
+        if (g == NULL) {
             tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
-        else
-            tdc_give(e, g);
+            continue;
+        }
+        if (leaves->items[i]->complex) {
+            g = tdc_constant(e, g);
+            g->complex = true;
+        }
+        tdc_give(e, g);
     }
 }
 
@@ -229,6 +352,8 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
     e->arithmetic =
         narrow && (call->operator->flags & TDC_IS_CONVERSION) == 0 ? call->arithmetic : TDC_F64;
     e->recorded_plain = call->recorded_rank_known && call->recorded_rank > 0;
+    e->record = call->record;
+    e->record_count = call->record_count;
     e->reason = results->reason;
     e->reason_size = sizeof results->reason;
     results->reason[0] = 0;

@@ -29,26 +29,26 @@ static double ieee_from_fields(unsigned bits, int exponent_bits, int fraction_bi
     return float_from_fields(bits, exponent_bits, fraction_bits);
 }
 
-static double extended_value(const unsigned char *bytes)
+static tdc_wide extended_value(const unsigned char *bytes)
 {
     uint64_t mantissa = 0;
     for (int i = 7; i >= 0; i--)
         mantissa = mantissa << 8 | bytes[i];
     int exponent = (bytes[9] & 0x7f) << 8 | bytes[8];
     bool negative = bytes[9] >> 7;
-    double value;
+    tdc_wide value;
     if (exponent != 0 && mantissa >> 63 == 0) {
         return NAN;
     } else if (exponent == 0x7fff) {
         value = (mantissa & 0x7fffffffffffffff) != 0 ? NAN : INFINITY;
     } else {
-        long double exact = (long double)mantissa;
+        tdc_wide exact = (tdc_wide)mantissa;
         int shift = (exponent == 0 ? 1 : exponent) - 16446;
         for (; shift > 0; shift--)
             exact *= 2;
         for (; shift < 0 && exact != 0; shift++)
             exact /= 2;
-        value = (double)exact;
+        value = exact;
     }
     return negative ? -value : value;
 }
@@ -105,7 +105,7 @@ double tdc_reference_value(tdc_dtype dtype, const void *element, double *imagina
         return dtype == TDC_F16 ? ieee_from_fields(bits, 5, 10) : ieee_from_fields(bits, 8, 7);
     }
     case TDC_F80:
-        return extended_value(bytes);
+        return (double)extended_value(bytes);
     case TDC_C64:
         *imaginary = integer_or_ieee(TDC_F32, bytes + 4);
         return integer_or_ieee(dtype, element);
@@ -115,6 +115,18 @@ double tdc_reference_value(tdc_dtype dtype, const void *element, double *imagina
     default:
         return integer_or_ieee(dtype, element);
     }
+}
+
+tdc_wide tdc_reference_wide_value(tdc_dtype dtype, const void *element)
+{
+    double imaginary;
+    int64_t whole;
+    if (dtype == TDC_F80)
+        return extended_value(element);
+    if (dtype != TDC_I64 && dtype != TDC_U64)
+        return (tdc_wide)tdc_reference_value(dtype, element, &imaginary);
+    memcpy(&whole, element, sizeof whole);
+    return dtype == TDC_I64 ? (tdc_wide)whole : (tdc_wide)(uint64_t)whole;
 }
 
 double tdc_reference_round_to_f16(double value)

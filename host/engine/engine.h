@@ -35,6 +35,7 @@ struct tdc_outcome {
     uint64_t count;
     uint64_t bytes; /* of both sides */
     struct tdc_pair_sums sums;
+    struct tdc_pair_norms norms;
     /* the elements at sums.abs_at and sums.rel_at */
     struct tdc_element abs_n, abs_b, rel_n, rel_b;
     /* 0-d pairs: the two elements */
@@ -124,9 +125,13 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
  * only be mapped again. */
 void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count);
 
-/* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs. False when the
+/* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs, the norms. The
+ * latter read the pair again where squares leave float64, one thread for all of it. False when the
  * mapped data vanished. */
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
+
+/* outcome->norms from outcome->sums, or from the pair itself. False when it vanished. */
+bool tdc_pair_fill_norms(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
 
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);

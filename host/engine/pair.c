@@ -321,5 +321,5 @@ static void fetch_elements(void *argument)
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     struct finishing finishing = {pair, outcome};
-    return tdc_guarded_read(fetch_elements, &finishing);
+    return tdc_guarded_read(fetch_elements, &finishing) && tdc_pair_fill_norms(pair, outcome);
 }

@@ -308,6 +308,15 @@ void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index)
     tdc_text_addc(out, ']');
 }
 
+/* A finite number beyond float64; false for an infinity. Nobody else reads the text back. */
+static bool add_extended(const unsigned char *bytes, struct tdc_text *out)
+{
+    long double value;
+    if (!tdc_element_extended(bytes, &value))
+        return false;
+    return tdc_text_addf(out, "%.18Lg", value);
+}
+
 bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, double *number,
                         struct tdc_text *out)
 {
@@ -322,6 +331,8 @@ bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, doub
         tdc_text_addc(out, 'j');
         return false;
     }
+    if (dtype == TDC_F80 && isinf(*number) && add_extended(element->bytes, out))
+        return false;
     if ((dtype != TDC_I64 && dtype != TDC_U64) || fabs(*number) < 0x1p53)
         return true;
     uint64_t bits;

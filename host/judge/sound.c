@@ -39,12 +39,10 @@ bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
 
 static bool same_stat(const struct tdc_record *npu, const struct tdc_record *bench, int which)
 {
-    double x, y;
-    bool x_number = tdc_stat_number(npu, (enum tdc_statistic)which, &x);
-    bool y_number = tdc_stat_number(bench, (enum tdc_statistic)which, &y);
-    if (x_number && y_number)
-        return x == y;
-    if (x_number != y_number || npu->stat_kinds[which] != bench->stat_kinds[which])
+    double difference;
+    if (tdc_stat_difference(npu, bench, (enum tdc_statistic)which, &difference))
+        return difference == 0;
+    if (npu->stat_kinds[which] != bench->stat_kinds[which])
         return false;
     return npu->stat_kinds[which] != TDC_STAT_TEXT ||
            strcmp(npu->stats[which].text, bench->stats[which].text) == 0;

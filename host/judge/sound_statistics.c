@@ -59,7 +59,8 @@ static bool compare_stat(const struct tdc_case *row_case, int which, struct tdc_
     }
     if (!x_number || !y_number)
         return false;
-    double d = x - y;
+    double d;
+    tdc_stat_difference(npu, bench, (enum tdc_statistic)which, &d);
     double e = d == 0 ? 0 : y == 0 ? 1 : fabs(d / y);
     *difference = tdc_value_number(d);
     *relative = (struct tdc_value){.number = e * 100, .form = TDC_VALUE_PERCENT};

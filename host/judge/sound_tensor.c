@@ -17,23 +17,18 @@ static void set_all(struct tdc_row *row, enum tdc_value_form form)
 }
 
 /* 1 when both are zero; undefined (Nan) when one is; a single element has no direction. */
-static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text *message)
+static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_text *message)
 {
-    if (sums->count == 1)
+    const struct tdc_pair_norms *norms = &outcome->norms;
+    if (outcome->sums.count == 1)
         return tdc_value_of(TDC_VALUE_UNSUPPORTED);
-    if (sums->nn == 0 && sums->bb == 0)
+    if (norms->d == 0) /* equal, not just nearly parallel */
         return tdc_value_number(1);
-    if (sums->nn == 0 || sums->bb == 0) {
-        tdc_sound_say(message, sums->nn == 0 ? "All NPU data is zero." : "All bench data is zero.");
+    if (norms->n == 0 || norms->b == 0) {
+        tdc_sound_say(message, norms->n == 0 ? "All NPU data is zero." : "All bench data is zero.");
         return tdc_value_of(TDC_VALUE_NAN);
     }
-    if (sums->dd == 0) /* equal, not just nearly parallel */
-        return tdc_value_number(1);
-    double c = sums->nb / (sqrt(sums->nn) * sqrt(sums->bb));
-    if (isnan(c)) {
-        tdc_sound_say(message, "Sums of squares overflow.");
-        return tdc_value_of(TDC_VALUE_NAN);
-    }
+    double c = norms->cosine;
     /* rounding must not make it more than parallel */
     return tdc_value_number(c > 1 ? 1 : c < -1 ? -1 : c);
 }
@@ -41,11 +36,10 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
 static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extra)
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
-    double finite = (double)sums->finite;
     *extra = (struct tdc_extra){
         .elements = sums->count,
-        .mean_abs = sums->finite != 0 ? sums->abs / finite : 0,
-        .rmse = sums->finite != 0 ? sqrt(sums->dd / finite) : 0,
+        .mean_abs = outcome->norms.mean_abs,
+        .rmse = outcome->norms.d_rms,
         .abs_at = sums->abs_at,
         .rel_at = sums->rel_at,
         .abs_n = outcome->abs_n,
@@ -94,8 +88,8 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, stru
     double count = (double)sums->count;
     bool apart = sums->count - sums->finite != sums->nonfinite_equal;
     fill_extra(outcome, extra);
-    row->values[TDC_COSINE] = cosine(sums, message);
-    row->values[TDC_EUC_DIST] = tdc_value_number(sqrt(sums->dd));
+    row->values[TDC_COSINE] = cosine(outcome, message);
+    row->values[TDC_EUC_DIST] = tdc_value_number(outcome->norms.d);
     row->values[TDC_MAX_ABS] = tdc_value_number(sums->finite != 0 ? sums->abs_max : 0);
     row->values[TDC_MAX_REL] = tdc_value_number(sums->finite != 0 ? sums->rel_max : 0);
     row->values[TDC_ONE_THOUSANDTH] =

@@ -97,14 +97,30 @@ struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *
                                       .arguments = check->arguments.list,
                                       .argument_count = check->arguments.count,
                                       .keywords = check->keywords,
-                                      .keyword_count = check->keyword_count};
+                                      .keyword_count = check->keyword_count,
+                                      .record = check->recorded.list,
+                                      .record_count = check->recorded.count};
     hint_of_record(check, &call);
     return call;
+}
+
+/* Signs of singular vectors and the like are taken from the record, when there is one. */
+static void read_choice(struct tdc_call_check *check)
+{
+    struct tdc_reason ignored;
+    struct tdc_values *values = &check->recorded;
+    if (check->checker->executor != NULL || !tdc_reference_takes_record(check->operator))
+        return;
+    if (!tdc_recorded_outputs(check, TDC_FORWARD, values, &ignored))
+        *values = (struct tdc_values){NULL, 0};
+    else if (values->count == 1 && values->list[0].kind == TDC_VALUE_LIST)
+        *values = (struct tdc_values){values->list[0].items.values, values->list[0].items.count};
 }
 
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     if (!check->computed) {
+        read_choice(check);
         struct tdc_reference_call call = tdc_check_reference_call(check);
         check->computed_status =
             tdc_reference_forward(&call, &check->checker->arena, &check->outputs);

@@ -64,6 +64,7 @@ struct tdc_call_check {
     bool computed;
     tdc_status computed_status;
     struct tdc_reference_results outputs;
+    struct tdc_values recorded; /* outputs that settle what is not unique in the reference's */
 
     struct tdc_direction_check directions[TDC_DIRECTIONS];
     struct tdc_text log; /* lines of warnings */

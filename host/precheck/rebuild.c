@@ -124,8 +124,18 @@ static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *e
     /* PyTorch's recorder keeps no file of an empty tensor */
     if (stored || !empty_shape(element, sizes, &rank))
         return tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, tensor);
+    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    if (complex && rank == TDC_REFERENCE_RANK)
+        return refuse(rebuild, "too many dimensions");
+    if (complex) {
+        sizes[rank++] = 2;
+        dtype = dtype == TDC_C64 ? TDC_F32 : TDC_F64;
+    }
     *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, rank, sizes);
-    return *tensor != NULL || out_of_memory(rebuild);
+    if (*tensor == NULL)
+        return out_of_memory(rebuild);
+    (*tensor)->complex = complex;
+    return true;
 }
 
 static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *element,
@@ -135,7 +145,10 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
     if (name == NULL || name->kind != TDC_JSON_STRING)
         return refuse(rebuild, TDC_JSON_PARSE_FAILED "dtype field in api_info.json is missing");
     tdc_dtype dtype = tdc_recorded_dtype(name->text);
-    if (dtype == TDC_DTYPE_NONE)
+    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    if (complex && rebuild->calls->statistics)
+        return refuse(rebuild, "complex tensors are not drawn");
+    if (dtype == TDC_DTYPE_NONE || (complex && rebuild->calls->recorder != TDC_RECORDER_PYTORCH))
         return refuse(rebuild, TDC_JSON_PARSE_FAILED
                       "dtype field in api_info.json is not accepted value: dict_keys(['Int8', "
                       "'UInt8', 'Int16', 'UInt16', 'Int32', 'UInt32', 'Int64', 'UInt64', "
@@ -144,8 +157,8 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
     if (!element_tensor(rebuild, element, dtype, &tensor))
         return false;
     const struct tdc_json *wants = tdc_json_get(element, "requires_grad");
-    tensor->wants_gradient = rebuild->leaves && tdc_dtype_is_floating(dtype) && wants != NULL &&
-                             wants->kind == TDC_JSON_TRUE;
+    tensor->wants_gradient = rebuild->leaves && tdc_dtype_is_floating(tensor->dtype) &&
+                             wants != NULL && wants->kind == TDC_JSON_TRUE;
     value->kind = TDC_VALUE_TENSOR;
     value->tensor = tensor;
     return true;

@@ -91,7 +91,7 @@ static bool mindspore_checkable(const char *prefix, size_t prefix_length, const 
 
 bool tdc_key_checkable(enum tdc_recorder recorder, const char *key, size_t length)
 {
-    static const char *const torch_prefixes[] = {"Torch", "Functional", "Tensor", "NPU"};
+    static const char *const torch_prefixes[] = {"Torch", "Functional", "Tensor", "VF", "NPU"};
     const char *end = key + length;
     const char *first = memchr(key, '.', length);
     const char *last = memrchr(key, '.', length);
@@ -103,6 +103,6 @@ bool tdc_key_checkable(enum tdc_recorder recorder, const char *key, size_t lengt
     size_t prefix_length = (size_t)(first - key);
     if (recorder != TDC_RECORDER_MINDSPORE)
         return is_one_of(key, prefix_length, torch_prefixes,
-                         recorder == TDC_RECORDER_PYTORCH ? 4 : 3);
+                         recorder == TDC_RECORDER_PYTORCH ? 5 : 3);
     return mindspore_checkable(key, prefix_length, first + 1, (size_t)(number - first - 1));
 }

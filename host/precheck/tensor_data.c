@@ -68,7 +68,7 @@ static void decode(const struct reading *reading, const unsigned char *elements,
     struct tdc_reference_tensor *tensor = reading->tensor;
     bool real = tdc_dtype_is_floating(tensor->dtype);
     bool same = from == tensor->dtype || (from == TDC_F32 && tensor->dtype == TDC_BF16);
-    if (real && same && from == TDC_F32) {
+    if (real && same && from == TDC_F32 && !tensor->complex) {
         decode_floats((const float *)(const void *)elements, count, tensor->real + first);
         return;
     }
@@ -76,6 +76,12 @@ static void decode(const struct reading *reading, const unsigned char *elements,
     for (size_t i = 0; i < count; i++) {
         const unsigned char *at = elements + i * size;
         double imaginary;
+        if (tensor->complex) {
+            double *parts = tensor->real + 2 * (first + i);
+            parts[0] = tdc_element_value(from, at, &imaginary);
+            parts[1] = imaginary;
+            continue;
+        }
         if (!real && is_whole(from)) {
             tensor->whole[first + i] = whole_element(from, at);
             continue;
@@ -123,11 +129,18 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
                  tdc_dtype dtype, struct tdc_reference_tensor **tensor)
 {
     int64_t shape[TDC_REFERENCE_RANK];
-    if (file->dimensions > TDC_REFERENCE_RANK)
+    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    if (file->dimensions + complex > TDC_REFERENCE_RANK)
         return tdc_give_reason(rebuild->reason, "%s: too many dimensions", path);
     for (unsigned d = 0; d < file->dimensions; d++)
         shape[d] = (int64_t)file->shape[d];
-    *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions, shape);
+    if (complex) {
+        shape[file->dimensions] = 2;
+        dtype = dtype == TDC_C64 ? TDC_F32 : TDC_F64;
+    }
+    *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions + complex, shape);
+    if (*tensor != NULL)
+        (*tensor)->complex = complex;
     struct reading reading = {file, *tensor, tdc_arena_take(rebuild->arena, GATHERED * 32), false};
     if (*tensor == NULL || reading.buffer == NULL)
         return tdc_give_reason(rebuild->reason, "the call needs more memory than a call may take");

@@ -27,18 +27,23 @@ const char *tdc_value_type(const struct tdc_reference_value *value)
         [TDC_VALUE_ELLIPSIS] = "ellipsis", [TDC_VALUE_TENSOR] = "",
         [TDC_VALUE_UNKNOWN] = "object",
     };
-    return value->kind == TDC_VALUE_TENSOR ? tdc_shown_dtype(value->tensor->dtype)
-                                           : texts[value->kind];
+    if (value->kind != TDC_VALUE_TENSOR)
+        return texts[value->kind];
+    tdc_dtype dtype = value->tensor->dtype;
+    if (value->tensor->complex)
+        dtype = dtype == TDC_F32 ? TDC_C64 : TDC_C128;
+    return tdc_shown_dtype(dtype);
 }
 
 void tdc_shape_text(const struct tdc_reference_tensor *tensor, char text[TDC_SHAPE_TEXT])
 {
     size_t used = 1;
+    unsigned rank = tensor->rank - tensor->complex;
     strcpy(text, "(");
-    for (unsigned d = 0; d < tensor->rank; d++)
+    for (unsigned d = 0; d < rank; d++)
         used += (size_t)snprintf(text + used, TDC_SHAPE_TEXT - used, "%s%lld", d != 0 ? ", " : "",
                                  (long long)tensor->shape[d]);
-    snprintf(text + used, TDC_SHAPE_TEXT - used, tensor->rank == 1 ? ",)" : ")");
+    snprintf(text + used, TDC_SHAPE_TEXT - used, rank == 1 ? ",)" : ")");
 }
 
 const double *tdc_as_doubles(struct tdc_arena *arena, const struct tdc_reference_tensor *tensor)

@@ -151,12 +151,13 @@ bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_
     enum pair_arithmetic arithmetic = rule == TDC_RELATIVE_NATIVE
                                           ? native_arithmetic(n_dtype, b_dtype)
                                           : exact_arithmetic(n_dtype, b_dtype);
+    pair_run *wide = rule == TDC_RELATIVE_F64 ? tdc_pair_wide(n_dtype, b_dtype) : NULL;
     *plan = (struct tdc_pair_plan){
         .n_dtype = n_dtype,
         .b_dtype = b_dtype,
         .rule = rule,
         .variant = variant,
-        .run = variants[variant].kernel->run[arithmetic],
+        .run = wide != NULL ? wide : variants[variant].kernel->run[arithmetic],
     };
     return true;
 }

@@ -1,4 +1,5 @@
 #include "kernels/cpu/decode.h"
+#include "kernels/cpu/wide_value.h"
 #include "kernels/pair.h"
 
 #define READ(type, element)                                                                        \
@@ -61,6 +62,12 @@ double tdc_element_value(tdc_dtype dtype, const void *element, double *imaginary
     default:
         return integer_value(dtype, element);
     }
+}
+
+bool tdc_element_extended(const void *element, long double *value)
+{
+    *value = (long double)wide_f80(element);
+    return isfinite(*value);
 }
 
 float tdc_round_to_f16(float value)

@@ -32,6 +32,10 @@ extern const struct tdc_pair_kernel tdc_pair_kernel_x86_64_v3;
 extern const struct tdc_pair_kernel tdc_pair_kernel_x86_64_v4;
 #endif
 
+/* The run function for dtypes that float64 cannot hold, by TDC_RELATIVE_F64; NULL for all others.
+ */
+pair_run *tdc_pair_wide(tdc_dtype n, tdc_dtype b);
+
 static inline bool dtype_is_complex(tdc_dtype dtype)
 {
     return dtype == TDC_C64 || dtype == TDC_C128;

@@ -223,13 +223,6 @@ static void float_power(evaluation *e)
                          tdc_to_real(e, tdc_array_argument(e, "other"))));
 }
 
-static void where(evaluation *e)
-{
-    array *condition = tdc_array_argument(e, "condition");
-    tdc_give(e, tdc_select(e, condition, tdc_array_argument(e, "input"),
-                           tdc_array_argument(e, "other")));
-}
-
 static void lerp(evaluation *e)
 {
     array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "end");
@@ -303,7 +296,9 @@ static const struct tdc_operator rows[] = {
     {"clamp clip", METHODS, "input, min=None, max=None", clamp, 0, 0},
     {"clamp_min", METHODS, "input, min, *, max=None", clamp, 0, 0},
     {"clamp_max", METHODS, "input, max, *, min=None", clamp, 0, 0},
-    {"conj_physical resolve_neg resolve_conj conj real", METHODS, "input", identity, 0, 0},
+    {"conj_physical resolve_conj conj", METHODS, "input", identity, 0, 0},
+    {"real", METHODS, "input", identity, 0, 0},
+    {"resolve_neg", METHODS, "input", identity, 0, 0},
     {"clone contiguous positive", METHODS, "input, memory_format=None", identity, 0, 0},
     {"rad2deg", METHODS, "input", degrees, 1, 0},
     {"deg2rad", METHODS, "input", degrees, 0, 0},
@@ -335,8 +330,6 @@ static const struct tdc_operator rows[] = {
     TWO("bitwise_xor __xor__ __ixor__ __rxor__", TDC_XOR, TDC_NO_GRADIENT),
     TWO("bitwise_left_shift __lshift__ __ilshift__", TDC_SHIFT_LEFT, TDC_NO_GRADIENT),
     TWO("bitwise_right_shift __rshift__ __irshift__", TDC_SHIFT_RIGHT, TDC_NO_GRADIENT),
-    {"where", TDC_IN_MINT | TDC_IN_TORCH, "condition, input, other", where, 0, 0},
-    {"where", TDC_IN_TENSOR, "input, condition, other", where, 0, 0},
     {"lerp", METHODS, "input, end, weight", lerp, 0, 0},
     {"addcmul", METHODS, "input, tensor1, tensor2, *, value=1", add_combined, TDC_MUL, 0},
     {"addcdiv", METHODS, "input, tensor1, tensor2, *, value=1", add_combined, TDC_DIV, 0},

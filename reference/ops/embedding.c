@@ -80,7 +80,143 @@ static void embedding(evaluation *e)
     tdc_give(e, y);
 }
 
+/* ---- bags: sums, means or maxima of the rows of each list of indices ------------------------- */
+
+struct bags {
+    array *index;  /* one dimension */
+    int64_t *ends; /* of each bag */
+    int64_t count, padding;
+    array *weights; /* of the samples, NULL for none */
+};
+
+static void check_indices(evaluation *e, const array *index, int64_t lines)
+{
+    if (tdc_dtype_is_floating(index->dtype))
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "integers expected");
+    for (int64_t i = 0; i < index->count; i++)
+        if (index->whole[i] < 0 || index->whole[i] >= lines)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
+}
+
+/* A matrix of indices has a bag in each row; a vector comes with the bags' first places. */
+static void read_bags(evaluation *e, struct bags *b, int64_t lines)
+{
+    array *index = tdc_array_argument(e, "input");
+    check_indices(e, index, lines);
+    b->weights = tdc_optional_real_array(e, "per_sample_weights");
+    if (b->weights != NULL && b->weights->count != index->count)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "per_sample_weights has not the shape of the indices");
+    if (index->rank == 2) {
+        b->count = index->shape[0];
+        b->ends = tdc_take(e, b->count, sizeof *b->ends);
+        for (int64_t i = 0; i < b->count; i++)
+            b->ends[i] = (i + 1) * index->shape[1];
+    } else {
+        array *offsets = tdc_array_argument(e, "offsets");
+        bool last = tdc_bool_argument(e, "include_last_offset");
+        if (index->rank != 1 || offsets->rank != 1 || tdc_dtype_is_floating(offsets->dtype) ||
+            offsets->count < 1)
+            tdc_refuse(e, TDC_ERR_ARGUMENT, "indices and the offsets of their bags expected");
+        b->count = offsets->count - last;
+        b->ends = tdc_take(e, offsets->count, sizeof *b->ends);
+        for (int64_t i = 0; i < b->count; i++) {
+            b->ends[i] = i + 1 < offsets->count ? offsets->whole[i + 1] : index->count;
+            if (offsets->whole[i] > b->ends[i] || b->ends[i] > index->count ||
+                offsets->whole[i] < 0)
+                tdc_refuse(e, TDC_ERR_ARGUMENT, "offsets must rise up to the number of indices");
+        }
+    }
+    b->index = tdc_reshape(e, index, 1, &index->count);
+    b->padding = -1;
+    if (tdc_given(e, "padding_idx")) {
+        b->padding = tdc_int_argument(e, "padding_idx");
+        b->padding += b->padding < 0 && e->operator->variant == 0 ? lines : 0;
+    }
+}
+
+/* The rows of all indices; a gradient is divided by the number of an index's uses when asked. */
+static array *looked_up(evaluation *e, array *weight, const struct bags *b)
+{
+    int64_t n = b->index->count, width = weight->shape[1];
+    array *y = tdc_new(e, TDC_F64, 2, (const int64_t[]){n, width});
+    for (int64_t i = 0; i < n; i++)
+        memcpy(y->real + i * width, weight->real + b->index->whole[i] * width,
+               (size_t)width * sizeof *y->real);
+    struct embedding_detail *d = tdc_take(e, 1, sizeof *d);
+    *d =
+        (struct embedding_detail){b->index, b->padding, tdc_bool_argument(e, "scale_grad_by_freq")};
+    tdc_note(e, y, pull_embedding, d, 1, &weight);
+    if (b->weights == NULL)
+        return y;
+    return tdc_mul(e, y, tdc_reshape(e, b->weights, 2, (const int64_t[]){n, 1}));
+}
+
+/* Of each bag and column the place of the first largest among the rows looked up, -1 for none. */
+static array *bag_maxima(evaluation *e, array *entries, const struct bags *b)
+{
+    int64_t width = entries->shape[1];
+    array *place = tdc_new(e, TDC_I64, 2, (const int64_t[]){b->count, width});
+    for (int64_t bag = 0, from = 0; bag < b->count; from = b->ends[bag++])
+        for (int64_t c = 0; c < width; c++) {
+            int64_t best = -1;
+            for (int64_t i = from; i < b->ends[bag]; i++)
+                if (b->index->whole[i] != b->padding &&
+                    (best < 0 || entries->real[i * width + c] > entries->real[best]))
+                    best = i * width + c;
+            place->whole[bag * width + c] = best;
+        }
+    return tdc_mapped(e, entries, place->whole, 2, place->shape, 0);
+}
+
+static array *bag_sums(evaluation *e, array *entries, const struct bags *b, bool mean)
+{
+    int64_t n = entries->shape[0], width = entries->shape[1];
+    int64_t *map = tdc_take(e, entries->count, sizeof *map);
+    array *share = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){b->count, 1});
+    for (int64_t i = 0; i < n * width; i++)
+        map[i] = -1;
+    for (int64_t bag = 0, from = 0; bag < b->count; from = b->ends[bag++]) {
+        for (int64_t i = from; i < b->ends[bag]; i++) {
+            bool used = b->index->whole[i] != b->padding;
+            share->real[bag] += used;
+            for (int64_t c = 0; used && c < width; c++)
+                map[i * width + c] = bag * width + c;
+        }
+        share->real[bag] = share->real[bag] > 0 ? share->real[bag] : 1;
+    }
+    array *y = tdc_scatter_add(e, entries, map, 2, (const int64_t[]){b->count, width});
+    return mean ? tdc_div(e, y, share) : y;
+}
+
+static void embedding_bag(evaluation *e)
+{
+    static const char *const modes[] = {"sum", "mean", "max"};
+    array *weight = tdc_real_array_argument(e, "weight");
+    const value *wanted = tdc_argument(e, "mode");
+    int mode = wanted->kind == TDC_VALUE_INT ? (int)wanted->whole : 0;
+    for (int i = 0; wanted->kind == TDC_VALUE_TEXT && i < 3; i++)
+        mode = strcmp(wanted->text, modes[i]) == 0 ? i : mode;
+    if (weight->rank != 2)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix of weights expected");
+    struct bags b;
+    read_bags(e, &b, weight->shape[0]);
+    if (e->operator->variant == 0 && tdc_given(e, "max_norm"))
+        weight = renormalised(e, weight, b.index);
+    array *entries = looked_up(e, weight, &b);
+    tdc_give(e, mode == 2 ? bag_maxima(e, entries, &b) : bag_sums(e, entries, &b, mode == 1));
+}
+
 static const struct tdc_operator rows[] = {
+    {"embedding_bag", TDC_IN_TORCH_FUNCTIONAL,
+     "input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
+     "mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, "
+     "padding_idx=None",
+     embedding_bag, 0, 0},
+    /* its other outputs tell how the first came about */
+    {"embedding_bag _embedding_bag _embedding_bag_forward_only", TDC_IN_TORCH,
+     "weight, input, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+     "per_sample_weights=None, include_last_offset=False, padding_idx=-1",
+     embedding_bag, 1, 0},
     {"embedding", TDC_IN_FUNCTIONALS,
      "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
      "sparse=False",

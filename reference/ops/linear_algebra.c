@@ -113,16 +113,6 @@ static void matrix_power(evaluation *e)
     tdc_give(e, y);
 }
 
-/* A^-1 B; a vector B is one column */
-static void solve(evaluation *e)
-{
-    array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
-    if (!tdc_bool_argument(e, "left"))
-        tdc_give(e, tdc_matmul(e, b, tdc_inverse(e, a)));
-    else
-        tdc_give(e, tdc_matmul(e, tdc_inverse(e, a), b));
-}
-
 static void multi_dot(evaluation *e)
 {
     array **matrices;
@@ -193,7 +183,6 @@ static const struct tdc_operator rows[] = {
     {"logdet", METHODS, "input", determinant, LOGDET, 0},
     {"slogdet linalg.slogdet", METHODS, "input", determinant, SLOGDET, 0},
     {"matrix_power linalg.matrix_power", METHODS, "input, n", matrix_power, 0, 0},
-    {"linalg.solve", TDC_IN_TORCH | TDC_IN_MINT, "input, other, *, left=True", solve, 0, 0},
     {"linalg.multi_dot", TDC_IN_TORCH | TDC_IN_MINT, "tensors", multi_dot, 0, 0},
     {"linalg.vecdot vecdot", METHODS, "input, other, *, dim=-1", vecdot, 0, 0},
     {"cdist", TDC_IN_TORCH | TDC_IN_MINT, "x1, x2, p=2.0, compute_mode=None", cdist, 0, 0},

@@ -86,9 +86,9 @@ static void searchsorted(evaluation *e)
     tdc_give(e, y);
 }
 
-static void nonzero(evaluation *e)
+static void give_nonzero(evaluation *e, array *x, bool as_tuple)
 {
-    array *x = tdc_array_argument(e, "input"), *truth = tdc_truth(e, x);
+    array *truth = tdc_truth(e, x);
     int64_t strides[TDC_REFERENCE_RANK], found = 0;
     tdc_strides(x, strides);
     for (int64_t i = 0; i < x->count; i++)
@@ -98,12 +98,28 @@ static void nonzero(evaluation *e)
     for (int64_t i = 0; i < x->count; i++)
         for (unsigned d = 0; truth->whole[i] && d < x->rank; d++)
             *to++ = i / strides[d] % x->shape[d];
-    if (!tdc_bool_argument(e, "as_tuple")) {
+    if (!as_tuple) {
         tdc_give(e, y);
         return;
     }
     for (unsigned d = 0; d < x->rank; d++)
         tdc_give(e, tdc_view(e, y, 1, &found, (const int64_t[]){x->rank}, found > 0 ? d : 0));
+}
+
+static void nonzero(evaluation *e)
+{
+    give_nonzero(e, tdc_array_argument(e, "input"), tdc_bool_argument(e, "as_tuple"));
+}
+
+/* where(condition) alone is nonzero as a tuple; a number counts as a vector of one. */
+static void where(evaluation *e)
+{
+    array *condition = tdc_array_argument(e, "condition");
+    if (!tdc_given(e, "other") && !tdc_given(e, "input"))
+        give_nonzero(e, condition->rank == 0 ? tdc_unsqueeze(e, condition, 0) : condition, true);
+    else
+        tdc_give(e, tdc_select(e, condition, tdc_array_argument(e, "input"),
+                               tdc_array_argument(e, "other")));
 }
 
 #define METHODS TDC_IN_METHODS
@@ -119,5 +135,7 @@ static const struct tdc_operator rows[] = {
      searchsorted, 0, TDC_NO_GRADIENT},
     {"nonzero", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
     {"argwhere", METHODS, "input, *, as_tuple=False", nonzero, 0, TDC_NO_GRADIENT},
+    {"where", TDC_IN_MINT | TDC_IN_TORCH, "condition, input=None, other=None", where, 0, 0},
+    {"where", TDC_IN_TENSOR, "input, condition, other", where, 0, 0},
 };
 const struct tdc_operator_family tdc_sorting_family = TDC_FAMILY("sorting", rows);

@@ -152,8 +152,6 @@ static void histc(evaluation *e)
 static const struct tdc_operator rows[] = {
     {"norm", METHODS, "input, p='fro', dim=None, keepdim=False, out=None, dtype=None", norm, 0, 0},
     {"linalg.norm", METHODS, "input, p=None, dim=None, keepdim=False, *, dtype=None", norm, 1, 0},
-    {"linalg.matrix_norm", METHODS, "input, p='fro', dim=None, keepdim=False, *, dtype=None", norm,
-     1, 0},
     {"linalg.vector_norm", METHODS, "input, p=2, dim=None, keepdim=False, *, dtype=None", norm, 0,
      0},
     {"frobenius_norm", METHODS, "input, dim=None, keepdim=False, *, p=2", norm, 0, 0},

@@ -3,11 +3,13 @@
  * speak with it. A call:
  *
  *   call NAME RECORDED_DTYPE RECORDED_RANK ARGUMENTS KEYWORDS GRADIENTS, then that many values
- *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward)
+ *   (each keyword's name comes before its value; GRADIENTS -1 asks for the forward; a last keyword
+ *   RECORD is the list of recorded outputs)
  *
  * A value: null | bool N | int N | float HEX | text WORD | dtype N | list N values | unknown |
  * slice 3 values | ellipsis |
- * tensor DTYPE WANTED RANK SHAPE... HEX (eight bytes an element, little-endian).
+ * tensor DTYPE WANTED RANK SHAPE... HEX (eight bytes an element, little-endian; complex numbers
+ * take two).
  * The answer: "ok N" and N values, or "status REASON"; or for the word `list` all names.
  */
 #include <inttypes.h>
@@ -60,9 +62,15 @@ static struct tdc_reference_tensor *next_tensor(struct tdc_arena *arena)
     unsigned rank = (unsigned)next_int();
     for (unsigned d = 0; d < rank; d++)
         shape[d] = next_int();
+    bool complex = dtype == TDC_C128;
+    if (complex) {
+        dtype = TDC_F64;
+        shape[rank++] = 2;
+    }
     struct tdc_reference_tensor *t = tdc_reference_tensor_new(arena, dtype, rank, shape);
     if (t == NULL)
         exit(2);
+    t->complex = complex;
     t->wants_gradient = wanted;
     const char *hex = t->count == 0 ? "" : next();
     for (int64_t i = 0; i < t->count; i++) {
@@ -112,6 +120,7 @@ static struct tdc_reference_value next_value(struct tdc_arena *arena)
 
 static void write_value(const struct tdc_reference_value *v)
 {
+    unsigned rank;
     switch (v->kind) {
     case TDC_VALUE_BOOL:
         printf("bool %" PRId64 "\n", v->whole);
@@ -123,8 +132,9 @@ static void write_value(const struct tdc_reference_value *v)
         printf("float %a\n", v->real);
         break;
     case TDC_VALUE_TENSOR:
-        printf("tensor %d %u", (int)v->tensor->dtype, v->tensor->rank);
-        for (unsigned d = 0; d < v->tensor->rank; d++)
+        rank = v->tensor->rank - v->tensor->complex;
+        printf("tensor %d %u", (int)(v->tensor->complex ? TDC_C128 : v->tensor->dtype), rank);
+        for (unsigned d = 0; d < rank; d++)
             printf(" %" PRId64, v->tensor->shape[d]);
         printf(" ");
         for (int64_t i = 0; i < v->tensor->count; i++)
@@ -167,6 +177,12 @@ static void answer(struct tdc_arena *arena)
         const char *name = next();
         keywords[i].name = tdc_arena_text(arena, name, strlen(name));
         keywords[i].value = next_value(arena);
+        if (strcmp(keywords[i].name, "RECORD") == 0) {
+            call.record = keywords[i].value.items.values;
+            call.record_count = keywords[i].value.items.count;
+            call.keyword_count = i; /* it comes last */
+            break;
+        }
     }
     call.arguments = arguments;
     call.keywords = keywords;
