@@ -23,6 +23,7 @@ void tdc_arena_init(struct tdc_arena *arena, size_t limit)
     arena->used = 0;
     arena->limit = limit;
     arena->hint = 0;
+    arena->refused = false;
 }
 
 void tdc_arena_free(struct tdc_arena *arena)
@@ -73,8 +74,10 @@ static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content
         __builtin_add_overflow(arena->used, whole, &used) || used > arena->limit)
         return NULL;
     struct tdc_arena_block *block = allocate(whole);
-    if (block == NULL)
+    if (block == NULL) {
+        arena->refused |= whole < TDC_ARENA_LARGE;
         return NULL;
+    }
     block->size = size;
     block->used = 0;
     block->older = arena->blocks;

@@ -53,8 +53,9 @@ void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check)
         if (direction->status == TDC_CHECK_SKIP && found->reason.text[0] == '\0')
             found->reason = direction->reason;
     }
-    found->no_memory =
-        found->details.failed || found->result.failed || found->json.failed || found->log.failed;
+    found->unreadable = check->unreadable;
+    found->no_memory = found->details.failed || found->result.failed || found->json.failed ||
+                       found->log.failed || check->log.failed || check->checker->arena.refused;
 }
 
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])

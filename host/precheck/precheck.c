@@ -238,6 +238,7 @@ static void count(struct tdc_precheck_summary *summary, const struct tdc_found *
     for (int d = 0; d < TDC_DIRECTIONS; d++)
         summary->skipped[d] += found->statuses[d] == TDC_CHECK_SKIP;
     summary->unsupported += found->unsupported;
+    summary->unreadable += found->unreadable;
     summary->slots += found->slots;
     summary->failed_slots += found->failed_slots;
 }

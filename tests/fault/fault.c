@@ -6,11 +6,13 @@
  * its kind after it; an allocation lets all allocations fail, a call of a file all of these) or
  * `interrupt` (EINTR, once, where a signal can cause it; other calls are not counted).
  * TDC_FAULT_REPORT names a file that gets the kind of each call when main returns, one letter each.
+ * TDC_FAULT_TRACE shows on stderr who made the call that fails.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -51,6 +53,7 @@ static atomic_long calls;
 static atomic_int broken; /* the kind that fails for good */
 static bool armed;
 static const char *report;
+static bool trace;
 static char kinds[1 << 16];
 
 static bool interruptible(enum kind kind)
@@ -72,6 +75,12 @@ static bool fails(enum kind kind, int number)
     int lasting = atomic_load(&broken);
     if (lasting != 0)
         failing = kind == MEMORY || kind == THREAD ? (int)kind == lasting : lasting == OPEN;
+    if (failing && call == fail_at && trace) {
+        void *frames[32];
+        armed = false;
+        backtrace_symbols_fd(frames, backtrace(frames, 32), 2);
+        armed = true;
+    }
     if (failing)
         errno = mode == INTERRUPT ? EINTR : number;
     return failing;
@@ -391,6 +400,7 @@ EXPORT int __libc_start_main(main_function *main, int argc, char **argv, void (*
 {
     const char *how = getenv("TDC_FAULT_MODE"), *at = getenv("TDC_FAULT_AT");
     report = getenv("TDC_FAULT_REPORT");
+    trace = getenv("TDC_FAULT_TRACE") != NULL;
     fail_at = at == NULL ? 0 : atol(at);
     if (how != NULL)
         mode = strcmp(how, "ever") == 0 ? EVER : strcmp(how, "interrupt") == 0 ? INTERRUPT : ONCE;
