@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench_command.h"
+#include "bench/bench_options.h"
 #include "bench/measure.h"
 #include "bench/synthetic.h"
 #include "host/cli/command.h"
@@ -199,6 +200,7 @@ int tdc_bench_make(int argc, char **argv)
     struct tdc_synthetic_totals totals;
     struct tdc_error error = {0};
     double start = tdc_seconds();
+    settings.threads = tdc_bench_threads(settings.threads);
     if (tdc_synthetic_make(&settings, argv[optind], &totals, &error) != TDC_OK) {
         tdc_complain("%s", error.message);
         return TDC_EXIT_TROUBLE;

@@ -1,12 +1,12 @@
 #include "bench/bench_options.h"
 
 #include <stdio.h>
-#include <omp.h>
 
 #include "bench/bench_command.h"
 #include "bench/scratch.h"
 #include "host/cli/command.h"
 #include "host/cli/parse.h"
+#include "io/team.h"
 
 #define DEFAULT_REPEAT 5
 
@@ -51,11 +51,17 @@ enum tdc_taken tdc_take_bench_option(int option, struct tdc_bench_options *optio
     }
 }
 
+int tdc_bench_threads(int asked)
+{
+    int threads = tdc_team_probe(tdc_team_size(asked));
+    tdc_team_say(tdc_print_message, NULL, asked, threads);
+    return threads;
+}
+
 int tdc_bench_perform(struct tdc_bench_options *options,
                       tdc_status (*work)(void *context, struct tdc_error *error), void *context)
 {
-    if (options->options.threads == 0)
-        options->options.threads = omp_get_num_procs();
+    options->options.threads = tdc_bench_threads(options->options.threads);
     options->options.cancel = tdc_interrupt_watch();
     struct tdc_error error = {0};
     tdc_status status = work(context, &error);

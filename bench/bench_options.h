@@ -46,6 +46,10 @@ enum tdc_taken tdc_take_bench_option(int option, struct tdc_bench_options *optio
 
 void tdc_bench_options_init(struct tdc_bench_options *options);
 
+/* How many threads to measure with, all processors for 0: what OpenMP will get, which ends the
+ * process when it gets less than it wants. Says when that is less than asked for. */
+int tdc_bench_threads(int asked);
+
 /* Runs the work with all processors unless told otherwise and with signals caught; complains about
  * a failure. Returns the exit code. */
 int tdc_bench_perform(struct tdc_bench_options *options,

@@ -165,7 +165,7 @@ struct tdc_options {
     /* Both sides are PyTorch dumps, whatever they say (msprobe's -f pytorch). */
     bool pytorch;
     bool highlight; /* find the rows to colour */
-    int threads;    /* 0: as many as the machine has */
+    int threads;    /* 0: as many as the machine has. Without room for them fewer are started */
     tdc_io io;      /* how tensor files are read */
     /* Where tensors are compared: "cpu", "ascend" (card 0), "ascend:0,1", "ascend:all", or "auto"
      * (NULL too): an Ascend card if there is one and it proves faster. See tdc_device_valid. */
@@ -447,7 +447,7 @@ struct tdc_precheck_options {
     tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
-    int threads;            /* 0: as many as the machine has */
+    int threads;            /* as in struct tdc_options */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */
     const char *result_csv; /* go on with this result file of an earlier run; NULL: new files */
@@ -500,6 +500,7 @@ struct tdc_precheck_summary {
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */
     double seconds;
+    int threads; /* that were used; fewer than asked for when there was no room for more */
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary);
 

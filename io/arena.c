@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "io/memory_limit.h"
+
 #define BLOCK_SIZE ((size_t)1 << 18)
 #define ALIGNMENT  ((size_t)16)
 #define HUGE_PAGE  ((size_t)2 << 20) /* asked for in blocks of at least twice this size */
@@ -24,6 +26,10 @@ void tdc_arena_init(struct tdc_arena *arena, size_t limit)
     arena->limit = limit;
     arena->hint = 0;
     arena->refused = false;
+    arena->exhausted = false;
+    size_t process = tdc_memory_limit();
+    if (arena->limit > process)
+        arena->limit = process;
 }
 
 void tdc_arena_free(struct tdc_arena *arena)
@@ -40,6 +46,7 @@ void tdc_arena_free(struct tdc_arena *arena)
 
 void tdc_arena_reset(struct tdc_arena *arena)
 {
+    arena->refused = arena->exhausted = false;
     struct tdc_arena_block *only = arena->blocks;
     if (only != NULL && only->older == NULL && only->size <= KEPT_MOST) {
         only->used = 0;
@@ -75,7 +82,7 @@ static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content
         return NULL;
     struct tdc_arena_block *block = allocate(whole);
     if (block == NULL) {
-        arena->refused |= whole < TDC_ARENA_LARGE;
+        arena->exhausted |= whole < TDC_ARENA_LARGE;
         return NULL;
     }
     block->size = size;
@@ -94,6 +101,7 @@ void *tdc_arena_take(struct tdc_arena *arena, size_t size)
     struct tdc_arena_block *block = arena->blocks;
     if (block == NULL || block->size - block->used < rounded) {
         block = new_block(arena, rounded);
+        arena->refused |= block == NULL;
         if (block == NULL)
             return NULL;
     }

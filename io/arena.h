@@ -2,7 +2,8 @@
  * arena.h - memory that lives as long as a run.
  *
  * Allocations are never freed one by one. An arena has a limit given at its start and refuses to
- * grow past it, so that hostile input ends in TDC_ERR_MEMORY and not in a dead machine.
+ * grow past it, so that hostile input ends in TDC_ERR_MEMORY and not in a dead machine. No limit is
+ * more than the process may use (memory_limit.h).
  * Not safe for use from several threads at once.
  */
 #ifndef TDC_IO_ARENA_H
@@ -15,10 +16,11 @@ struct tdc_arena_block;
 
 struct tdc_arena {
     struct tdc_arena_block *blocks;
-    size_t used;  /* bytes handed out and block heads */
-    size_t limit; /* bytes this arena may take in all */
-    size_t hint;  /* what one round took: the first block of the next has room for all of it */
-    bool refused; /* the system had no memory for a block of ordinary size: it is exhausted */
+    size_t used;    /* bytes handed out and block heads */
+    size_t limit;   /* bytes this arena may take in all */
+    size_t hint;    /* what one round took: the first block of the next has room for all of it */
+    bool refused;   /* something was, since the start or the last reset */
+    bool exhausted; /* the system had no memory for a block of ordinary size */
 };
 
 /* A block of this size that the system refuses is too large; a smaller one ends the work. */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,6 +92,40 @@ static void watch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/*
+ * OpenMP's runtimes end the process when they get no thread or no memory, the one of GCC by
+ * exit(1), which would mean differences, the one of LLVM by abort(). The exit code says what
+ * happened, and no temporary stays.
+ */
+static bool returned; /* from the command */
+
+static void leave_in_trouble(void)
+{
+    static const char text[] = "tdcmp: ended by the OpenMP runtime\n";
+    if (returned)
+        return;
+    tdc_out_files_remove();
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(TDC_EXIT_TROUBLE);
+}
+
+#ifdef __clang__
+static void aborted(int number)
+{
+    (void)number;
+    leave_in_trouble();
+}
+#endif
+
+static void watch_runtime(void)
+{
+    atexit(leave_in_trouble);
+#ifdef __clang__
+    signal(SIGABRT, aborted);
+#endif
+}
+
 static int run_command(int argc, char **argv)
 {
     if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
@@ -120,8 +155,10 @@ static int run(int argc, char **argv)
         printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
         return TDC_EXIT_SAME;
     }
+    watch_runtime();
     int code = run_command(argc, argv);
     tdc_devices_end();
+    returned = true;
     return code;
 }
 

@@ -231,6 +231,10 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
             tdc_print_precheck(place->path, precheck);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary);
+        if (options->threads > summary.threads)
+            tdc_complain("warning: %d of the %d threads asked for were used: there is no room for "
+                         "more",
+                         summary.threads, options->threads);
         if (summary.slots == 0 && summary.resumed == 0)
             tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
                          "to compare",

@@ -1,4 +1,5 @@
 /* run.c - load, match, compare, write: the work of both forms of `compare`. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,23 +25,39 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
-/* Both sides at once: reading the json is the longest part of a statistics comparison. */
+struct loading {
+    const char *path;
+    tdc_dump *dump;
+    tdc_status status;
+    struct tdc_error error;
+};
+
+static void *load_one(void *argument)
+{
+    struct loading *loading = argument;
+    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    return NULL;
+}
+
+/* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
+ * comparison. */
 static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
 {
-    struct tdc_error npu_error, bench_error;
-    tdc_status npu_status = TDC_OK, bench_status = TDC_OK;
-#pragma omp parallel sections num_threads(2)
-    {
-#pragma omp section
-        npu_status = tdc_dump_load(item->task->npu, &item->npu, &npu_error);
-#pragma omp section
-        bench_status = tdc_dump_load(item->task->bench, &item->bench, &bench_error);
-    }
-    if (npu_status != TDC_OK)
-        *error = npu_error;
-    else if (bench_status != TDC_OK)
-        *error = bench_error;
-    return npu_status != TDC_OK ? npu_status : bench_status;
+    struct loading npu = {.path = item->task->npu}, bench = {.path = item->task->bench};
+    pthread_t thread;
+    bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
+    load_one(&npu);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        load_one(&bench);
+    item->npu = npu.dump;
+    item->bench = bench.dump;
+    if (npu.status != TDC_OK)
+        *error = npu.error;
+    else if (bench.status != TDC_OK)
+        *error = bench.error;
+    return npu.status != TDC_OK ? npu.status : bench.status;
 }
 
 /* A dump without records is said to be that, and not a table in which nothing has a partner. */

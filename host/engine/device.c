@@ -9,6 +9,7 @@
 #include "host/engine/ascend/backend_ascend.h"
 #include "io/error.h"
 #include "io/mapping_guard.h"
+#include "io/team.h"
 
 /* Starting a device takes a second or two; the CPU compares so much in that time. */
 #define LEAST_BYTES ((uint64_t)4 << 30)
@@ -145,7 +146,7 @@ static bool device_is_faster(struct tdc_ascend_run *run, const struct tdc_option
     struct sample sample = {0};
     bool faster = false;
     if (make_sample(&sample, rule) && tdc_guard_begin()) {
-        int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
+        int threads = tdc_team_size(options->threads);
         double device = rate_of(tdc_ascend_run_backend(run), &sample);
         double cpu = cpu_rate(&sample, threads);
         tdc_guard_end();

@@ -1,5 +1,4 @@
 /* engine.c - all threads over all jobs. */
-#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "host/engine/engine.h"
 #include "io/error.h"
 #include "io/mapping_guard.h"
+#include "io/team.h"
 
 /* Jobs of at least so many bytes start before all others, largest first. */
 #define LARGE_JOB ((uint64_t)64 << 20)
@@ -20,6 +20,7 @@
 
 /* A pair of several spans, open to every thread. */
 struct shared_pair {
+    struct shared_pair *next; /* in the list of the run; under its lock */
     const struct tdc_job *job;
     struct tdc_open_pair pair;
     struct tdc_outcome outcome;
@@ -34,9 +35,10 @@ struct run {
     struct tdc_job *jobs;
     size_t count, threads;
     pthread_mutex_t lock;
-    size_t next;                 /* job */
-    struct shared_pair **shared; /* with spans to claim; at most one per thread */
-    size_t shared_count;
+    size_t next; /* job */
+    /* Pairs with spans to claim, oldest first. However the sizes of jobs lie there are no more than
+     * threads: who shared a pair opens the next when nothing is left to claim. */
+    struct shared_pair *shared, **shared_end;
     size_t opening; /* threads at work on jobs, who may yet share a pair */
     pthread_cond_t shared_more;
     uint64_t links; /* tensor files that are symbolic links */
@@ -105,12 +107,15 @@ static void deliver_shared(struct run *run, struct shared_pair *shared, struct t
 /* Takes a span of an open pair, if there is one; pairs without unclaimed spans leave the list. */
 static struct shared_pair *claim_span(struct run *run, uint64_t *span)
 {
-    if (run->shared_count == 0)
+    struct shared_pair *shared = run->shared;
+    if (shared == NULL)
         return NULL;
-    struct shared_pair *shared = run->shared[0];
     *span = shared->claimed++;
-    if (shared->claimed == shared->pair.spans)
-        run->shared[0] = run->shared[--run->shared_count];
+    if (shared->claimed == shared->pair.spans) {
+        run->shared = shared->next;
+        if (run->shared == NULL)
+            run->shared_end = &run->shared;
+    }
     return shared;
 }
 
@@ -159,10 +164,25 @@ static bool share(struct run *run, const struct tdc_job *job, const struct tdc_o
         (struct shared_pair){.job = job, .pair = *pair, .outcome = *outcome, .partials = partials};
     tdc_pair_moved(&shared->pair);
     pthread_mutex_lock(&run->lock);
-    run->shared[run->shared_count++] = shared;
+    *run->shared_end = shared;
+    run->shared_end = &shared->next;
     pthread_cond_broadcast(&run->shared_more);
     pthread_mutex_unlock(&run->lock);
     return true;
+}
+
+/* All spans that are left to claim, of whichever pair. */
+static void work_on_shared(struct run *run, struct tdc_worker *worker)
+{
+    for (;;) {
+        uint64_t span;
+        pthread_mutex_lock(&run->lock);
+        struct shared_pair *shared = claim_span(run, &span);
+        pthread_mutex_unlock(&run->lock);
+        if (shared == NULL)
+            return;
+        work_on_span(run, shared, span, worker);
+    }
 }
 
 /* ---- small pairs ----------------------------------------------------------------------------- */
@@ -177,8 +197,10 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         report(engine, 1, outcome->bytes);
         return;
     }
-    if (pair.spans > 1 && share(run, job, &pair, outcome))
+    if (pair.spans > 1 && share(run, job, &pair, outcome)) {
+        work_on_shared(run, worker);
         return;
+    }
     if (pair.spans > 1) {
         deliver(run, job, &pair, outcome, TDC_CHUNK_NO_MEMORY);
         report(engine, 1, outcome->bytes);
@@ -268,8 +290,10 @@ static void work_until_done(struct run *run, struct tdc_worker *worker, struct t
     }
 }
 
-static void work(struct run *run)
+static void work(void *argument, int member)
 {
+    (void)member;
+    struct run *run = argument;
     struct tdc_worker worker;
     struct tdc_outcome *outcome = malloc(sizeof *outcome);
     /* a thread without memory leaves the work to the others; with none left the run says so */
@@ -310,23 +334,19 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
                           struct tdc_error *error)
 {
     qsort(jobs, count, sizeof *jobs, by_size_and_order);
-    int threads = engine->threads > 0 ? engine->threads : omp_get_num_procs();
+    int threads = tdc_team_size(engine->threads);
     struct run run = {.engine = engine, .jobs = jobs, .count = count, .threads = (size_t)threads};
-    run.shared = calloc((size_t)threads, sizeof *run.shared);
-    if (run.shared == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %d threads", threads);
-    if (!tdc_guard_begin()) {
-        free(run.shared);
+    run.shared_end = &run.shared;
+    if (!tdc_guard_begin())
         return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
-    }
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.shared_more, NULL);
-#pragma omp parallel num_threads(threads) default(none) shared(run)
-    work(&run);
+    if (count != 0)
+        tdc_team_say(engine->options->message, engine->options->context, threads,
+                     tdc_team_run(threads, work, &run));
     pthread_mutex_destroy(&run.lock);
     pthread_cond_destroy(&run.shared_more);
     tdc_guard_end();
-    free(run.shared);
     warn_of_links(&run);
     if (cancelled(engine))
         return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");

@@ -1,8 +1,8 @@
 /*
  * gather.c - any view, byte order or text as dense native elements.
  *
- * Views are rare (the dumper writes contiguous tensors), so this aims at being right; a run along
- * the innermost dimension is copied element by element.
+ * Views are rare (the dumper writes contiguous tensors), so this aims at being right: runs along
+ * the innermost dimension, after joining dimensions where it can, are copied element by element.
  */
 #include <stdio.h>
 #include <string.h>
@@ -83,32 +83,113 @@ static bool copy_element(const struct tdc_tensor *tensor, const unsigned char *s
     return true;
 }
 
+/* The dimensions of a view with those joined that one stride walks through. */
+struct walk {
+    unsigned dimensions;
+    uint64_t shape[TDC_MAX_DIMENSIONS], index[TDC_MAX_DIMENSIONS];
+    int64_t strides[TDC_MAX_DIMENSIONS]; /* in elements, as the offset */
+    int64_t at;                          /* checked against the map when the file was opened */
+};
+
+static void start_walk(struct walk *walk, const struct tdc_tensor *tensor, uint64_t first)
+{
+    unsigned last = 0; /* dimension of the walk that can still grow */
+    walk->dimensions = 0;
+    for (unsigned d = 0; d < tensor->dimensions; d++) {
+        uint64_t length = tensor->shape[d];
+        int64_t stride = tensor->strides[d], whole;
+        if (length == 1)
+            continue;
+        if (walk->dimensions != 0 && !__builtin_mul_overflow(stride, (int64_t)length, &whole) &&
+            walk->strides[last] == whole) {
+            walk->shape[last] *= length; /* no more than the count of all elements */
+            walk->strides[last] = stride;
+            continue;
+        }
+        last = walk->dimensions++;
+        walk->shape[last] = length;
+        walk->strides[last] = stride;
+    }
+    walk->at = 0;
+    for (unsigned d = walk->dimensions; d-- > 0;) {
+        walk->index[d] = first % walk->shape[d];
+        first /= walk->shape[d];
+        walk->at += (int64_t)walk->index[d] * walk->strides[d];
+    }
+}
+
+/* Elements up to the end of the innermost dimension, and the way between two of them. */
+static size_t run_length(const struct walk *walk, size_t left, int64_t *stride)
+{
+    *stride = 0;
+    if (walk->dimensions == 0)
+        return left;
+    unsigned inner = walk->dimensions - 1;
+    uint64_t rest = walk->shape[inner] - walk->index[inner];
+    *stride = walk->strides[inner];
+    return rest < left ? (size_t)rest : left;
+}
+
+static void go_on(struct walk *walk, size_t length)
+{
+    for (unsigned d = walk->dimensions; d-- > 0; length = 1) {
+        walk->at += (int64_t)length * walk->strides[d];
+        walk->index[d] += length;
+        if (walk->index[d] < walk->shape[d])
+            return;
+        walk->at -= (int64_t)walk->shape[d] * walk->strides[d];
+        walk->index[d] = 0;
+    }
+}
+
+/* Elements as they are; `way` is in bytes. Fixed sizes become loads and stores. */
+static void copy_run(unsigned char *target, const unsigned char *source, int64_t way, size_t count,
+                     size_t size)
+{
+    if (way == (int64_t)size) {
+        memcpy(target, source, count * size);
+        return;
+    }
+    switch (size) {
+#define COPY(bytes)                                                                                \
+    case bytes:                                                                                    \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(target + i * (bytes), source + (int64_t)i * way, bytes);                        \
+        break;
+        COPY(1)
+        COPY(2)
+        COPY(4)
+        COPY(8)
+        COPY(16)
+#undef COPY
+    default:
+        for (size_t i = 0; i < count; i++)
+            memcpy(target + i * size, source + (int64_t)i * way, size);
+    }
+}
+
 bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
                          void *buffer)
 {
     size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
     size_t dense = tdc_dtype_size(tdc_source_dtype(tensor));
+    bool plain = tensor->dtype != TDC_TEXT && !tensor->swapped && stored == dense;
     unsigned char *target = buffer;
-    uint64_t index[TDC_MAX_DIMENSIONS];
-    uint64_t rest = first;
-    int64_t at = 0; /* offset in elements; checked against the map when the file was opened */
-    for (unsigned d = tensor->dimensions; d-- > 0;) {
-        index[d] = rest % tensor->shape[d];
-        rest /= tensor->shape[d];
-        at += (int64_t)index[d] * tensor->strides[d];
-    }
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *source = tensor->data + at * (int64_t)stored;
-        if (!copy_element(tensor, source, target, dense))
-            return false;
-        target += dense;
-        for (unsigned d = tensor->dimensions; d-- > 0;) {
-            at += tensor->strides[d];
-            if (++index[d] < tensor->shape[d])
-                break;
-            at -= (int64_t)tensor->shape[d] * tensor->strides[d];
-            index[d] = 0;
-        }
+    struct walk walk;
+    start_walk(&walk, tensor, first);
+    while (count != 0) {
+        int64_t stride;
+        size_t length = run_length(&walk, count, &stride);
+        const unsigned char *source = tensor->data + walk.at * (int64_t)stored;
+        int64_t way = stride * (int64_t)stored;
+        if (plain)
+            copy_run(target, source, way, length, stored);
+        for (size_t i = 0; i < length && !plain; i++)
+            if (!copy_element(tensor, source + (int64_t)i * way, target + i * dense, dense))
+                return false;
+        target += length * dense;
+        count -= length;
+        go_on(&walk, length);
     }
     return true;
 }

@@ -49,16 +49,21 @@ static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
 }
 
 /*
- * A view with stride 0 can claim 2^62 elements in a file of 1 KB. Real expanded tensors repeat
- * their storage some thousand times at most; what claims more would only burn time.
+ * A view with stride 0 can claim 2^62 elements in a file of 1 KB. Dumpers store tensors without
+ * repeating them; of those that do repeat, what takes about a second is read, and beyond that what
+ * repeats each byte of its file some hundred times. More would only burn time.
  */
+#define REPEATED_ELEMENTS ((uint64_t)1 << 28)
+#define REPEATS_OF_A_BYTE ((uint64_t)1 << 10)
+
 static bool absurd(const struct tdc_tensor *tensor, const char *file, struct tdc_error *error)
 {
-    const uint64_t most_repeats = (uint64_t)1 << 20;
-    if (tensor->count / most_repeats <= tensor->map_size)
+    if (tensor->count <= REPEATED_ELEMENTS || tensor->count / REPEATS_OF_A_BYTE <= tensor->map_size)
         return false;
-    tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: a view of %llu elements in a file of %zu bytes", file,
-             (unsigned long long)tensor->count, tensor->map_size);
+    tdc_fail(error, TDC_ERR_UNSUPPORTED,
+             "%s: a view of %llu elements in a file of %zu bytes: more than %llu are not read",
+             file, (unsigned long long)tensor->count, tensor->map_size,
+             (unsigned long long)REPEATED_ELEMENTS);
     return true;
 }
 
@@ -133,7 +138,8 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
     if (status != TDC_OK)
         return status;
-    if (mapped.dtype != tensor->dtype || !same_shape(&mapped, tensor)) {
+    if (mapped.dtype != tensor->dtype || mapped.swapped != tensor->swapped ||
+        !same_text_type(&mapped, tensor) || !same_shape(&mapped, tensor)) {
         tdc_tensor_close(&mapped);
         return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while it was read", file);
     }

@@ -7,6 +7,7 @@
 #include "host/engine/device.h"
 #include "host/judge/table.h"
 #include "io/error.h"
+#include "io/team.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 
@@ -62,6 +63,10 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         table->rules->judge_digest(&row_case, row, &message);
         break;
     }
+    const bool *crowded = table->match->crowded;
+    if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
+        tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
+                      message.length != 0 ? " " : "");
     /* a row that lacks something for want of memory would pass for a finding */
     if (message.failed || (outcome != NULL && outcome->error.status == TDC_ERR_MEMORY))
         atomic_store(&table->failed, true);
@@ -217,14 +222,35 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
     return status;
 }
 
+/* Rows of one table, for whichever thread comes next. */
+struct text_rows {
+    struct tdc_table *table;
+    atomic_size_t next;
+};
+
+#define TEXT_BLOCK ((size_t)1024)
+
+static void judge_texts(void *argument, int member)
+{
+    (void)member;
+    struct text_rows *rows = argument;
+    size_t count = rows->table->row_count;
+    for (size_t i; (i = atomic_fetch_add(&rows->next, TEXT_BLOCK)) < count;)
+        for (size_t end = count - i < TEXT_BLOCK ? count : i + TEXT_BLOCK; i < end; i++)
+            judge(rows->table, i, NULL);
+}
+
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
-    int threads = options->threads > 0 ? options->threads : omp_get_num_procs();
     if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
         table->rules->survey(table);
-#pragma omp parallel for schedule(dynamic, 1024) default(none) shared(table) num_threads(threads)
-    for (size_t i = 0; i < table->row_count; i++)
-        judge(table, i, NULL);
+    struct text_rows rows = {.table = table};
+    size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
+    int threads = tdc_team_size(options->threads);
+    if ((size_t)threads > blocks)
+        threads = (int)blocks; /* rows of texts are quick: no thread for nothing */
+    tdc_team_say(options->message, options->context, threads,
+                 tdc_team_run(threads, judge_texts, &rows));
 }
 
 /* ---- everything together --------------------------------------------------------------------- */
@@ -232,6 +258,8 @@ static void compare_texts(struct tdc_table *table, const struct tdc_options *opt
 static tdc_status fill_tables(tdc_table *const *tables, size_t count,
                               const struct tdc_options *options, struct tdc_error *error)
 {
+    tdc_team_say(options->message, options->context, options->threads,
+                 tdc_team_size(options->threads));
     tdc_status status = compare_files(tables, count, options, error);
     for (size_t i = 0; i < count && status == TDC_OK; i++)
         if (tables[i]->mode != TDC_MODE_TENSOR)

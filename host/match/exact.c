@@ -8,8 +8,8 @@
 /* Records of one side with the same key, chained in record order. */
 struct chains {
     struct tdc_name_table keys;
-    uint32_t *first, *last; /* by key number */
-    uint32_t *next;         /* by record */
+    uint32_t *first, *last, *counts; /* by key number */
+    uint32_t *next;                  /* by record */
     size_t capacity;
 };
 
@@ -18,6 +18,7 @@ static void chains_free(struct chains *chains)
     tdc_names_free(&chains->keys);
     free(chains->first);
     free(chains->last);
+    free(chains->counts);
     free(chains->next);
 }
 
@@ -28,8 +29,10 @@ static bool chains_init(struct chains *chains, size_t records)
     chains->capacity = records != 0 ? records : 1;
     chains->first = malloc(chains->capacity * sizeof(uint32_t));
     chains->last = malloc(chains->capacity * sizeof(uint32_t));
+    chains->counts = malloc(chains->capacity * sizeof(uint32_t));
     chains->next = malloc(chains->capacity * sizeof(uint32_t));
-    return chains->first != NULL && chains->last != NULL && chains->next != NULL;
+    return chains->first != NULL && chains->last != NULL && chains->counts != NULL &&
+           chains->next != NULL;
 }
 
 static bool chains_add(struct chains *chains, const char *key, size_t length, uint32_t record)
@@ -44,6 +47,7 @@ static bool chains_add(struct chains *chains, const char *key, size_t length, ui
     else
         chains->next[chains->last[number]] = record;
     chains->last[number] = record;
+    chains->counts[number] = fresh ? 1 : chains->counts[number] + 1;
     return true;
 }
 
@@ -80,6 +84,23 @@ static bool fill(struct chains *chains, struct tdc_arena *arena, const struct td
     return true;
 }
 
+/* Whether each record of a group may face each of the other side: whether those are not too many
+ * rows. */
+static bool may_cross(struct tdc_match *match, size_t npu, size_t bench)
+{
+    size_t rows;
+    return bench <= 1 ||
+           (!__builtin_mul_overflow(npu, bench - 1, &rows) && tdc_match_may_repeat(match, rows));
+}
+
+static bool mark_group(struct tdc_match *match, const struct chains *npu, uint32_t group)
+{
+    bool ok = true;
+    for (uint32_t i = npu->first[group]; i != TDC_UNPAIRED && ok; i = npu->next[i])
+        ok = tdc_match_mark_crowded(match, i);
+    return ok;
+}
+
 static bool pair_group(struct tdc_match *match, const struct chains *npu,
                        const struct chains *bench, uint32_t group,
                        const struct tdc_match_rules *rules)
@@ -88,11 +109,15 @@ static bool pair_group(struct tdc_match *match, const struct chains *npu,
     uint32_t found = tdc_names_find(&bench->keys, key.text, key.length);
     uint32_t partner = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench->first[found];
     uint32_t first_partner = partner;
+    size_t partners = found == TDC_NAME_NONE ? 0 : bench->counts[found];
+    bool cross = rules->cross_product && may_cross(match, npu->counts[group], partners);
+    if (rules->cross_product && !cross && !mark_group(match, npu, group))
+        return false;
     for (uint32_t record = npu->first[group]; record != TDC_UNPAIRED; record = npu->next[record]) {
         if (partner == TDC_UNPAIRED) {
             if (!tdc_match_add(match, record, TDC_UNPAIRED))
                 return false;
-        } else if (!rules->cross_product) {
+        } else if (!cross) {
             if (!tdc_match_add(match, record, partner))
                 return false;
             partner = bench->next[partner];
@@ -141,6 +166,19 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
     return ok;
 }
 
+/* A record with each of its partners, or with the first when they are too many. */
+static bool face_all(struct tdc_match *match, const struct chains *bench, uint32_t npu,
+                     uint32_t found)
+{
+    uint32_t b = bench->first[found];
+    if (!may_cross(match, 1, bench->counts[found]))
+        return tdc_match_add(match, npu, b) && tdc_match_mark_crowded(match, npu);
+    bool ok = true;
+    for (; ok && b != TDC_UNPAIRED; b = bench->next[b])
+        ok = tdc_match_add(match, npu, b);
+    return ok;
+}
+
 /* A left join on the key alone, in NPU order: several records may share one partner. */
 bool tdc_match_by_name(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
@@ -150,11 +188,8 @@ bool tdc_match_by_name(struct tdc_match *match, const struct tdc_match_rules *ru
         if (!tdc_match_takes(rules, &match->npu->records[i]))
             continue;
         uint32_t found = tdc_names_find(&bench.keys, match->keys[i], strlen(match->keys[i]));
-        uint32_t b = found == TDC_NAME_NONE ? TDC_UNPAIRED : bench.first[found];
-        do {
-            ok = tdc_match_add(match, (uint32_t)i, b);
-            b = b == TDC_UNPAIRED ? b : bench.next[b];
-        } while (ok && b != TDC_UNPAIRED);
+        ok = found == TDC_NAME_NONE ? tdc_match_add(match, (uint32_t)i, TDC_UNPAIRED)
+                                    : face_all(match, &bench, (uint32_t)i, found);
     }
     chains_free(&bench);
     return ok;

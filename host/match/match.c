@@ -1,5 +1,6 @@
 #include "host/match/match.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,39 @@ bool tdc_match_add(struct tdc_match *match, uint32_t npu, uint32_t bench)
     }
     match->pairs[match->count++] = (struct tdc_pairing){npu, bench};
     return true;
+}
+
+bool tdc_match_may_repeat(struct tdc_match *match, size_t rows)
+{
+    if (rows > match->crowd_room)
+        return false;
+    match->crowd_room -= rows;
+    return true;
+}
+
+bool tdc_match_mark_crowded(struct tdc_match *match, uint32_t npu)
+{
+    if (match->crowded == NULL)
+        match->crowded =
+            tdc_arena_zeroed(&match->arena, match->npu->record_count, sizeof *match->crowded);
+    if (match->crowded != NULL)
+        match->crowded[npu] = true;
+    return match->crowded != NULL;
+}
+
+static void warn_of_crowds(const struct tdc_match *match, const struct tdc_options *options)
+{
+    size_t records = 0;
+    for (size_t i = 0; match->crowded != NULL && i < match->npu->record_count; i++)
+        records += match->crowded[i];
+    if (records == 0 || options->message == NULL)
+        return;
+    char text[160];
+    snprintf(text, sizeof text,
+             "%zu records have names that repeat too often to compare every one with every one: "
+             "each is compared once",
+             records);
+    options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
 static void take_apart_by_dtype(struct tdc_match *match)
@@ -163,6 +197,9 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
     bool ok;
     match->count = 0;
     match->fuzzy_used = false;
+    match->crowd_room = TDC_REPEATED_ROWS;
+    if (match->crowded != NULL)
+        memset(match->crowded, 0, match->npu->record_count * sizeof *match->crowded);
     if (match->by_name) {
         ok = tdc_match_by_name(match, rules);
     } else if (options->fuzzy) {
@@ -232,6 +269,8 @@ static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rul
         if (status == TDC_OK)
             status = pair_up(match, rules, options, error);
     }
+    if (status == TDC_OK)
+        warn_of_crowds(match, options);
     if (status == TDC_OK && match->fuzzy_used)
         match->method = "fuzzy names";
     if (status == TDC_OK && rules->list_bench_only && !add_bench_only(match))

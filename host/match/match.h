@@ -81,6 +81,10 @@ struct tdc_match {
     struct tdc_name_table bench_names; /* made on demand by tdc_match_reason */
     uint32_t *bench_first;             /* by number of the name: its first record */
     const struct tdc_match_rules *rules;
+    /* By NPU record, NULL without one: its name repeats so often that not all its pairs are rows.
+     */
+    bool *crowded;
+    size_t crowd_room;      /* rows that repeated names may still add */
     const char *layer_file; /* for tdc_match_suggest; in the arena, NULL without one */
 };
 
@@ -97,6 +101,16 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
 /* ---- between the files of this folder -------------------------------------------------------- */
 
 bool tdc_match_add(struct tdc_match *match, uint32_t npu, uint32_t bench);
+
+/*
+ * Every one of n records with every one of m is n times m rows. All repeated names together may add
+ * so many, as a sheet of a workbook holds; a name that would add more adds none.
+ */
+#define TDC_REPEATED_ROWS ((size_t)1 << 20)
+/* Takes `rows` off that account, or returns false. */
+bool tdc_match_may_repeat(struct tdc_match *match, size_t rows);
+/* False when out of memory. */
+bool tdc_match_mark_crowded(struct tdc_match *match, uint32_t npu);
 
 /* Does the record take part? */
 static inline bool tdc_match_takes(const struct tdc_match_rules *rules,

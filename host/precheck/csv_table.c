@@ -92,12 +92,14 @@ static const char *take_line(struct parsing *parsing, const char *at, const char
 static void parse(void *argument)
 {
     struct parsing *parsing = argument;
+    if (parsing->map.size == 0)
+        return; /* nothing is mapped */
     const char *at = parsing->map.data, *end = at + parsing->map.size;
     if (parsing->map.size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
         at += 3;
     while (at != NULL && at < end)
         at = take_line(parsing, at, end);
-    parsing->out_of_memory = at == NULL && parsing->map.size != 0;
+    parsing->out_of_memory = at == NULL;
 }
 
 tdc_status tdc_csv_table_read(const char *path, struct tdc_csv_table *table,

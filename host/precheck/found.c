@@ -55,7 +55,7 @@ void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check)
     }
     found->unreadable = check->unreadable;
     found->no_memory = found->details.failed || found->result.failed || found->json.failed ||
-                       found->log.failed || check->log.failed || check->checker->arena.refused;
+                       found->log.failed || check->log.failed || check->checker->arena.exhausted;
 }
 
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])

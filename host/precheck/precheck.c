@@ -12,6 +12,7 @@
 #include "host/precheck/row_text.h"
 #include "host/precheck/window.h"
 #include "io/error.h"
+#include "io/team.h"
 
 #define EXPLANATION_LIMIT ((size_t)16 << 20)
 #define CALL_MEMORY       ((size_t)16 << 30) /* of a call that is checked alone */
@@ -338,6 +339,9 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
         status = tdc_json_details_end(&precheck->json, &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
+    precheck->summary.threads = tdc_window_threads(&window);
+    tdc_team_say(precheck->options->message, precheck->options->context, precheck->options->threads,
+                 precheck->summary.threads);
     tdc_window_end(&window);
     free(found);
     precheck->summary.seconds = now() - start;

@@ -160,7 +160,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         return tdc_give_reason(rebuild->reason, "data_name with a NUL");
     char *path;
     if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0) {
-        rebuild->arena->refused = true;
+        rebuild->arena->exhausted = true;
         return tdc_give_reason(rebuild->reason, "out of memory");
     }
     struct tdc_error error = {0};
@@ -171,7 +171,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         tdc_give_reason(rebuild->reason, "%s", tdc_input_file_exception(status));
     } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, &file, &error) != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%.500s", error.message);
-        rebuild->arena->refused |= error.status == TDC_ERR_MEMORY;
+        rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
         *rebuild->unreadable |= error.status == TDC_ERR_READ;
     } else {
         loaded = load(rebuild, path, &file, dtype, tensor);

@@ -305,6 +305,81 @@ static void shared_pairs_own_their_bytes(void **state)
     tensor_folder_remove(&folder);
 }
 
+/* ---- jobs that lie --------------------------------------------------------------------------- */
+
+#define LIES 100u
+
+struct lying_run {
+    struct tdc_outcome outcomes[LIES];
+    size_t descriptors; /* most that were open at once */
+};
+
+static void count_descriptors(void *context, uint64_t rows, uint64_t bytes)
+{
+    (void)rows;
+    (void)bytes;
+    struct lying_run *lying = context;
+    const struct temporary_folder own = {"/proc/self/fd"};
+    size_t open = folder_entries(&own);
+    if (open > lying->descriptors)
+        lying->descriptors = open; /* of one thread alone */
+}
+
+static void run_lies(const struct tensor_folder *folder, struct lying_run *lying, int threads)
+{
+    static struct tdc_job jobs[LIES];
+    for (size_t i = 0; i < LIES; i++)
+        jobs[i] = (struct tdc_job){.n_folder = folder->folder.path,
+                                   .n_file = "large.npy",
+                                   .b_folder = folder->folder.path,
+                                   .b_file = "large.npy",
+                                   .bytes = 8,
+                                   .order = i,
+                                   .row = &lying->outcomes[i]};
+    struct tdc_options options;
+    tdc_options_init(&options, TDC_RULES_SOUND);
+    options.context = lying;
+    if (threads == 1)
+        options.progress = count_descriptors;
+    struct tdc_engine engine = {.backend = backend,
+                                .rule = TDC_RELATIVE_F64,
+                                .threads = threads,
+                                .options = &options,
+                                .done = keep_outcome};
+    assert_int_equal(tdc_engine_run(&engine, jobs, LIES, NULL), TDC_OK);
+}
+
+/* A batch of jobs that a dump.json calls tiny, each with files of more than a span. */
+static void small_jobs_may_be_large(void **state)
+{
+    (void)state;
+    struct tensor_folder folder;
+    tensor_folder_make(&folder);
+    static float values[(1 << 20) + 1];
+    for (size_t i = 0; i < (1 << 20) + 1; i++)
+        values[i] = (float)(int32_t)random_bits() * 0x1p-20f;
+    npy_write(&folder, "large.npy", "<f4", false, "1048577,", values, sizeof values);
+    struct lying_run *lying = calloc(1, sizeof *lying);
+    assert_non_null(lying);
+    const struct temporary_folder own = {"/proc/self/fd"};
+    size_t before = folder_entries(&own);
+    run_lies(&folder, lying, 1);
+    /* two files of one pair, and of the next while the last span of the one before is at work */
+    assert_true(lying->descriptors <= before + 4);
+    struct tdc_pair_sums honest = lying->outcomes[0].sums;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        memset(lying->outcomes, 0xee, sizeof lying->outcomes);
+        run_lies(&folder, lying, threads);
+        for (size_t i = 0; i < LIES; i++) {
+            assert_int_equal(lying->outcomes[i].code, TDC_OUTCOME_COMPARED);
+            assert_int_equal(lying->outcomes[i].sums.count, (1 << 20) + 1);
+            assert_memory_equal(&lying->outcomes[i].sums, &honest, sizeof honest);
+        }
+    }
+    free(lying);
+    tensor_folder_remove(&folder);
+}
+
 /* ---- files that change ----------------------------------------------------------------------- */
 
 static void write_plain_pair(const struct tensor_folder *folder)
@@ -523,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_depend_on_the_data_alone),
         cmocka_unit_test(shared_pairs_own_their_bytes),
+        cmocka_unit_test(small_jobs_may_be_large),
         cmocka_unit_test(a_file_that_shrinks_ends_its_chunk),
         cmocka_unit_test(a_file_that_shrinks_is_one_row),
         cmocka_unit_test(outcomes_without_arithmetic),

@@ -93,6 +93,56 @@ static void repeated_names_give_the_cross_product(void **state)
     check_match(&npu, &bench, sound_rules, &options, "0-0 1-. 2-3 3-1 .-2");
 }
 
+/* A dump of one name, many times. */
+static void dump_repeat(struct tdc_dump *dump, size_t count)
+{
+    *dump = (struct tdc_dump){.record_count = count,
+                              .records = calloc(count, sizeof *dump->records),
+                              .task = "tensor",
+                              .path = (char *)(uintptr_t) "dump.json"};
+    assert_non_null(dump->records);
+    for (size_t i = 0; i < count; i++) {
+        dump->records[i].name = "a";
+        dump->records[i].shape = "[2]";
+        dump->records[i].dtype = "torch.float32";
+    }
+}
+
+static void keep_message(void *context, tdc_message_level level, const char *text)
+{
+    assert_int_equal(level, TDC_MESSAGE_WARNING);
+    snprintf(context, 256, "%s", text);
+}
+
+/* Squares end somewhere: a name that would add more rows than a sheet holds is paired in order. */
+static void repeated_names_are_bounded(void **state)
+{
+    (void)state;
+    char said[256] = "";
+    struct tdc_options options = {.message = keep_message, .context = said};
+    const size_t sides[][2] = {{1000, 1000}, {3000, 2000}};
+    for (size_t i = 0; i < 2; i++) {
+        struct tdc_dump npu, bench;
+        struct tdc_match *match;
+        bool fits = i == 0;
+        dump_repeat(&npu, sides[i][0]);
+        dump_repeat(&bench, sides[i][1]);
+        assert_int_equal(tdc_match_build(&npu, &bench, &msprobe_rules, &options, &match, NULL),
+                         TDC_OK);
+        assert_int_equal(match->count, fits ? 1000 * 1000 : 3000);
+        assert_true((match->crowded != NULL) == !fits);
+        for (uint32_t k = 0; !fits && k < 3000; k++) {
+            assert_int_equal(match->pairs[k].npu, k);
+            assert_int_equal(match->pairs[k].bench, k < 2000 ? k : TDC_UNPAIRED);
+            assert_true(match->crowded[k]);
+        }
+        assert_true((strstr(said, "3000 records") != NULL) == !fits);
+        tdc_match_free(match);
+        free(npu.records);
+        free(bench.records);
+    }
+}
+
 static void shapes_are_part_of_the_key_for_msprobe(void **state)
 {
     (void)state;
@@ -363,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeated_names_give_the_cross_product),
+        cmocka_unit_test(repeated_names_are_bounded),
         cmocka_unit_test(shapes_are_part_of_the_key_for_msprobe),
         cmocka_unit_test(types_take_pairs_apart),
         cmocka_unit_test(empty_sides),
