@@ -493,12 +493,16 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error);
 struct tdc_precheck_summary {
     uint64_t calls;
     uint64_t verdicts[TDC_CHECKS]; /* of calls: the worst of both directions, SKIP only if all is */
-    uint64_t skipped[2];           /* forward, backward directions */
+    uint64_t records[2];           /* of API calls, checkable or not: forward, backward */
+    uint64_t checked[2];           /* of those, with a verdict */
+    uint64_t failing[2];           /* of those, with a failing slot */
+    uint64_t skipped[2];           /* of the records */
     uint64_t unsupported;          /* calls of APIs without a reference */
     uint64_t unreadable;           /* calls with a tensor file that exists and cannot be read */
     uint64_t slots, failed_slots;
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */
+    bool drawn;           /* the dump has no tensors, inputs were drawn */
     double seconds;
     int threads; /* that were used; fewer than asked for when there was no room for more */
 };
@@ -515,6 +519,16 @@ struct tdc_precheck_api {
 };
 size_t tdc_precheck_apis(const tdc_precheck *precheck);
 void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api);
+
+/* Why records were not checked, most records first. */
+struct tdc_precheck_gap {
+    const char *reason;
+    const char *first;   /* call, or record, of which it holds */
+    uint64_t records[2]; /* forward, backward */
+    bool is_module;      /* of networks and their layers, which are not among summary.records */
+};
+size_t tdc_precheck_gaps(const tdc_precheck *precheck);
+void tdc_precheck_gap(const tdc_precheck *precheck, size_t index, struct tdc_precheck_gap *gap);
 
 /* Names of the files: 0 result, 1 details, 2 details as JSON. NULL when not written. */
 const char *tdc_precheck_file(const tdc_precheck *precheck, int which);

@@ -4,6 +4,7 @@
 
 #include "io/error.h"
 #include "io/pt_pickle.h"
+#include "io/pt_quantised.h"
 #include "io/pt_zip.h"
 
 static tdc_status find(const struct tdc_zip *zip, const char *name, struct tdc_zip_member *member,
@@ -28,11 +29,25 @@ static tdc_status read_byte_order(const struct tdc_zip *zip, struct tdc_pickle *
     return TDC_OK;
 }
 
+static tdc_status find_storage(const void *context, const struct tdc_pickle_value *key,
+                               const unsigned char **data, size_t *size, struct tdc_pickle *pickle)
+{
+    const struct tdc_zip *zip = context;
+    struct tdc_zip_member member;
+    tdc_status status = tdc_zip_find(zip, "data/", key->bytes, key->count, &member, pickle->error);
+    if (status == TDC_OK && !member.found)
+        return tdc_fail(pickle->error, TDC_ERR_FORMAT, "%s: damaged torch file: no storage",
+                        pickle->file);
+    *data = member.data;
+    *size = member.size;
+    return status;
+}
+
 static tdc_status parse_zip(const unsigned char *bytes, size_t size, struct tdc_pickle *pickle,
                             struct tdc_tensor *tensor)
 {
     struct tdc_zip zip;
-    struct tdc_zip_member text, data;
+    struct tdc_zip_member text;
     struct tdc_pickle_value value;
     bool big_endian;
     tdc_status status = tdc_zip_open(&zip, bytes, size, pickle->file, pickle->error);
@@ -50,14 +65,14 @@ static tdc_status parse_zip(const unsigned char *bytes, size_t size, struct tdc_
         status = read_byte_order(&zip, pickle, &big_endian);
     if (status != TDC_OK)
         return status;
+    const unsigned char *data = NULL;
+    size_t data_size = 0;
     const struct tdc_pickle_value *key = tdc_pt_storage_of(pickle, &value) + TDC_STORAGE_KEY;
-    status = tdc_zip_find(&zip, "data/", key->bytes, key->count, &data, pickle->error);
-    if (status == TDC_OK && !data.found)
-        return tdc_fail(pickle->error, TDC_ERR_FORMAT, "%s: damaged torch file: no storage",
-                        pickle->file);
-    if (status != TDC_OK)
-        return status;
-    return tdc_pt_describe(pickle, &value, data.data, data.size, big_endian, tensor);
+    status = find_storage(&zip, key, &data, &data_size, pickle);
+    if (status == TDC_OK)
+        status = tdc_pt_describe(pickle, &value, data, data_size, big_endian, tensor);
+    struct tdc_pt_storages storages = {find_storage, &zip, big_endian};
+    return status == TDC_OK ? tdc_pt_quantiser(pickle, &value, &storages, tensor) : status;
 }
 
 tdc_status tdc_pt_parse(const unsigned char *bytes, size_t size, struct tdc_pickle *pickle,

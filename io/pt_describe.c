@@ -35,7 +35,9 @@ static tdc_status fill_dtype(struct tdc_pickle *pickle, const struct tdc_pickle_
                                          ? field[TDC_TENSOR_DTYPE].name
                                          : storage[TDC_STORAGE_CLASS].name;
     tensor->dtype = name->dtype;
-    if (tensor->dtype == TDC_DTYPE_NONE)
+    tensor->coding = name->coding;
+    bool quantised = field[TDC_TENSOR_QUANTISER].kind == TDC_PICKLE_TUPLE;
+    if (tensor->dtype == TDC_DTYPE_NONE || quantised != (tensor->coding == TDC_CODING_AFFINE))
         return tdc_fail(pickle->error, TDC_ERR_UNSUPPORTED, "%s: elements of type %s.%s",
                         pickle->file, name->module, name->name);
     return TDC_OK;
@@ -92,6 +94,19 @@ static tdc_status storage_span(struct tdc_pickle *pickle, const struct tdc_pickl
     return TDC_OK;
 }
 
+/* Two numbers a byte: a last dimension for the halves, which leads nowhere else. */
+static tdc_status add_halves(struct tdc_pickle *pickle, struct tdc_tensor *tensor)
+{
+    if (tensor->dimensions == TDC_MAX_DIMENSIONS)
+        return tdc_pickle_unsupported(pickle, "more than 64 dimensions");
+    tensor->shape[tensor->dimensions] = 2;
+    tensor->strides[tensor->dimensions++] = 0;
+    if (!tdc_layout_count(tensor))
+        return lies(pickle, "too many elements");
+    tensor->dense = false;
+    return TDC_OK;
+}
+
 tdc_status tdc_pt_describe(struct tdc_pickle *pickle, const struct tdc_pickle_value *value,
                            const unsigned char *storage, size_t size, bool big_endian,
                            struct tdc_tensor *tensor)
@@ -118,5 +133,5 @@ tdc_status tdc_pt_describe(struct tdc_pickle *pickle, const struct tdc_pickle_va
         return lies(pickle, "its offset or strides leave the storage");
     tensor->data = storage + span.start + offset_bytes;
     tensor->swapped = tdc_layout_swapped(tensor, big_endian);
-    return TDC_OK;
+    return tensor->coding == TDC_CODING_E2M1 ? add_halves(pickle, tensor) : TDC_OK;
 }

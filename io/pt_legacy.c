@@ -4,6 +4,7 @@
 #include "io/little_endian.h"
 #include "io/pt.h"
 #include "io/pt_pickle.h"
+#include "io/pt_quantised.h"
 
 #define PROTOCOL_VERSION 1001
 
@@ -113,8 +114,10 @@ tdc_status tdc_pt_legacy_parse(const unsigned char *bytes, size_t size, struct t
         status = next_storage(&reader, key, &data, &data_size);
         if (status != TDC_OK)
             return status;
-        if (same_text(key, wanted))
-            return tdc_pt_describe(pickle, &value, data, data_size, false, tensor);
+        if (!same_text(key, wanted))
+            continue;
+        status = tdc_pt_describe(pickle, &value, data, data_size, false, tensor);
+        return status == TDC_OK ? tdc_pt_quantiser(pickle, &value, NULL, tensor) : status;
     }
     return tdc_pickle_malformed(pickle, "the storage of the tensor is missing");
 }

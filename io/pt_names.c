@@ -4,27 +4,32 @@
 
 #define STORAGE(name, dtype)                                                                       \
     {                                                                                              \
-        "torch", name, TDC_PT_STORAGE_CLASS, dtype, 0, NULL                                        \
+        "torch", name, TDC_PT_STORAGE_CLASS, dtype, 0, NULL, TDC_CODING_PLAIN                      \
     }
 #define DTYPE(name, dtype)                                                                         \
     {                                                                                              \
-        "torch", name, TDC_PT_DTYPE, dtype, 0, NULL                                                \
+        "torch", name, TDC_PT_DTYPE, dtype, 0, NULL, TDC_CODING_PLAIN                              \
     }
 #define OPAQUE(module, name)                                                                       \
     {                                                                                              \
-        module, name, TDC_PT_OPAQUE, TDC_DTYPE_NONE, 0, NULL                                       \
+        module, name, TDC_PT_OPAQUE, TDC_DTYPE_NONE, 0, NULL, TDC_CODING_PLAIN                     \
     }
 #define REFUSED(name, reason)                                                                      \
     {                                                                                              \
-        "torch._utils", name, TDC_PT_REFUSED, TDC_DTYPE_NONE, 0, reason                            \
+        "torch._utils", name, TDC_PT_REFUSED, TDC_DTYPE_NONE, 0, reason, TDC_CODING_PLAIN          \
     }
 #define PLAIN(module, name, role)                                                                  \
     {                                                                                              \
-        module, name, role, TDC_DTYPE_NONE, 0, NULL                                                \
+        module, name, role, TDC_DTYPE_NONE, 0, NULL, TDC_CODING_PLAIN                              \
     }
 #define CALL(module, name, role, least)                                                            \
     {                                                                                              \
-        module, name, role, TDC_DTYPE_NONE, least, NULL                                            \
+        module, name, role, TDC_DTYPE_NONE, least, NULL, TDC_CODING_PLAIN                          \
+    }
+
+#define CODED(name, role, dtype, coding)                                                           \
+    {                                                                                              \
+        "torch", name, role, dtype, 0, NULL, coding                                                \
     }
 
 static const struct tdc_pt_name names[] = {
@@ -32,6 +37,7 @@ static const struct tdc_pt_name names[] = {
     CALL("torch._utils", "_rebuild_tensor", TDC_PT_REBUILD_TENSOR, 4),
     CALL("torch._utils", "_rebuild_tensor_v3", TDC_PT_REBUILD_TYPED, 7),
     CALL("torch_npu.utils.storage", "_rebuild_npu_tensor", TDC_PT_REBUILD_TENSOR, 6),
+    CALL("torch._utils", "_rebuild_qtensor", TDC_PT_REBUILD_QUANTISED, 5),
     CALL("torch._utils", "_rebuild_parameter", TDC_PT_WRAP_TENSOR, 1),
     CALL("torch._utils", "_rebuild_parameter_with_state", TDC_PT_WRAP_TENSOR, 1),
     CALL("torch._utils", "_rebuild_device_tensor_from_cpu_tensor", TDC_PT_WRAP_TENSOR, 1),
@@ -56,10 +62,10 @@ static const struct tdc_pt_name names[] = {
     STORAGE("ComplexDoubleStorage", TDC_C128),
     PLAIN("torch.storage", "UntypedStorage", TDC_PT_STORAGE_CLASS),
     PLAIN("torch.storage", "TypedStorage", TDC_PT_STORAGE_CLASS),
-    /* of quantised tensors, whose elements are never looked at */
-    STORAGE("QInt8Storage", TDC_DTYPE_NONE),
-    STORAGE("QUInt8Storage", TDC_DTYPE_NONE),
-    STORAGE("QInt32Storage", TDC_DTYPE_NONE),
+    CODED("QInt8Storage", TDC_PT_STORAGE_CLASS, TDC_I8, TDC_CODING_AFFINE),
+    CODED("QUInt8Storage", TDC_PT_STORAGE_CLASS, TDC_U8, TDC_CODING_AFFINE),
+    CODED("QInt32Storage", TDC_PT_STORAGE_CLASS, TDC_I32, TDC_CODING_AFFINE),
+    /* of tensors whose elements are never looked at */
     STORAGE("QUInt4x2Storage", TDC_DTYPE_NONE),
     STORAGE("QUInt2x4Storage", TDC_DTYPE_NONE),
 
@@ -83,8 +89,8 @@ static const struct tdc_pt_name names[] = {
     DTYPE("complex32", TDC_DTYPE_NONE),
     DTYPE("float8_e4m3fnuz", TDC_DTYPE_NONE),
     DTYPE("float8_e5m2fnuz", TDC_DTYPE_NONE),
-    DTYPE("float8_e8m0fnu", TDC_DTYPE_NONE),
-    DTYPE("float4_e2m1fn_x2", TDC_DTYPE_NONE),
+    CODED("float8_e8m0fnu", TDC_PT_DTYPE, TDC_U8, TDC_CODING_E8M0),
+    CODED("float4_e2m1fn_x2", TDC_PT_DTYPE, TDC_U8, TDC_CODING_E2M1),
     DTYPE("quint8", TDC_DTYPE_NONE),
     DTYPE("qint8", TDC_DTYPE_NONE),
     DTYPE("qint32", TDC_DTYPE_NONE),
@@ -96,7 +102,6 @@ static const struct tdc_pt_name names[] = {
     OPAQUE("torch", "per_channel_affine_float_qparams"),
     REFUSED("_rebuild_sparse_tensor", "sparse tensor"),
     REFUSED("_rebuild_sparse_csr_tensor", "sparse tensor"),
-    REFUSED("_rebuild_qtensor", "quantised tensor"),
     REFUSED("_rebuild_nested_tensor", "nested tensor"),
     REFUSED("_rebuild_meta_tensor_no_storage", "meta tensor without data"),
 };

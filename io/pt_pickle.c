@@ -132,9 +132,11 @@ static tdc_status op_long(struct tdc_pickle *pickle)
 
 static tdc_status op_float(struct tdc_pickle *pickle)
 {
-    if (operand(pickle, 8) == NULL)
+    const unsigned char *at = operand(pickle, 8);
+    if (at == NULL)
         return ends_early(pickle);
-    return push_kind(pickle, TDC_PICKLE_OPAQUE);
+    return push(pickle,
+                (struct tdc_pickle_value){.kind = TDC_PICKLE_FLOAT, .count = 8, .bytes = at});
 }
 
 static unsigned length_width(unsigned char opcode)

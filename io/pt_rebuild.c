@@ -64,10 +64,12 @@ static tdc_status rebuild_tensor(struct tdc_pickle *pickle, const struct tdc_pt_
 {
     const struct tdc_pickle_value *argument = items_of(pickle, arguments);
     bool typed = function->role == TDC_PT_REBUILD_TYPED;
-    size_t metadata = typed ? 7 : 6;
+    bool quantised = function->role == TDC_PT_REBUILD_QUANTISED;
+    size_t metadata = typed || quantised ? 7 : 6;
     if (argument[0].kind != TDC_PICKLE_STORAGE || argument[1].kind != TDC_PICKLE_INTEGER ||
         argument[2].kind != TDC_PICKLE_TUPLE || argument[3].kind != TDC_PICKLE_TUPLE ||
-        (typed && !is_name(&argument[6], TDC_PT_DTYPE)))
+        (typed && !is_name(&argument[6], TDC_PT_DTYPE)) ||
+        (quantised && argument[4].kind != TDC_PICKLE_TUPLE))
         return tdc_pickle_malformed(pickle, "wrong arguments of a tensor");
     if (arguments->count > metadata && metadata_changes_values(pickle, &argument[metadata]))
         return tdc_pickle_unsupported(pickle, "tensor with a pending conjugation or negation");
@@ -78,6 +80,8 @@ static tdc_status rebuild_tensor(struct tdc_pickle *pickle, const struct tdc_pt_
     memcpy(field, argument, sizeof *field * TDC_TENSOR_DTYPE);
     field[TDC_TENSOR_DTYPE] =
         typed ? argument[6] : (struct tdc_pickle_value){.kind = TDC_PICKLE_NONE};
+    field[TDC_TENSOR_QUANTISER] =
+        quantised ? argument[4] : (struct tdc_pickle_value){.kind = TDC_PICKLE_NONE};
     *result = (struct tdc_pickle_value){.kind = TDC_PICKLE_TENSOR, .first = first};
     return TDC_OK;
 }
@@ -130,6 +134,7 @@ tdc_status tdc_pickle_call(struct tdc_pickle *pickle, const struct tdc_pickle_va
     switch (name->role) {
     case TDC_PT_REBUILD_TENSOR:
     case TDC_PT_REBUILD_TYPED:
+    case TDC_PT_REBUILD_QUANTISED:
         return rebuild_tensor(pickle, name, arguments, result);
     case TDC_PT_WRAP_TENSOR:
         return wrap_tensor(pickle, arguments, result);

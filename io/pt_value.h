@@ -20,6 +20,7 @@ enum tdc_pickle_kind {
     TDC_PICKLE_NONE,
     TDC_PICKLE_BOOL,    /* integer */
     TDC_PICKLE_INTEGER, /* integer */
+    TDC_PICKLE_FLOAT,   /* bytes: 8 of a float64, big-endian */
     TDC_PICKLE_LONG,    /* bytes, count: more than 64 bits, little-endian two's complement */
     TDC_PICKLE_TEXT,    /* bytes, count: inside the file */
     TDC_PICKLE_NAME,    /* name */
@@ -27,7 +28,7 @@ enum tdc_pickle_kind {
     TDC_PICKLE_LIST,    /* containers[first] */
     TDC_PICKLE_DICT,    /* containers[first], a key and a value in turn */
     TDC_PICKLE_STORAGE, /* items[first .. first + 4): see enum tdc_pickle_storage */
-    TDC_PICKLE_TENSOR,  /* items[first .. first + 5): see enum tdc_pickle_tensor */
+    TDC_PICKLE_TENSOR,  /* items[first .. first + 6): see enum tdc_pickle_tensor */
     TDC_PICKLE_OPAQUE,  /* a value that does not matter */
     TDC_PICKLE_REFUSED  /* name: what it is says name->reason */
 };
@@ -42,10 +43,11 @@ enum tdc_pickle_storage {
 
 enum tdc_pickle_tensor {
     TDC_TENSOR_STORAGE,
-    TDC_TENSOR_OFFSET, /* INTEGER */
-    TDC_TENSOR_SIZE,   /* TUPLE */
-    TDC_TENSOR_STRIDE, /* TUPLE */
-    TDC_TENSOR_DTYPE,  /* NAME of role TDC_PT_DTYPE, or NONE: the one of the storage */
+    TDC_TENSOR_OFFSET,    /* INTEGER */
+    TDC_TENSOR_SIZE,      /* TUPLE */
+    TDC_TENSOR_STRIDE,    /* TUPLE */
+    TDC_TENSOR_DTYPE,     /* NAME of role TDC_PT_DTYPE, or NONE: the one of the storage */
+    TDC_TENSOR_QUANTISER, /* TUPLE, or NONE */
     TDC_TENSOR_FIELDS
 };
 

@@ -14,11 +14,30 @@
 
 #define TDC_MAX_DIMENSIONS 64
 
+/* How the stored elements stand for numbers. All but plain ones are gathered as float64. */
+enum tdc_coding {
+    TDC_CODING_PLAIN,
+    TDC_CODING_E8M0,   /* uint8: 2^(bits - 127), 255 is NaN */
+    TDC_CODING_E2M1,   /* uint8: two numbers, the lower half first; the last dimension is theirs */
+    TDC_CODING_AFFINE, /* uint8, int8, int32: (stored - zero) * scale */
+};
+
+/* The scale and zero point of quantised tensors: one of each, or one for each place of an axis. */
+struct tdc_affine {
+    double scale;
+    int64_t zero;
+    const unsigned char *scales, *zeros; /* float64 and int64 in the file; NULL: one for all */
+    int64_t scale_stride, zero_stride;   /* in elements */
+    unsigned axis;
+};
+
 struct tdc_tensor {
-    tdc_dtype dtype;
-    bool swapped; /* stored in the other byte order than this machine's */
-    bool as_f64;  /* short floats that take part as float64; set by who compares them */
-    bool dense;   /* elements lie in C order without gaps from data + offset */
+    tdc_dtype dtype; /* as stored */
+    enum tdc_coding coding;
+    struct tdc_affine affine; /* TDC_CODING_AFFINE */
+    bool swapped;             /* stored in the other byte order than this machine's */
+    bool as_f64;              /* short floats that take part as float64; set by who compares them */
+    bool dense;               /* elements lie in C order without gaps from data + offset */
     unsigned dimensions;
     size_t text_width; /* TDC_TEXT: bytes of one element, else 0 */
     bool text_wide;    /* TDC_TEXT: UTF-32 ('U'), else bytes ('S') */

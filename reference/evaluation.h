@@ -87,7 +87,8 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
     tdc_quantile_family, tdc_ctc_family, tdc_class_margin_family, tdc_diagonal_family,
     tdc_rare_family, tdc_algebra_family, tdc_arrangement_family, tdc_counting_family,
     tdc_optimiser_family, tdc_multi_head_family, tdc_foreach_family, tdc_complex_family,
-    tdc_fourier_family, tdc_recurrent_family, tdc_factor_family, tdc_equation_family;
+    tdc_fourier_family, tdc_recurrent_family, tdc_factor_family, tdc_equation_family,
+    tdc_selection_family, tdc_window_family, tdc_covariance_family, tdc_fractional_family;
 
 struct tdc_evaluation {
     struct tdc_arena *arena;

@@ -19,7 +19,8 @@ static const struct tdc_operator_family *const families[] = {
     &tdc_arrangement_family, &tdc_counting_family,    &tdc_optimiser_family,
     &tdc_multi_head_family,  &tdc_foreach_family,     &tdc_complex_family,
     &tdc_fourier_family,     &tdc_recurrent_family,   &tdc_factor_family,
-    &tdc_equation_family};
+    &tdc_equation_family,    &tdc_selection_family,   &tdc_window_family,
+    &tdc_covariance_family,  &tdc_fractional_family};
 #define FAMILIES (sizeof families / sizeof *families)
 
 static const struct {

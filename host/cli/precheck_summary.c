@@ -55,23 +55,41 @@ static const char *essence(const char *reason)
     return reason;
 }
 
-static void print_reasons(const tdc_precheck *precheck)
+static void print_gaps(const tdc_precheck *precheck)
 {
-    size_t count = tdc_precheck_apis(precheck), shown = 0, hidden = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct tdc_precheck_api api;
-        tdc_precheck_api(precheck, i, &api);
-        if (api.skip_reason == NULL)
-            continue;
-        if (shown == 0)
-            printf("\nnot checked, the first reason of each API:\n");
-        if (shown++ < REASONS_SHOWN)
-            printf("  %-40s %.100s\n", tdc_shown(api.name), tdc_shown(essence(api.skip_reason)));
-        else
-            hidden++;
+    size_t count = tdc_precheck_gaps(precheck);
+    if (count != 0)
+        printf("\nrecords not checked:\n  %8s %8s  %s\n", "forward", "backward", "why (first)");
+    for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
+        struct tdc_precheck_gap gap;
+        tdc_precheck_gap(precheck, i, &gap);
+        printf("  %8llu %8llu  %.100s", (unsigned long long)gap.records[0],
+               (unsigned long long)gap.records[1], tdc_shown(essence(gap.reason)));
+        printf(" (%s)\n", tdc_shown(gap.first));
     }
-    if (hidden != 0)
-        printf("  and %zu more: see the result file\n", hidden);
+    if (count > REASONS_SHOWN)
+        printf("  and %zu more reasons: see the result file\n", count - REASONS_SHOWN);
+}
+
+static void print_direction(const struct tdc_precheck_summary *summary, int direction)
+{
+    printf("%s %llu of %llu checked, %llu fail", direction == 0 ? "forward" : "backward",
+           (unsigned long long)summary->checked[direction],
+           (unsigned long long)summary->records[direction],
+           (unsigned long long)summary->failing[direction]);
+}
+
+/* Whose results were judged, where they are not the recorded ones. */
+static void print_executor(const struct tdc_precheck_summary *summary)
+{
+    if (summary->executor == NULL)
+        return;
+    printf("  no verdict about the recorded run: %s and each call was\n"
+           "  computed by this machine (%s) in its own dtype. What fails below is an API that is\n"
+           "  delicate in that dtype%s.\n",
+           summary->drawn ? "the dump has no tensors, so inputs were drawn"
+                          : "the recorded outputs were not read",
+           summary->executor, summary->drawn ? ", for random inputs" : "");
 }
 
 void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
@@ -84,8 +102,15 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
         printf(", executed here (%s)", summary.executor);
     if (summary.resumed != 0)
         printf(", %llu more in an earlier run", (unsigned long long)summary.resumed);
-    printf("\n  pass %llu, error %llu, skipped %llu (%llu of them without a reference), nothing to "
-           "compare %llu; %llu of %llu slots fail\n\n",
+    printf("\n");
+    print_executor(&summary);
+    printf("  ");
+    print_direction(&summary, 0);
+    printf("; ");
+    print_direction(&summary, 1);
+    printf("\n  calls: pass %llu, error %llu, skipped %llu (%llu of them without a reference), "
+           "nothing "
+           "to compare %llu; %llu of %llu slots fail\n\n",
            (unsigned long long)summary.verdicts[TDC_CHECK_PASS],
            (unsigned long long)summary.verdicts[TDC_CHECK_ERROR],
            (unsigned long long)summary.verdicts[TDC_CHECK_SKIP],
@@ -93,7 +118,7 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
            (unsigned long long)summary.verdicts[TDC_CHECK_NONE],
            (unsigned long long)summary.failed_slots, (unsigned long long)summary.slots);
     print_apis(precheck);
-    print_reasons(precheck);
+    print_gaps(precheck);
     printf("\n");
     for (int which = 0; which < 3; which++)
         if (tdc_precheck_file(precheck, which) != NULL)

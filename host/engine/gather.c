@@ -173,6 +173,10 @@ bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t
 {
     size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
     size_t dense = tdc_dtype_size(tdc_source_dtype(tensor));
+    if (tensor->coding != TDC_CODING_PLAIN) {
+        tdc_gather_codes(tensor, first, count, buffer);
+        return true;
+    }
     bool plain = tensor->dtype != TDC_TEXT && !tensor->swapped && stored == dense;
     unsigned char *target = buffer;
     struct walk walk;

@@ -67,6 +67,15 @@ static bool absurd(const struct tdc_tensor *tensor, const char *file, struct tdc
     return true;
 }
 
+/* numpy, and so msprobe, has no such elements. */
+static bool refuse_codes(const struct tdc_tensor *tensor, const char *file, struct tdc_error *error)
+{
+    if (tensor->coding == TDC_CODING_PLAIN)
+        return false;
+    tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: quantised or packed elements", file);
+    return true;
+}
+
 static size_t element_size(const struct tdc_tensor *tensor)
 {
     return tdc_dtype_size(tdc_source_dtype(tensor));
@@ -87,8 +96,8 @@ static bool same_text_type(const struct tdc_tensor *n, const struct tdc_tensor *
 static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     const struct tdc_tensor *n = &pair->n, *b = &pair->b;
-    outcome->n_dtype = n->dtype;
-    outcome->b_dtype = b->dtype;
+    outcome->n_dtype = n->coding == TDC_CODING_PLAIN ? n->dtype : TDC_F64;
+    outcome->b_dtype = b->coding == TDC_CODING_PLAIN ? b->dtype : TDC_F64;
     outcome->n_swapped = n->swapped;
     outcome->b_swapped = b->swapped;
     outcome->text_types_differ = !same_text_type(n, b);
@@ -138,8 +147,9 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
     if (status != TDC_OK)
         return status;
-    if (mapped.dtype != tensor->dtype || mapped.swapped != tensor->swapped ||
-        !same_text_type(&mapped, tensor) || !same_shape(&mapped, tensor)) {
+    if (mapped.dtype != tensor->dtype || mapped.coding != tensor->coding ||
+        mapped.swapped != tensor->swapped || !same_text_type(&mapped, tensor) ||
+        !same_shape(&mapped, tensor)) {
         tdc_tensor_close(&mapped);
         return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while it was read", file);
     }
@@ -173,6 +183,11 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         return false;
     if (absurd(&pair->n, job->n_file, &outcome->error) ||
         absurd(&pair->b, job->b_file, &outcome->error)) {
+        tdc_pair_close(pair);
+        return false;
+    }
+    if (rule == TDC_RELATIVE_NATIVE && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
+                                        refuse_codes(&pair->b, job->b_file, &outcome->error))) {
         tdc_pair_close(pair);
         return false;
     }
@@ -327,5 +342,11 @@ static void fetch_elements(void *argument)
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     struct finishing finishing = {pair, outcome};
-    return tdc_guarded_read(fetch_elements, &finishing) && tdc_pair_fill_norms(pair, outcome);
+    if (!tdc_guarded_read(fetch_elements, &finishing) || !tdc_pair_fill_norms(pair, outcome))
+        return false;
+    if (pair->n.coding == TDC_CODING_E2M1) { /* positions are those of the dump's elements */
+        outcome->sums.abs_at /= 2;
+        outcome->sums.rel_at /= 2;
+    }
+    return true;
 }

@@ -54,7 +54,8 @@ static bool reserve(struct tdc_span_buffer *buffer, size_t size)
 
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor)
 {
-    return tensor->dtype == TDC_TEXT || tensor->as_f64 ? TDC_F64 : tensor->dtype;
+    bool stands_for = tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN;
+    return stands_for || tensor->as_f64 ? TDC_F64 : tensor->dtype;
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -90,7 +91,8 @@ static bool make_direct(int descriptor)
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
 {
     *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
-    if (!tensor->dense || tensor->swapped || tensor->dtype == TDC_TEXT) {
+    if (!tensor->dense || tensor->swapped || tensor->dtype == TDC_TEXT ||
+        tensor->coding != TDC_CODING_PLAIN) {
         source->mode = TDC_SOURCE_GATHER;
         return;
     }

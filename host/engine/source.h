@@ -45,7 +45,7 @@ void tdc_span_buffer_free(struct tdc_span_buffer *buffer);
 /* Decides how the tensor will be read. */
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io);
 
-/* The type of the elements that come out; text that holds numbers becomes f64. */
+/* The type of the elements that come out; text that holds numbers, and codes, become f64. */
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
 
 /*
@@ -65,5 +65,8 @@ void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_
  */
 bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
                          void *buffer);
+
+/* The same for tensors whose elements are codes: `buffer` has room for `count` float64. */
+void tdc_gather_codes(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer);
 
 #endif

@@ -54,9 +54,10 @@ bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_found
     api->calls++;
     api->failing += verdict == TDC_CHECK_ERROR;
     api->skipped += verdict == TDC_CHECK_SKIP;
-    if (found->reason.text[0] != '\0' && api->skip_reason == NULL)
-        api->skip_reason =
-            tdc_arena_text(&summary->arena, found->reason.text, strlen(found->reason.text));
+    for (int d = 0; d < TDC_DIRECTIONS && api->skip_reason == NULL; d++)
+        if (found->reasons[d].text[0] != '\0')
+            api->skip_reason = tdc_arena_text(&summary->arena, found->reasons[d].text,
+                                              strlen(found->reasons[d].text));
     if (found->worst_abs > api->worst_abs)
         api->worst_abs = found->worst_abs;
     bool fails = verdict == TDC_CHECK_ERROR;

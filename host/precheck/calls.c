@@ -210,6 +210,48 @@ static struct tdc_call *call_named(struct walk *walk, const char *name, size_t l
     return call;
 }
 
+/* Of "Cell.network.Net.forward.0" too, where the direction is no suffix. */
+static bool direction_within(const char *key, size_t length, enum tdc_direction *direction)
+{
+    for (int i = 0; i < TDC_DIRECTIONS; i++) {
+        char part[16];
+        int size = snprintf(part, sizeof part, ".%s.", tdc_direction_name[i]);
+        *direction = (enum tdc_direction)i;
+        if (memmem(key, length, part, (size_t)size) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Counts a record that is no API call to check; those of no direction (parameters) are of a module
+ * that is counted already. */
+static tdc_status leave_out(struct walk *walk, const char *key, size_t length)
+{
+    struct tdc_calls *calls = walk->calls;
+    enum tdc_direction direction;
+    size_t call_length = length;
+    if (!direction_of(key, length, &direction, &call_length) &&
+        !direction_within(key, length, &direction))
+        return TDC_OK;
+    char kind[sizeof calls->left_out[0].name];
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(key, "."), key);
+    size_t at = 0;
+    while (at < calls->left_out_count && strcmp(calls->left_out[at].name, kind) != 0)
+        at++;
+    if (at == TDC_LEFT_OUT_KINDS)
+        at = TDC_LEFT_OUT_KINDS - 1;
+    struct tdc_left_out *left_out = &calls->left_out[at];
+    if (at == calls->left_out_count) {
+        memcpy(left_out->name, kind, sizeof kind);
+        left_out->first = tdc_arena_text(&calls->arena, key, call_length);
+        if (left_out->first == NULL)
+            return out_of_memory(walk);
+        calls->left_out_count++;
+    }
+    left_out->records[direction]++;
+    return TDC_OK;
+}
+
 static tdc_status take_record(struct walk *walk, struct tdc_json_cursor *cursor, const char *key,
                               size_t length)
 {
@@ -217,8 +259,10 @@ static tdc_status take_record(struct walk *walk, struct tdc_json_cursor *cursor,
     struct tdc_record_place place = {cursor->at, 0};
     tdc_status status = tdc_json_skip(cursor, walk->error);
     /* a record that is null is none, as in Python */
-    if (status != TDC_OK || null || !tdc_key_checkable(walk->calls->recorder, key, length))
+    if (status != TDC_OK || null)
         return status;
+    if (!tdc_key_checkable(walk->calls->recorder, key, length))
+        return leave_out(walk, key, length);
     place.size = (size_t)(cursor->at - place.bytes);
     enum tdc_direction direction;
     size_t call_length;

@@ -40,6 +40,15 @@ struct tdc_call {
     size_t position; /* among the selected calls of the dump */
 };
 
+/* Records of a kind that are not API calls to check. */
+struct tdc_left_out {
+    char name[32];     /* what their names begin with: "Primitive" */
+    const char *first; /* name of the first one */
+    uint64_t records[TDC_DIRECTIONS];
+};
+
+#define TDC_LEFT_OUT_KINDS 32 /* the last one takes in all further kinds */
+
 struct tdc_calls {
     struct tdc_file_map map;
     struct tdc_arena arena; /* names */
@@ -49,6 +58,8 @@ struct tdc_calls {
     enum tdc_recorder recorder;
     struct tdc_call *calls;
     size_t count;
+    struct tdc_left_out left_out[TDC_LEFT_OUT_KINDS];
+    size_t left_out_count;
 };
 
 struct tdc_calls_rules {

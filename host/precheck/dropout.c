@@ -233,7 +233,7 @@ bool tdc_check_dropout(struct tdc_call_check *check, enum tdc_direction directio
     bool compat = check->checker->options->profile == TDC_PROFILE_COMPAT;
     bool executed = check->checker->executor != NULL;
     bool pytorch = check->checker->calls->recorder == TDC_RECORDER_PYTORCH;
-    struct dropout dropout = describe(check, compat ? direction : TDC_FORWARD);
+    struct dropout dropout = describe(check, direction);
     if (dropout.identity && executed)
         return false;
     /* msprobe draws a mask of its own and compares with that */
@@ -247,7 +247,9 @@ bool tdc_check_dropout(struct tdc_call_check *check, enum tdc_direction directio
         *done = tdc_give_reason(reason, TDC_RETURNS_INPUT);
     else if (dropout.identity)
         *done = judge(check, direction, &dropout, reason);
-    else
+    else {
+        dropout = describe(check, TDC_FORWARD);
         *done = judge_by_mask(check, direction, &dropout, reason);
+    }
     return true;
 }

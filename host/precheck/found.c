@@ -50,8 +50,9 @@ void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check)
         found->statuses[d] = direction->status;
         for (size_t i = 0; i < direction->count; i++)
             take_slot(found, &direction->rows[i]);
-        if (direction->status == TDC_CHECK_SKIP && found->reason.text[0] == '\0')
-            found->reason = direction->reason;
+        if (direction->status == TDC_CHECK_SKIP)
+            found->reasons[d] = direction->reason;
+        found->recorded[d] = check->call->records[d].size != 0;
     }
     found->unreadable = check->unreadable;
     found->no_memory = found->details.failed || found->result.failed || found->json.failed ||

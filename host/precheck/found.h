@@ -8,12 +8,13 @@ struct tdc_found {
     struct tdc_text details, result, json, log;
     char api[128];
     tdc_check statuses[TDC_DIRECTIONS];
+    bool recorded[TDC_DIRECTIONS]; /* the dump has a record */
     bool unsupported;
     uint64_t slots, failed_slots;
-    double worst_ulp, worst_abs; /* negative: nothing measured */
-    struct tdc_reason reason;    /* of the first SKIP */
-    bool no_memory;              /* the system has none left, or a text could not be kept */
-    bool unreadable;             /* a tensor file exists and cannot be read */
+    double worst_ulp, worst_abs;               /* negative: nothing measured */
+    struct tdc_reason reasons[TDC_DIRECTIONS]; /* of a SKIP */
+    bool no_memory;                            /* the system has none left, or a text was lost */
+    bool unreadable;                           /* a tensor file exists and cannot be read */
 };
 
 void tdc_found_init(struct tdc_found *found);

@@ -10,6 +10,7 @@
 #include "io/text.h"
 
 #define HEAD_LIMIT ((size_t)1 << 20)
+#define GAPS_LIMIT ((size_t)16 << 20)
 
 static void quoted(struct tdc_text *text, const char *string)
 {
@@ -109,12 +110,42 @@ static void put_api(struct tdc_json_details *details, const struct tdc_precheck_
     tdc_text_free(&text);
 }
 
+static void put_checked(struct tdc_json_details *details,
+                        const struct tdc_precheck_summary *summary, const struct tdc_gaps *gaps)
+{
+    struct tdc_text text;
+    tdc_text_init(&text, GAPS_LIMIT);
+    for (int d = 0; d < TDC_DIRECTIONS; d++)
+        tdc_text_addf(
+            &text, " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
+            tdc_direction_name[d], (unsigned long long)summary->records[d],
+            (unsigned long long)summary->checked[d], (unsigned long long)summary->failing[d]);
+    tdc_text_adds(&text, " \"not_checked\": [");
+    for (size_t i = 0; i < gaps->count; i++) {
+        tdc_text_adds(&text, i == 0 ? "\n  {\"reason\": " : ",\n  {\"reason\": ");
+        quoted(&text, gaps->gaps[i].reason);
+        tdc_text_adds(&text, ", \"first\": ");
+        quoted(&text, gaps->gaps[i].first);
+        tdc_text_addf(&text, ", \"forward\": %llu, \"backward\": %llu, \"modules\": %s}",
+                      (unsigned long long)gaps->gaps[i].records[TDC_FORWARD],
+                      (unsigned long long)gaps->gaps[i].records[TDC_BACKWARD],
+                      gaps->gaps[i].is_module ? "true" : "false");
+    }
+    tdc_text_adds(&text, "\n ],\n");
+    tdc_put(&details->writer, tdc_text_get(&text), text.length);
+    tdc_text_free(&text);
+}
+
 tdc_status tdc_json_details_end(struct tdc_json_details *details,
-                                const struct tdc_api_summary *apis, struct tdc_error *error)
+                                const struct tdc_precheck_summary *summary,
+                                const struct tdc_gaps *gaps, const struct tdc_api_summary *apis,
+                                struct tdc_error *error)
 {
     if (!details->open)
         return TDC_OK;
-    TDC_PUT_LITERAL(&details->writer, "\n ],\n \"apis\": [");
+    TDC_PUT_LITERAL(&details->writer, "\n ],\n");
+    put_checked(details, summary, gaps);
+    TDC_PUT_LITERAL(&details->writer, " \"apis\": [");
     for (size_t i = 0; i < apis->count; i++)
         put_api(details, &apis->apis[i].api, i == 0);
     TDC_PUT_LITERAL(&details->writer, "\n ]}\n");

@@ -3,6 +3,7 @@
 #define TDC_PRECHECK_JSON_DETAILS_H
 
 #include "host/precheck/api_summary.h"
+#include "host/precheck/gaps.h"
 #include "io/byte_writer.h"
 #include "io/out_file.h"
 
@@ -19,9 +20,12 @@ tdc_status tdc_json_details_start(struct tdc_json_details *details, const char *
                                   struct tdc_error *error);
 /* Rows as tdc_details_json makes them. */
 void tdc_json_details_add(struct tdc_json_details *details, const char *rows, size_t length);
-/* Ends the rows and adds the API kinds, worst first. */
+/* Ends the rows and adds how many records were checked, why the others were not, and the API kinds,
+ * worst first. */
 tdc_status tdc_json_details_end(struct tdc_json_details *details,
-                                const struct tdc_api_summary *apis, struct tdc_error *error);
+                                const struct tdc_precheck_summary *summary,
+                                const struct tdc_gaps *gaps, const struct tdc_api_summary *apis,
+                                struct tdc_error *error);
 /* Nothing is left of an unfinished file. */
 void tdc_json_details_discard(struct tdc_json_details *details);
 

@@ -37,6 +37,7 @@ tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_op
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     made->options = options;
     tdc_api_summary_init(&made->apis);
+    tdc_gaps_init(&made->gaps);
     tdc_text_init(&made->explanation, EXPLANATION_LIMIT);
     struct tdc_calls_rules rules = {options->any_framework, options->message, options->context};
     tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
@@ -66,6 +67,7 @@ void tdc_precheck_free(tdc_precheck *precheck)
         tdc_journal_close(&precheck->journal);
     tdc_calls_free(&precheck->calls);
     tdc_api_summary_free(&precheck->apis);
+    tdc_gaps_free(&precheck->gaps);
     tdc_text_free(&precheck->explanation);
     free(precheck->json_path);
     free(precheck->error_folder);
@@ -236,8 +238,13 @@ static void count(struct tdc_precheck_summary *summary, const struct tdc_found *
 {
     summary->calls++;
     summary->verdicts[tdc_call_verdict(found->statuses)]++;
-    for (int d = 0; d < TDC_DIRECTIONS; d++)
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        summary->records[d] += found->recorded[d];
         summary->skipped[d] += found->statuses[d] == TDC_CHECK_SKIP;
+        summary->failing[d] += found->statuses[d] == TDC_CHECK_ERROR;
+        summary->checked[d] +=
+            found->statuses[d] != TDC_CHECK_SKIP && found->statuses[d] != TDC_CHECK_NONE;
+    }
     summary->unsupported += found->unsupported;
     summary->unreadable += found->unreadable;
     summary->slots += found->slots;
@@ -250,7 +257,8 @@ static tdc_status write_call(struct tdc_precheck *precheck, const struct tdc_cal
     if (found->log.data != NULL)
         tell(precheck, TDC_MESSAGE_WARNING, found->log.data);
     count(&precheck->summary, found);
-    if (!tdc_api_summary_add(&precheck->apis, found, call->name))
+    if (!tdc_api_summary_add(&precheck->apis, found, call->name) ||
+        !tdc_gaps_add(&precheck->gaps, found, call->name))
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     tdc_json_details_add(&precheck->json, tdc_text_get(&found->json), found->json.length);
     if (found->result.length == 0)
@@ -321,6 +329,19 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    for (size_t i = 0; i < precheck->calls.left_out_count; i++) {
+        const struct tdc_left_out *kind = &precheck->calls.left_out[i];
+        for (int d = 0; d < TDC_DIRECTIONS && !tdc_is_module(kind); d++)
+            precheck->summary.records[d] += kind->records[d];
+        if (!tdc_gaps_add_kind(&precheck->gaps, kind))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    tdc_gaps_sort(&precheck->gaps);
+    return TDC_OK;
+}
+
 tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 {
     double start = now();
@@ -335,8 +356,11 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
     if (status == TDC_OK)
         status = run_windows(precheck, &window, found, error);
     tdc_api_summary_sort(&precheck->apis);
+    if (status == TDC_OK)
+        status = finish_gaps(precheck, error);
     if (status == TDC_OK && precheck->json.open) {
-        status = tdc_json_details_end(&precheck->json, &precheck->apis, error);
+        status = tdc_json_details_end(&precheck->json, &precheck->summary, &precheck->gaps,
+                                      &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
     precheck->summary.threads = tdc_window_threads(&window);
@@ -352,6 +376,7 @@ void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summ
 {
     *summary = precheck->summary;
     summary->executor = executor_name(precheck);
+    summary->drawn = precheck->calls.statistics;
 }
 
 size_t tdc_precheck_apis(const tdc_precheck *precheck)
@@ -362,6 +387,16 @@ size_t tdc_precheck_apis(const tdc_precheck *precheck)
 void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api)
 {
     *api = precheck->apis.apis[index].api;
+}
+
+size_t tdc_precheck_gaps(const tdc_precheck *precheck)
+{
+    return precheck->gaps.count;
+}
+
+void tdc_precheck_gap(const tdc_precheck *precheck, size_t index, struct tdc_precheck_gap *gap)
+{
+    *gap = precheck->gaps.gaps[index];
 }
 
 const char *tdc_precheck_file(const tdc_precheck *precheck, int which)

@@ -4,6 +4,7 @@
 
 #include "host/precheck/api_summary.h"
 #include "host/precheck/calls.h"
+#include "host/precheck/gaps.h"
 #include "host/precheck/journal.h"
 #include "host/precheck/json_details.h"
 
@@ -17,6 +18,7 @@ struct tdc_precheck {
     bool json_written;
     char *error_folder; /* NULL: tensors of failing calls are not kept */
     struct tdc_api_summary apis;
+    struct tdc_gaps gaps;
     struct tdc_precheck_summary summary;
     struct tdc_text explanation;
 };

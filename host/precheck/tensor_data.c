@@ -130,6 +130,8 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
 {
     int64_t shape[TDC_REFERENCE_RANK];
     bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    if (file->coding != TDC_CODING_PLAIN)
+        return tdc_give_reason(rebuild->reason, "%s: quantised or packed elements", path);
     if (file->dimensions + complex > TDC_REFERENCE_RANK)
         return tdc_give_reason(rebuild->reason, "%s: too many dimensions", path);
     for (unsigned d = 0; d < file->dimensions; d++)

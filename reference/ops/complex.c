@@ -358,7 +358,7 @@ static const struct tdc_operator rows[] = {
 const struct tdc_operator_family tdc_complex_family = TDC_FAMILY("complex numbers", rows);
 
 #define TWO "input, other, *, alpha=1, rounding_mode=None"
-#define TO  "input, to=None, second=None, *, non_blocking=False, copy=False"
+#define TO  "input, to=None, second=None, non_blocking=False, copy=False"
 static const struct tdc_operator variants[] = {
     {"real", 0, "input", one_part, 0, 0},
     {"conj_physical resolve_conj conj", 0, "input", conjugates, 0, 0},

@@ -65,10 +65,11 @@ static const struct tdc_operator rows[] = {
     CAST("byte", TDC_U8),
     CAST("char", TDC_I8),
     CAST("bool", TDC_BOOL),
-    {"type", TDC_IN_TENSOR, "input, to=None, second=None, *, non_blocking=False", type, 0,
+    {"type", TDC_IN_TENSOR, "input, to=None, second=None, non_blocking=False", type, 0,
      TDC_IS_CONVERSION},
     {"to astype cast", TDC_IN_TENSOR,
-     "input, to=None, second=None, *, non_blocking=False, copy=False", to, 0, TDC_IS_CONVERSION},
+     "input, to=None, second=None, non_blocking=False, copy=False, *, memory_format=None", to, 0,
+     TDC_IS_CONVERSION},
     {"npu_dtype_cast", TDC_IN_NPU, "input, to, second=None", to, 0, TDC_IS_CONVERSION},
     {"type_as", TDC_IN_TENSOR, "input, other", type_as, 0, TDC_IS_CONVERSION},
 };

@@ -29,10 +29,10 @@ static void read_padding(evaluation *e, struct tdc_windows *w)
     }
 }
 
-static void convolution(evaluation *e)
+static void convolve(evaluation *e, unsigned dimensions)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = dimensions};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     array *weight = tdc_real_array_argument(e, "weight");
     int64_t groups = tdc_int_argument(e, "groups"), channels = x->shape[1];
@@ -49,10 +49,10 @@ static void convolution(evaluation *e)
 }
 
 /* The adjoint: windows of the output are summed from products with the input. */
-static void transposed_convolution(evaluation *e)
+static void convolve_back(evaluation *e, unsigned dimensions)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = dimensions};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     array *weight = tdc_real_array_argument(e, "weight");
     int64_t groups = tdc_int_argument(e, "groups"), extra[3], channels = x->shape[1];
@@ -73,6 +73,46 @@ static void transposed_convolution(evaluation *e)
     }
     array *y = tdc_convolve_back(e, x, weight, &w, groups);
     tdc_give_batched(e, add_bias(e, y, w.n), single);
+}
+
+static void convolution(evaluation *e)
+{
+    convolve(e, (unsigned)e->operator->variant);
+}
+
+static void transposed_convolution(evaluation *e)
+{
+    convolve_back(e, (unsigned)e->operator->variant);
+}
+
+/* Any rank, either direction; what follows the groups only says how it is computed. */
+static void any_convolution(evaluation *e)
+{
+    unsigned rank = tdc_real_array_argument(e, "weight")->rank;
+    if (rank < 3 || rank > 5)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "weight does not fit input and groups");
+    if (tdc_bool_argument(e, "transposed"))
+        convolve_back(e, rank - 2);
+    else
+        convolve(e, rank - 2);
+}
+
+/* [time, batch, channels] with a weight of [time, in, out], padded with zeros at both ends */
+static void time_convolution(evaluation *e)
+{
+    array *x = tdc_real_array_argument(e, "input"), *weight = tdc_real_array_argument(e, "weight");
+    if (x->rank != 3 || weight->rank != 3 || weight->shape[1] != x->shape[2] || weight->count == 0)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "weight does not fit the input");
+    struct tdc_windows w = {.n = 1, .size = {x->shape[0]}, .kernel = {weight->shape[0]}};
+    w.stride[0] = w.dilation[0] = 1;
+    w.before[0] = w.after[0] = tdc_int_argument(e, "pad");
+    if (w.before[0] < 0 || w.before[0] > INT32_MAX)
+        tdc_refuse(e, TDC_ERR_ARGUMENT, "pad is out of range");
+    tdc_count_windows(e, &w, false);
+    x = tdc_permute(e, x, (const unsigned[]){1, 2, 0});
+    weight = tdc_permute(e, weight, (const unsigned[]){2, 1, 0});
+    array *y = add_bias(e, tdc_convolve(e, x, weight, &w, 1), 1);
+    tdc_give(e, tdc_permute(e, y, (const unsigned[]){2, 0, 1}));
 }
 
 static void unfold(evaluation *e)
@@ -111,6 +151,22 @@ static const struct tdc_operator rows[] = {
     {"conv_transpose1d", FUNCTIONALS, TRANSPOSED, transposed_convolution, 1, 0},
     {"conv_transpose2d", FUNCTIONALS, TRANSPOSED, transposed_convolution, 2, 0},
     {"conv_transpose3d", FUNCTIONALS, TRANSPOSED, transposed_convolution, 3, 0},
+    {"convolution _convolution", TDC_IN_TORCH,
+     "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, "
+     "benchmark=False, deterministic=False, cudnn_enabled=True, allow_tf32=True",
+     any_convolution, 0, 0},
+    {"npu_convolution", TDC_IN_NPU,
+     "input, weight, bias, stride, padding, dilation, groups, *, transposed=False, "
+     "output_padding=0",
+     any_convolution, 0, 0},
+    {"npu_conv2d npu_conv3d", TDC_IN_NPU,
+     "input, weight, bias, stride, padding, dilation, groups, *, transposed=False, "
+     "output_padding=0",
+     any_convolution, 0, 0},
+    {"npu_conv_transpose2d npu_convolution_transpose", TDC_IN_NPU,
+     "input, weight, bias, padding, output_padding, stride, dilation, groups, *, transposed=True",
+     any_convolution, 0, 0},
+    {"conv_tbc", FUNCTIONALS, "input, weight, bias, pad=0", time_convolution, 0, 0},
     {"unfold", TDC_IN_FUNCTIONALS, "input, kernel_size, dilation=1, padding=0, stride=1", unfold, 0,
      0},
     {"fold", TDC_IN_FUNCTIONALS, "input, output_size, kernel_size, dilation=1, padding=0, stride=1",

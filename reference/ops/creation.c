@@ -311,6 +311,12 @@ static void numpy(evaluation *e)
 #define CREATION (TDC_IN_MINT | TDC_IN_TORCH)
 #define METHODS  TDC_IN_METHODS
 #define NOT      TDC_NO_GRADIENT
+/* How a tensor lies in memory was not recorded: nothing to compare. */
+static void memory_layout(evaluation *e)
+{
+    tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
+}
+
 static const struct tdc_operator rows[] = {
     {"ones", CREATION, "*shape, dtype=None", constant, 1, NOT},
     {"zeros", CREATION, "*shape, dtype=None", constant, 0, NOT},
@@ -336,11 +342,13 @@ static const struct tdc_operator rows[] = {
     {"one_hot one_hot_ext", TDC_IN_FUNCTIONALS, "input, num_classes=-1", one_hot, 0, NOT},
     {"npu_one_hot", TDC_IN_NPU, "input, num_classes=-1", one_hot, 0, NOT},
     {"rand rand_like randn randn_like randint randint_like randperm normal bernoulli multinomial "
-     "normal_ uniform_ random_ exponential_ poisson empty empty_like",
+     "normal_ uniform_ random_ exponential_ poisson empty empty_like cauchy_ geometric_ "
+     "log_normal_ binomial",
      METHODS, "*anything", nothing, 0, TDC_IS_RANDOM},
     {"normal gumbel_softmax", TDC_IN_MINT_FUNCTIONAL | TDC_IN_TORCH_FUNCTIONAL, "*anything",
      nothing, 0, TDC_IS_RANDOM},
     {"size", TDC_IN_TENSOR, "input, dim=None", size, 0, NOT},
+    {"stride", TDC_IN_TENSOR, "input, dim=None", memory_layout, 0, NOT},
     {"numel nelement", METHODS, "input", numel, 0, NOT},
     {"dim ndimension", TDC_IN_TENSOR, "input", rank_of, 0, NOT},
     {"is_floating_point", METHODS, "input", is_floating_point, 0, NOT},

@@ -52,7 +52,6 @@ FAULTS = [
     ("a_text", at(dumps.torch_zip(b"\x80\x02X\x05\0\0\0words.", STORAGE)), "not a tensor"),
     ("sparse", copied("torch26_sparse_coo.pt"), "sparse tensor"),
     ("sparse_rows", copied("torch26_sparse_csr.pt"), "sparse tensor"),
-    ("quantised", copied("torch26_quantised.pt"), "quantised tensor"),
     ("a_model", copied("torch26_module.pt"), "pickle"),
 ]
 

@@ -67,6 +67,12 @@ class Golden(PrecheckCase):
         self.assertEqual(rows["Functional.linear.2.backward.output.0"][3], "(12, 5)")
         self.assertEqual(rows["Functional.linear.2.backward.output.0"][7], "error")
 
+    def test_dropout_that_drops_nothing(self):
+        out, _ = self.run_ut(golden("ms_tensor"), "--profile", "extended")
+        rows = {r[0]: r for r in read_rows(files_of(out)[0])[1]}
+        for call in ("Mint.dropout.0", "MintFunctional.dropout.0"):
+            self.assertEqual(rows[call][1:3], ["pass", "pass"], call)
+
     def test_last_nodes_of_pytorch(self):
         """APIs of several autograd nodes are judged by the last one, which alone was recorded."""
         out, _ = self.run_ut(golden("pt_tensor"), "--profile", "extended", framework="pytorch")

@@ -46,6 +46,36 @@ class Friendly(PrecheckCase):
         for wrong in (["--cos", "x"], ["--bench-round", "up"], ["--threads", "0"], ["--max-abs-err", "nan"], []):
             self.run_code(2, "precheck", *wrong)
 
+    def test_what_was_not_checked_is_counted(self):
+        tensor = {"type": "mindspore.Tensor", "dtype": "Float32", "shape": [2], "Max": 1.0, "Min": 0.0, "Mean": 0.5,
+                  "Norm": 1.0}
+        record = {"input_args": [tensor], "input_kwargs": {}, "output": [tensor]}
+        gradient = {"input": [tensor], "output": [tensor]}
+        folder = tempfile.mkdtemp(dir=self.folder)
+        path = harness.write_text(os.path.join(folder, "dump.json"), json.dumps(
+            {"task": "statistics", "framework": "mindspore", "data": {
+                "Mint.abs.0.forward": record, "Mint.abs.0.backward": gradient, "Mint.no_such_api.0.forward": record,
+                "Primitive.net.Abs.0.forward": record, "Primitive.net.Abs.0.backward": gradient,
+                "Primitive.net.Abs.1.forward": record, "Cell.net.Net.forward.0": record,
+                "Cell.net.Net.parameters_grad": {"weight": [tensor]}}}))
+        out, result = self.precheck(0, path)
+        self.assertIn("forward 1 of 4 checked, 0 fail; backward 1 of 2 checked, 0 fail", result.out)
+        # the verdict is about our own arithmetic
+        self.assertIn("no verdict about the recorded run: the dump has no tensors, so inputs were drawn", result.out)
+        (name,) = [n for n in os.listdir(out) if n.endswith(".json")]
+        details = harness.read_json(os.path.join(out, name))
+        self.assertEqual(details["forward"], {"records": 4, "checked": 1, "failing": 0})
+        self.assertEqual(details["backward"], {"records": 2, "checked": 1, "failing": 0})
+        gaps = {gap["first"]: (gap["forward"], gap["backward"], gap["modules"]) for gap in details["not_checked"]}
+        self.assertEqual(gaps, {"Primitive.net.Abs.0": (2, 1, False), "Mint.no_such_api.0": (1, 0, False),
+                                "Cell.net.Net.forward.0": (1, 0, True)})
+
+    def test_a_recorded_run_is_judged_itself(self):
+        _, result = self.precheck(1, golden("ms_edge"))
+        self.assertNotIn("no verdict", result.out)
+        _, result = self.precheck(0, golden("ms_edge"), "--mode", "execute", "--max-abs-err", "1e300", "--cos", "-2")
+        self.assertIn("no verdict about the recorded run: the recorded outputs were not read", result.out)
+
     def test_explain(self):
         text = self.run_code(0, "precheck", golden("ms_edge"), "--explain", "Mint.abs.4").out
         self.assertIn("forward: error", text)

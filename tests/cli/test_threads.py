@@ -1,4 +1,5 @@
-"""Threads that cannot be had: fewer do the same work, and what cannot do with fewer ends with 2."""
+"""Threads and memory that cannot be had: fewer threads do the same work, what cannot do with fewer ends with 2, and
+a call that needs more memory than the process may use is a row that says so."""
 import json
 import os
 import resource
@@ -13,6 +14,38 @@ def stacks_too_large():
     resource.setrlimit(resource.RLIMIT_STACK, (1 << 56, resource.RLIM_INFINITY))
 
 
+def statistics_of(shape):
+    return {"type": "torch.Tensor", "dtype": "torch.float32", "shape": list(shape), "Max": 1.0, "Min": -1.0, "Mean": 0.0,
+            "Norm": 1.0, "requires_grad": False}
+
+
+def statistics_dump(path, shapes):
+    data = {"Torch.add.%d.forward" % number: {"input_args": [statistics_of(shape)] * 2, "input_kwargs": {},
+                                              "output": [statistics_of(shape)]}
+            for number, shape in enumerate(shapes)}
+    content = {"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": data}
+    return harness.write_text(path, json.dumps(content))
+
+
+class Memory(harness.Case):
+    def check(self, out, **settings):
+        path = statistics_dump(self.path("dump.json"), [(3, 4), (65536, 32768), (5,)])
+        self.run_code(0, "precheck", path, "-o", out, "-t", "2", **settings)
+        rows = harness.read_csv(harness.only_file(out, "csv", "accuracy_checking_result"))
+        self.assertEqual([row["Forward Test Success"] for row in rows], ["pass", "SKIP", "pass"])
+        self.assertIn("more memory than a call may take", rows[1]["Message"])
+
+    def test_as_the_environment_says(self):
+        self.check(self.path("out"), env={"TDC_MEMORY": "256M"})
+
+    @unittest.skipIf(harness.SANITIZE, "the sanitizer itself reserves terabytes")
+    def test_as_the_process_may_have(self):
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+            with self.subTest(limit=kind):
+                self.check(self.path("out-%d" % kind),
+                           before=lambda: resource.setrlimit(kind, (1 << 30, 1 << 30)))
+
+
 class Threads(harness.Case):
     def dump(self, side):
         dump = dumps.Dump(self.path(side))
@@ -23,12 +56,7 @@ class Threads(harness.Case):
         return dump.write()
 
     def statistics(self, rows, columns):
-        tensor = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [rows, columns], "Max": 1.0,
-                  "Min": -1.0, "Mean": 0.0, "Norm": 1.0, "requires_grad": False}
-        data = {"Torch.add.%d.forward" % number: {"input_args": [tensor, tensor], "input_kwargs": {}, "output": [tensor]}
-                for number in range(4)}
-        content = {"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": data}
-        return harness.write_text(self.path("statistics.json"), json.dumps(content))
+        return statistics_dump(self.path("statistics.json"), [(rows, columns)] * 4)
 
     def compare(self, out, threads, **settings):
         if not os.path.isdir(self.path("npu")):

@@ -103,7 +103,7 @@ def answer_words(y):
 
 
 def questions(name, function, arguments, keywords, gradient, outputs, record):
-    everything = [*walk(arguments), *walk(list(keywords.values()))]
+    everything = [*walk(arguments), *walk([v for k, v in keywords.items() if not k.startswith("_")])]
     leaves = [t for t in everything if gradient and (t.is_floating_point() or t.is_complex())]
     for t in leaves:
         t.requires_grad_(True)

@@ -275,4 +275,39 @@ def equations():
     case("Torch.multi_dot", L.multi_dot, [grid(2, 3), grid(3, 4), grid(4)])
 
 
-ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier, recurrent, decompositions, equations]
+def choices():
+    case("Torch.combinations", torch.combinations, grid(5))
+    case("Torch.combinations", torch.combinations, grid(4), 3)
+    case("Torch.combinations", torch.combinations, grid(3), 2, True)
+    case("Torch.combinations", torch.combinations, torch.arange(4), 4)
+    case("Torch.cartesian_prod", torch.cartesian_prod, grid(2), grid(3), grid(2))
+    case("Torch.cartesian_prod", torch.cartesian_prod, grid(3))
+    case("Torch.vander", torch.vander, grid(3), record=True)
+    case("Torch.vander", torch.linalg.vander, grid(2, 3), N=4, record=True)
+    case("Torch.cov", torch.cov, grid(3, 5))
+    case("Torch.cov", torch.cov, grid(5), correction=0)
+    case("Torch.cov", torch.cov, grid(3, 5), fweights=torch.tensor([1, 2, 1, 3, 1]), aweights=positive(5), gradient=False)
+    case("Tensor.corrcoef", torch.corrcoef, grid(3, 5))
+    case("Torch.norm_except_dim", torch.norm_except_dim, grid(3, 4, 2), 2, 0)
+    case("Torch.norm_except_dim", torch.norm_except_dim, grid(3, 4), 2, -1)
+    case("Torch.mvlgamma", torch.mvlgamma, positive(4) + 2, 3)
+    case("Torch.frexp", torch.frexp, grid(6))
+    case("Tensor.fill_diagonal_", lambda x, v: x.clone().fill_diagonal_(v), grid(3, 4), 2.5)
+    case("Tensor.fill_diagonal_", lambda x, v, w: x.clone().fill_diagonal_(v, w), grid(7, 3), 2.5, True)
+    case("Tensor.fill_diagonal_", lambda x, v: x.clone().fill_diagonal_(v), grid(3, 3, 3), 2)
+    for name in "hann hamming blackman bartlett kaiser".split():
+        f = getattr(torch, name + "_window")
+        for n, periodic in ((1, True), (6, True), (7, False)):
+            case("Torch." + name + "_window", lambda n, p, f=f: f(n, p, dtype=torch.float64), n, periodic)
+    case("Torch.conv_tbc", torch.conv_tbc, grid(5, 2, 3), grid(2, 3, 4), grid(4), 1)
+    case("Torch.convolution", torch.convolution, grid(2, 4, 6, 5), grid(6, 2, 3, 2), grid(6), [2, 1], [1, 0], [1, 2], False,
+         [0, 0], 2)
+    case("Torch.convolution", torch.convolution, grid(2, 4, 6), grid(4, 3, 2), None, [2], [1], [1], True, [1], 1)
+    draws = torch.rand(2, 3, 2).double()
+    case("Functional.fractional_max_pool2d", F.fractional_max_pool2d_with_indices, grid(2, 3, 8, 9, low=-4000, high=4000),
+         2, (4, 3), _random_samples=draws)
+    case("Functional.fractional_max_pool3d", F.fractional_max_pool3d_with_indices, grid(1, 2, 5, 6, 7, low=-4000, high=4000),
+         (2, 2, 3), (3, 3, 2), _random_samples=torch.rand(1, 2, 3).double())
+
+
+ALL = [norms, lists, bags, attention_layers, complex_numbers, fourier, recurrent, decompositions, equations, choices]

@@ -83,7 +83,6 @@ static void other_files_say_what_they_are(void **state)
         {"torch26_sparse_coo.pt", "sparse tensor"},
         {"torch26_sparse_csr.pt", "sparse tensor"},
         {"torch26_legacy_sparse.pt", "sparse tensor"},
-        {"torch26_quantised.pt", "quantised tensor"},
         {"torch26_meta.pt", "meta tensor"},
         {"torch26_conj.pt", "pending conjugation"},
         {"torch26_neg.pt", "pending conjugation or negation"},
