@@ -190,7 +190,8 @@ void tdc_options_init(struct tdc_options *options, tdc_rules_id rules);
 
 typedef struct tdc_dump tdc_dump;
 
-/* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. */
+/* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. A .npy or
+ * .pt file in the place of the json is a dump of one record, its tensor. */
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error);
 void tdc_dump_free(tdc_dump *dump);
 size_t tdc_dump_records(const tdc_dump *dump);
@@ -287,9 +288,15 @@ struct tdc_summary {
     uint64_t rows;
     uint64_t classes[TDC_ROW_CLASSES];
     uint64_t coloured[3]; /* by tdc_colour */
+    uint64_t tensors;     /* rows of tensors that were judged */
+    uint64_t no_data;     /* rows of tensors with elements that neither side has data of */
     uint64_t bytes;       /* of tensor data compared, both sides */
     double seconds;       /* that reading and comparing the data of the whole run took */
 };
+
+/* False when nothing was compared: no row was judged, or no tensor although there are some. Such a
+ * run is no success, whatever its counts. */
+bool tdc_summary_compared(const struct tdc_summary *summary);
 
 /* ---- read rows ------------------------------------------------------------------------------- */
 
@@ -390,9 +397,9 @@ struct tdc_task_list {
  * only. */
 tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
                             struct tdc_error *error);
-/* A json file, a rank or process folder, a step folder, a folder `graph` or `pynative` or a dump
- * root on either side. step < 0: the only step there is, or all steps both sides have. Single
- * processes face each other whatever their numbers; options->message says so. */
+/* A json or tensor file, a rank or process folder, a step folder, a folder `graph` or `pynative` or
+ * a dump root on either side. step < 0: the only step there is, or all steps both sides have.
+ * Single processes face each other whatever their numbers; options->message says so. */
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, struct tdc_task_list *list,
                           struct tdc_error *error);
@@ -447,6 +454,7 @@ struct tdc_precheck_options {
     tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */
+    bool thresholds;        /* judge by these two in the extended profile as well */
     int threads;            /* as in struct tdc_options */
     int lanes;              /* groups of threads that each own every n-th call; 0 or 1: none */
     const char *output;     /* folder of the result files */

@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "io/memory_limit.h"
@@ -11,6 +13,10 @@
 /* What a thread may need: buffers of both sides, working memory of files, its stack in use. Half of
  * the memory is left for everything else. */
 #define THREAD_MEMORY ((size_t)16 << 20)
+/* Files it may have open: those of a pair it opens and of one whose last span it works on; and what
+ * is kept for results and all else. A thread without would make rows out of its lack. */
+#define THREAD_FILES ((size_t)4)
+#define OTHER_FILES  ((size_t)40)
 
 static int processors(void)
 {
@@ -21,10 +27,21 @@ static int processors(void)
     return online > 0 ? (int)online : 1;
 }
 
+/* Threads whose files the process may open. */
+static size_t room_for_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur > OTHER_FILES ? (limit.rlim_cur - OTHER_FILES) / THREAD_FILES : 0;
+}
+
 int tdc_team_size(int wanted)
 {
     int size = wanted > 0 ? wanted : processors();
-    size_t room = tdc_memory_limit() / 2 / THREAD_MEMORY;
+    size_t room = tdc_memory_limit() / 2 / THREAD_MEMORY, files = room_for_files();
+    if (files < room)
+        room = files;
     if (size > TDC_MOST_THREADS)
         size = TDC_MOST_THREADS;
     if ((size_t)size > room)

@@ -14,7 +14,8 @@
 
 /*
  * How many threads a run takes that was asked for `wanted`; 0: one per processor it may run on. At
- * most TDC_MOST_THREADS, and not more than memory has room for (memory_limit.h).
+ * most TDC_MOST_THREADS, and not more than memory (memory_limit.h) and the limit of open files have
+ * room for.
  */
 int tdc_team_size(int wanted);
 

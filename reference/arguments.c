@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/bounds.h"
 
 /* Other spellings of a parameter's name, old versions' and torch's. */
 static const char *const spellings[][2] = {{"train", "training"},
@@ -226,8 +226,12 @@ array *tdc_array_of(evaluation *e, const value *v, const char *name)
     switch (v->kind) {
     case TDC_VALUE_TENSOR:
         return v->tensor;
-    case TDC_VALUE_FLOAT:
-        return tdc_number(e, v->real);
+    case TDC_VALUE_FLOAT: {
+        array *a = tdc_number(e, v->real);
+        if (tdc_is_bounded(e))
+            tdc_bound_given(e, a);
+        return a;
+    }
     case TDC_VALUE_BOOL:
     case TDC_VALUE_INT: {
         array *a = tdc_new(e, v->kind == TDC_VALUE_BOOL ? TDC_BOOL : TDC_I64, 0, NULL);

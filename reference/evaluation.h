@@ -103,6 +103,18 @@ struct tdc_evaluation {
     size_t record_count;
     tdc_dtype arithmetic; /* TDC_F64: the reference; else see arithmetic.h */
     bool recording;
+    /* errors are carried along (bounds.h) */
+    struct {
+        bool on;
+        tdc_dtype tested;
+        double unit;    /* of the errors */
+        double narrow;  /* a rounding to the tested dtype, in units */
+        double step;    /* of it what each operation's result costs; 0: kernels keep float32 */
+        double quantum; /* the same for the smallest numbers of float16 */
+        double inner;   /* the same inside primitives of several operations */
+        double spread;  /* a rounding at each addition over broadcast dimensions */
+        double sums;    /* a rounding at each addition of a sum */
+    } bounds;
     struct tdc_tape_node *newest;
     /* parameters of the signature, by position */
     struct {

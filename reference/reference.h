@@ -48,9 +48,13 @@ struct tdc_reference_tensor {
         int64_t *whole;
     };
     bool wants_gradient; /* input of a backward: a leaf whose gradient is asked for */
+    /* Of a result for which bounds were asked: how far a correct implementation may be from each
+     * element before its last rounding, in units of tdc_reference_unit. NULL: not at all. */
+    double *error;
     bool complex; /* complex numbers: the last dimension, of two, holds their parts (complex.h) */
     /* inner use; zero in inputs */
     bool number;                /* came from a Python number: does not promote tensors */
+    bool bounded;               /* `error` is what it is to be, NULL included */
     tdc_dtype recorded;         /* dtype before it was widened */
     struct tdc_tape_node *made; /* how it was computed, when a gradient may pass through it */
 };
@@ -67,6 +71,11 @@ static inline bool tdc_dtype_is_floating(tdc_dtype dtype)
 double tdc_reference_round(double value, tdc_dtype dtype);
 /* value as torch converts it: to the 16-bit dtypes by way of float32, which rounds twice. */
 double tdc_reference_cast(double value, tdc_dtype dtype);
+
+/* Half a unit in the last place of 1: f64 2^-53, f32 2^-24, f16 2^-11, bf16 2^-8. */
+double tdc_reference_roundoff(tdc_dtype dtype);
+/* In which errors are counted: the roundoff of what a result of that dtype is accumulated in. */
+double tdc_reference_unit(tdc_dtype dtype);
 
 enum tdc_reference_kind {
     TDC_VALUE_NULL,
@@ -144,6 +153,11 @@ struct tdc_reference_call {
      * reduce, mint's takes the mean. */
     bool recorded_rank_known;
     unsigned recorded_rank;
+    /* Dtype of the tested result for which the results get their `error` (bounds.h);
+     * TDC_DTYPE_NONE: they get none. Of the float64 reference alone. */
+    tdc_dtype bounds_for;
+    /* Each operation's result counts as rounded to that dtype, as `arithmetic` does it. */
+    bool bounds_for_steps;
     /* The recorded outputs, one value each; asked for by tdc_reference_takes_record. Of all results
      * that are equally right, the nearest to these are given. NULL: any. */
     const struct tdc_reference_value *record;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/complex.h"
 
 static const struct tdc_operator_family *const families[] = {
@@ -168,6 +169,8 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
         a->number = false;
         a->made = NULL;
         a->recorded = a->dtype;
+        a->error = NULL;
+        tdc_bound_exactly(a);
         if (tdc_dtype_is_floating(a->dtype) && (e->operator->flags & TDC_IS_CONVERSION) == 0)
             a->dtype = TDC_F64;
         if (tdc_is_narrow(e) && a->dtype == TDC_F64)
@@ -297,6 +300,8 @@ static void finish_outputs(evaluation *e)
     for (size_t i = 0; i < e->output_count; i++)
         if (e->outputs[i].kind == TDC_VALUE_TENSOR) {
             array *copy = tdc_constant(e, e->outputs[i].tensor);
+            if (tdc_is_bounded(e) && !copy->bounded && tdc_dtype_is_floating(copy->dtype))
+                tdc_bound_crudely(e, copy, 0, NULL);
             copy->wants_gradient = false;
             e->outputs[i].tensor = copy;
         }
@@ -313,6 +318,8 @@ static void pull_back(evaluation *e, struct tdc_reference_tensor *const *gradien
         array *g = tdc_take(e, 1, sizeof *g);
         *g = *gradients[i];
         g->made = NULL;
+        g->error = NULL;
+        tdc_bound_exactly(g);
         g->complex = false;
         if (g->rank != output->rank ||
             memcmp(g->shape, output->shape, g->rank * sizeof *g->shape) != 0)
@@ -390,6 +397,7 @@ static tdc_status evaluate(const struct tdc_reference_call *call, bool recording
     }
     start(e, call, arena, results);
     e->recording = recording;
+    tdc_bounds_start(e, call, recording);
     tdc_status status = run(e, call, gradients, gradient_count);
     if (status == TDC_OK) {
         results->values = e->outputs;

@@ -1,6 +1,7 @@
-#include "reference/arithmetic.h"
-
 #include <string.h>
+
+#include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 static struct tdc_tape_node *new_node(evaluation *e, array *output)
 {
@@ -23,6 +24,8 @@ void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, 
 {
     if (tdc_is_narrow(e) && tdc_dtype_is_floating(output->dtype))
         tdc_round_array(output, input_count == 1 && inputs[0]->number ? TDC_F32 : e->arithmetic);
+    if (tdc_is_bounded(e) && !output->bounded && tdc_dtype_is_floating(output->dtype))
+        tdc_bound_crudely(e, output, input_count, inputs);
     if (!e->recording || !tdc_dtype_is_floating(output->dtype))
         return;
     bool tracked = false;
@@ -38,6 +41,19 @@ void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, 
     memcpy(node->inputs, inputs, input_count * sizeof *inputs);
 }
 
+/* Of two gradients about to be added: nothing is lost where one of them is zero. */
+static void bound_sum(evaluation *e, array *sum, const array *gradient)
+{
+    const double *before = sum->error;
+    double *errors = tdc_new_errors(e, sum);
+    for (int64_t i = 0; i < sum->count; i++) {
+        double a = sum->real[i], b = gradient->real[i];
+        errors[i] = (before == NULL ? 0 : before[i]) + tdc_error_at(gradient, i);
+        if (a != 0 && b != 0)
+            errors[i] += tdc_own_error(e, TDC_BASIC, a + b);
+    }
+}
+
 void tdc_collect(evaluation *e, const array *input, array *gradient)
 {
     struct tdc_tape_node *node = input->made;
@@ -45,11 +61,15 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
         return;
     if (tdc_is_narrow(e))
         gradient = tdc_rounded(e, gradient);
+    if (tdc_is_bounded(e) && !gradient->bounded)
+        tdc_bound_crudely(e, gradient, 0, NULL);
     if (node->gradient == NULL) {
         node->gradient = gradient;
         return;
     }
     array *sum = tdc_gradient_of(e, input);
+    if (tdc_is_bounded(e))
+        bound_sum(e, sum, gradient);
 #pragma omp parallel for schedule(static) if (sum->count >= 32768)
     for (int64_t i = 0; i < sum->count; i++)
         sum->real[i] += gradient->real[i];
@@ -68,6 +88,9 @@ array *tdc_gradient_of(evaluation *e, const array *input)
         memset(own->real, 0, bytes);
     else
         memcpy(own->real, node->gradient->real, bytes);
+    if (node->gradient != NULL)
+        own->error = node->gradient->error; /* never written, a sum gets its own */
+    tdc_bound_exactly(own);
     node->gradient = own;
     node->owned = true;
     return own;

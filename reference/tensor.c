@@ -1,9 +1,9 @@
-#include "reference/arithmetic.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "reference/arithmetic.h"
 
 struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
                                                       unsigned rank, const int64_t *shape)
@@ -125,6 +125,7 @@ array *tdc_number(evaluation *e, double constant)
     array *a = tdc_new(e, TDC_F64, 0, NULL);
     a->real[0] = tdc_partial(e, constant);
     a->number = true;
+    a->bounded = true;
     return a;
 }
 

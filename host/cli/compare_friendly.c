@@ -15,7 +15,7 @@ static const char usage[] =
     "\n"
     "NPU is the run under test, BENCH the reference. Each is a dump.json or debug.json, a rank or\n"
     "process folder, a step folder (all its ranks are compared) or a dump root (its steps, also\n"
-    "those below graph and pynative).\n"
+    "those below graph and pynative). Two tensor files, .npy or .pt, are compared as they are.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
@@ -38,7 +38,8 @@ static const char usage[] =
     "  -h, --help               this text\n"
     "\n"
     "exit code: 0 all rows within tolerance, 1 differences found, 2 something could not be "
-    "compared\n"
+    "compared,\n"
+    "or nothing was\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result --format xlsx,csv\n";
 
@@ -179,7 +180,13 @@ static int exit_code(const struct settings *settings, const struct tdc_task_list
         tdc_table_summary(run->items[i].table, &summary);
         trouble |= summary.classes[TDC_ROW_ERROR] != 0;
         different |= summary.classes[TDC_ROW_DIFFERENT] != 0;
-        different |= !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
+        bool apart = !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
+        different |= apart;
+        if (tdc_summary_compared(&summary) || apart)
+            continue;
+        trouble = true;
+        tdc_complain("%s against %s: nothing was compared", run->items[i].task->npu,
+                     run->items[i].task->bench);
     }
     return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }

@@ -95,9 +95,11 @@ static bool take_option(struct settings *settings, int option)
         settings->output = optarg;
         return true;
     case OPTION_MAX_ABS_ERR:
+        options->thresholds = true;
         return tdc_parse_real(optarg, &options->max_abs_err) ||
                wrong("--max-abs-err", optarg, "a number");
     case OPTION_COS:
+        options->thresholds = true;
         return tdc_parse_real(optarg, &options->cosine) || wrong("--cos", optarg, "a number");
     case OPTION_BENCH_ROUND:
         return tdc_parse_rounding(optarg, &options->bench_round) ||

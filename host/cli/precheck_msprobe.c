@@ -226,6 +226,7 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
                      "--max-abs-err, --cos or --threads (-h lists them)");
         return false;
     }
+    options->thresholds = max_abs->given || cosine->given;
     struct tdc_precheck_options defaults;
     tdc_precheck_options_init(&defaults, options->profile);
     options->json = defaults.json;

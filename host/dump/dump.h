@@ -47,7 +47,7 @@ struct tdc_record {
     const char *dtype;         /* as the dump writes it: "torch.float32", "<class 'int'>" */
     const char *shape;         /* "[2, 3]" */
     const char *requires_grad; /* "True", "False" or "N/A" */
-    const char *data_name;     /* file in dump_tensor_data, "-1" when there is none */
+    const char *data_name;     /* file in the data folder, "-1" when there is none */
     const char *digest;        /* md5 column; "N/A" for null items */
     union tdc_stat stats[TDC_STATISTICS];
     uint8_t stat_kinds[TDC_STATISTICS];
@@ -55,6 +55,7 @@ struct tdc_record {
     bool first_of_entry; /* the row that carries the call stack */
     bool scalar;         /* not a tensor: compared by value */
     bool sound_only;     /* msprobe makes no row of it */
+    bool digest_given;   /* the dump has a checksum for it */
     uint32_t entry;      /* index into entries */
 };
 
@@ -66,13 +67,15 @@ struct tdc_dump_entry {
 /* Which kind of dump the file holds, from its name. */
 enum tdc_dump_kind {
     TDC_DUMP_JSON,
-    TDC_DEBUG_JSON
+    TDC_DEBUG_JSON,
+    TDC_TENSOR_FILE /* .npy or .pt: one record */
 };
 
 struct tdc_dump {
     struct tdc_arena arena;
-    char *path;   /* of the json */
-    char *folder; /* that holds it */
+    char *path;        /* of the json */
+    char *folder;      /* that holds it */
+    char *data_folder; /* that holds the tensor files */
     enum tdc_dump_kind kind;
     const char *task, *framework; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;

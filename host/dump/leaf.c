@@ -327,6 +327,7 @@ void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json 
     } else {
         describe_untyped(builder, record, leaf);
     }
+    record->digest_given = tdc_json_truthy(tdc_json_get(leaf, "md5"));
     if (record->digest == NULL)
         record->digest = digest_of(builder, leaf);
 }

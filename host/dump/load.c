@@ -1,10 +1,12 @@
 /* load.c - reading dump.json and debug.json, entry by entry. */
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/dump/dump.h"
 #include "host/dump/items.h"
+#include "host/dump/tensor_dump.h"
 #include "io/error.h"
 #include "io/file_map.h"
 #include "io/json.h"
@@ -215,7 +217,13 @@ static bool describe_path(struct tdc_dump *dump, const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash == NULL ? path : slash + 1;
     dump->kind = strcmp(name, "debug.json") == 0 ? TDC_DEBUG_JSON : TDC_DUMP_JSON;
-    return dump->folder != NULL;
+    if (dump->folder == NULL)
+        return false;
+    size_t size = strlen(dump->folder) + sizeof "/dump_tensor_data";
+    dump->data_folder = malloc(size);
+    if (dump->data_folder != NULL)
+        snprintf(dump->data_folder, size, "%s/dump_tensor_data", dump->folder);
+    return dump->data_folder != NULL;
 }
 
 static tdc_status load_mapped(struct tdc_dump *dump, const struct tdc_file_map *map,
@@ -252,9 +260,10 @@ tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *er
     tdc_status status = TDC_OK;
     if (!describe_path(loaded, path))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    bool json = !tdc_is_tensor_file(path);
     if (status == TDC_OK)
-        status = tdc_file_map_open(path, &map, error);
-    if (status == TDC_OK) {
+        status = json ? tdc_file_map_open(path, &map, error) : tdc_dump_load_tensor(loaded, error);
+    if (status == TDC_OK && json) {
         loaded->bytes = map.size;
         status = load_mapped(loaded, &map, error);
         tdc_file_map_close(&map);
@@ -277,6 +286,7 @@ void tdc_dump_free(tdc_dump *dump)
     tdc_arena_free(&dump->arena);
     free(dump->path);
     free(dump->folder);
+    free(dump->data_folder);
     free(dump);
 }
 

@@ -32,8 +32,8 @@ struct tdc_outcome {
     bool n_swapped, b_swapped;
     bool text_types_differ; /* width or alphabet of two texts, or one is none */
     unsigned n_dimensions, b_dimensions;
-    uint64_t count;
-    uint64_t bytes; /* of both sides */
+    uint64_t count, b_count; /* elements of the NPU and of the bench file */
+    uint64_t bytes;          /* of both sides */
     struct tdc_pair_sums sums;
     struct tdc_pair_norms norms;
     /* the elements at sums.abs_at and sums.rel_at */
@@ -45,7 +45,7 @@ struct tdc_outcome {
 };
 
 struct tdc_job {
-    const char *n_folder, *n_file; /* n_folder/dump_tensor_data/n_file */
+    const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */

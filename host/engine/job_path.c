@@ -22,7 +22,7 @@ const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *
         return NULL;
     }
     tdc_text_adds(path, folder);
-    tdc_text_adds(path, "/dump_tensor_data/");
+    tdc_text_addc(path, '/');
     tdc_text_adds(path, name);
     if (path->failed) {
         tdc_fail(error, TDC_ERR_MEMORY, "%.200s: out of memory", name);

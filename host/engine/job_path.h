@@ -5,7 +5,7 @@
 #include "io/text.h"
 #include "tdcmp.h"
 
-/* folder/dump_tensor_data/name in the text; NULL with *error set for a name that leaves the folder.
+/* folder/name in the text; NULL with *error set for a name that leaves the folder.
  */
 const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *name,
                          struct tdc_error *error);

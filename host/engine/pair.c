@@ -104,6 +104,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->n_dimensions = n->dimensions;
     outcome->b_dimensions = b->dimensions;
     outcome->count = n->count;
+    outcome->b_count = b->count;
     outcome->links = (unsigned)n->linked + (unsigned)b->linked;
     outcome->bytes = n->count * element_size(n) + b->count * element_size(b);
 }

@@ -146,9 +146,9 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
         }
         job_rows[count] = (struct job_row){table, i};
         jobs[count] = (struct tdc_job){
-            .n_folder = table->match->npu->folder,
+            .n_folder = table->match->npu->data_folder,
             .n_file = row_case.n_file,
-            .b_folder = table->match->bench->folder,
+            .b_folder = table->match->bench->data_folder,
             .b_file = row_case.b_file,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,

@@ -21,6 +21,23 @@ bool tdc_stat_difference(const struct tdc_record *npu, const struct tdc_record *
 void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
                       struct tdc_text *message);
 
+/* ---- sound_absent.c: data that is missing ---- */
+
+/* "[2, 0]": a tensor without elements. */
+bool tdc_shape_is_empty(const char *shape);
+/* Tensors of which one side or both have no file: an error, or nothing to judge. */
+void tdc_sound_no_file(const struct tdc_case *row_case, struct tdc_row *row,
+                       struct tdc_text *message);
+/* Files of which the NPU's has no elements: what the json and the bench file say decides. */
+void tdc_sound_empty(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                     struct tdc_row *row, struct tdc_text *message);
+/* True when the row was judged by what is missing: no statistics or checksum on either side is
+ * nothing to judge, a statistic on one side only a difference. */
+bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *row,
+                             struct tdc_text *message);
+bool tdc_sound_no_digest(const struct tdc_case *row_case, struct tdc_row *row,
+                         struct tdc_text *message);
+
 void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                       struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
 void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,

@@ -73,7 +73,8 @@ void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,
 {
     for (int i = 0; i < TDC_ROW_VALUES; i++)
         row->values[i] = tdc_value_of(TDC_VALUE_NA);
-    if (tdc_sound_structure(row_case, row, message))
+    if (tdc_sound_structure(row_case, row, message) ||
+        tdc_sound_no_statistics(row_case, row, message))
         return;
     bool suspicious = false;
     for (int i = 0; i < TDC_STATISTICS; i++)
@@ -89,7 +90,7 @@ void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,
 void tdc_sound_digest(const struct tdc_case *row_case, struct tdc_row *row,
                       struct tdc_text *message)
 {
-    if (tdc_sound_structure(row_case, row, message))
+    if (tdc_sound_structure(row_case, row, message) || tdc_sound_no_digest(row_case, row, message))
         return;
     bool same = strcmp(row_case->npu->digest, row_case->bench->digest) == 0;
     row->row_class = same ? TDC_ROW_SAME : TDC_ROW_DIFFERENT;

@@ -103,8 +103,8 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, stru
     row->row_class = good ? TDC_ROW_SAME : TDC_ROW_DIFFERENT;
 }
 
-static void judge_outcome(const struct tdc_outcome *outcome, struct tdc_row *row,
-                          struct tdc_extra *extra, struct tdc_text *message)
+static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                          struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message)
 {
     switch (outcome->code) {
     case TDC_OUTCOME_COMPARED:
@@ -123,7 +123,7 @@ static void judge_outcome(const struct tdc_outcome *outcome, struct tdc_row *row
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_EMPTY:
-        tdc_sound_say(message, "This is empty data, can not compare.");
+        tdc_sound_empty(row_case, outcome, row, message);
         break;
     case TDC_OUTCOME_SHAPES_DIFFER:
         set_all(row, TDC_VALUE_SHAPE);
@@ -144,14 +144,11 @@ void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome 
         if (row_case->npu != NULL && row_case->bench != NULL)
             set_all(row, TDC_VALUE_SHAPE);
     } else if (outcome != NULL) {
-        judge_outcome(outcome, row, extra, message);
+        judge_outcome(row_case, outcome, row, extra, message);
     } else if (row_case->npu->scalar) {
         tdc_sound_scalar(row_case, row, message);
         row->verdict = row->row_class == TDC_ROW_SAME ? TDC_VERDICT_YES : TDC_VERDICT_NO;
     } else {
-        if (strcmp(row_case->n_file, "-1") == 0)
-            tdc_sound_say(message, "NPU does not have data file.");
-        if (strcmp(row_case->b_file, "-1") == 0)
-            tdc_sound_say(message, "Bench does not have data file.");
+        tdc_sound_no_file(row_case, row, message);
     }
 }

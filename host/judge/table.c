@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/judge/columns.h"
+#include "host/judge/sound.h"
 #include "io/error.h"
 #include "io/sink.h"
 
@@ -202,12 +203,31 @@ tdc_colour tdc_table_colour(const tdc_table *table, size_t row)
     return (tdc_colour)table->rows[row].colour;
 }
 
+static bool judged(tdc_row_class class)
+{
+    return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;
+}
+
+bool tdc_summary_compared(const struct tdc_summary *summary)
+{
+    uint64_t rows = 0;
+    for (int i = 0; i < TDC_ROW_CLASSES; i++)
+        rows += judged((tdc_row_class)i) ? summary->classes[i] : 0;
+    return rows != 0 && (summary->tensors != 0 || summary->no_data == 0);
+}
+
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
 {
     *summary = (struct tdc_summary){
         .rows = table->row_count, .bytes = table->bytes, .seconds = table->seconds};
     for (size_t i = 0; i < table->row_count; i++) {
-        summary->classes[table->rows[i].row_class]++;
-        summary->coloured[table->rows[i].colour]++;
+        const struct tdc_row *row = &table->rows[i];
+        const struct tdc_record *record =
+            row->npu != TDC_UNPAIRED ? tdc_row_npu(table, row) : tdc_row_bench(table, row);
+        summary->classes[row->row_class]++;
+        summary->coloured[row->colour]++;
+        summary->tensors += !record->scalar && judged((tdc_row_class)row->row_class);
+        summary->no_data +=
+            !record->scalar && row->row_class == TDC_ROW_NONE && !tdc_shape_is_empty(record->shape);
     }
 }

@@ -200,7 +200,10 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
     match->crowd_room = TDC_REPEATED_ROWS;
     if (match->crowded != NULL)
         memset(match->crowded, 0, match->npu->record_count * sizeof *match->crowded);
-    if (match->by_name) {
+    if (match->npu->kind == TDC_TENSOR_FILE) {
+        match->method = "position";
+        ok = tdc_match_add(match, 0, 0);
+    } else if (match->by_name) {
         ok = tdc_match_by_name(match, rules);
     } else if (options->fuzzy) {
         match->fuzzy_used = true;
@@ -266,6 +269,10 @@ static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rul
         status = choose_mapping(match, rules, options, error);
     } else {
         status = find_keys(match, rules, options, error);
+        bool plain = options->auto_mapping && !rules->msprobe_records && !any_mapping(options) &&
+                     !options->fuzzy;
+        if (status == TDC_OK && plain && !tdc_match_wrapper(match, options))
+            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
         if (status == TDC_OK)
             status = pair_up(match, rules, options, error);
     }
@@ -299,6 +306,9 @@ static bool is_framework(const struct tdc_dump *dump, const char *name)
 static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dump *bench,
                                 const struct tdc_match_rules *rules, struct tdc_error *error)
 {
+    if ((npu->kind == TDC_TENSOR_FILE) != (bench->kind == TDC_TENSOR_FILE))
+        return tdc_fail(error, TDC_ERR_MISMATCH, "%s and %s: a tensor file has to face another one",
+                        npu->path, bench->path);
     const char *refusal = npu->refusal != NULL ? npu->refusal : bench->refusal;
     if (rules->refuse_content && refusal != NULL)
         return tdc_fail(error, TDC_ERR_REFUSED, "%s", refusal);

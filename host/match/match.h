@@ -47,7 +47,8 @@ enum tdc_key_rule {
     TDC_KEY_API_FILE,
     TDC_KEY_CELL,
     TDC_KEY_DATA,
-    TDC_KEY_LAYER
+    TDC_KEY_LAYER,
+    TDC_KEY_WRAPPER
 };
 
 /* What a layer mapping found for an entry. */
@@ -130,6 +131,10 @@ bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross);
 bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules);
 bool tdc_match_by_name(struct tdc_match *match, const struct tdc_match_rules *rules);
 bool tdc_match_fuzzy(struct tdc_match *match, const struct tdc_match_rules *rules);
+
+/* Recognises a module around all modules of one side and sets the keys accordingly, saying so
+ * through options->message; leaves them alone otherwise. False when out of memory. */
+bool tdc_match_wrapper(struct tdc_match *match, const struct tdc_options *options);
 
 /*
  * The mappings: each replaces the keys of the NPU records it knows. Mistakes in the files are

@@ -18,6 +18,8 @@ static const char *rule_text(const struct tdc_match *match, enum tdc_key_rule ru
         return "data mapping";
     case TDC_KEY_LAYER:
         return "layer mapping";
+    case TDC_KEY_WRAPPER:
+        return "equal name but for the prefix";
     }
     return "";
 }

@@ -198,7 +198,7 @@ static bool read_step(struct tdc_call_check *check, const struct tdc_gradient_wo
                       const struct tdc_values *recorded, const struct tdc_last_step *step,
                       struct reading *reading)
 {
-    struct tdc_reference_call call = tdc_check_reference_call(check);
+    struct tdc_reference_call call = tdc_check_reference_call(check, TDC_BACKWARD);
     struct tdc_reference_results results = {0};
     call.operator= tdc_reference_find(step->api);
     call.arguments = step->arguments;
@@ -281,8 +281,10 @@ static bool pair_strictly(struct tdc_call_check *check, struct tdc_reason *reaso
         return false;
     if (work.given == 0)
         return true;
-    if (!tdc_reference_gradients(check, &work, &reading.bench, reason) ||
-        (!recorded && !tdc_executed_gradients(check, &work, &reading.tested, reason)))
+    if (!recorded && !tdc_executed_gradients(check, &work, &reading.tested, reason))
+        return false;
+    tdc_note_tested(check, TDC_BACKWARD, &reading.tested);
+    if (!tdc_reference_gradients(check, &work, &reading.bench, reason))
         return false;
     if (recorded)
         tdc_drop_nulls(&reading.tested);
@@ -364,6 +366,7 @@ bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason)
     struct reading reading = {0};
     if (!tdc_recorded_outputs(check, TDC_BACKWARD, &recorded, reason))
         return false;
+    tdc_note_tested(check, TDC_BACKWARD, &recorded);
     if (converts_nothing(check))
         return tdc_give_reason(reason, TDC_RETURNS_INPUT);
     bool uncertain = may_return_input(check->name);

@@ -91,13 +91,38 @@ static void hint_of_record(const struct tdc_call_check *check, struct tdc_refere
         call->recorded_output = tdc_recorded_dtype(dtype->text);
 }
 
-struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check)
+static void narrow_to(tdc_dtype *narrowest, const struct tdc_reference_value *value, int depth)
+{
+    if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
+        for (size_t i = 0; i < value->items.count; i++)
+            narrow_to(narrowest, &value->items.values[i], depth + 1);
+    if (tdc_value_is_floating(value) &&
+        (*narrowest == TDC_DTYPE_NONE ||
+         tdc_reference_roundoff(value->tensor->dtype) > tdc_reference_roundoff(*narrowest)))
+        *narrowest = value->tensor->dtype;
+}
+
+void tdc_note_tested(struct tdc_call_check *check, enum tdc_direction direction,
+                     const struct tdc_values *values)
+{
+    if (!tdc_judges_by_bound(check->checker->options))
+        return;
+    for (size_t i = 0; i < values->count; i++)
+        narrow_to(&check->tested[direction], &values->list[i], 0);
+    for (size_t i = 0; direction == TDC_BACKWARD && i < check->gradients.count; i++)
+        narrow_to(&check->tested[direction], &check->gradients.list[i], 0);
+}
+
+struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check,
+                                                   enum tdc_direction direction)
 {
     struct tdc_reference_call call = {.operator= check->operator,
                                       .arguments = check->arguments.list,
                                       .argument_count = check->arguments.count,
                                       .keywords = check->keywords,
                                       .keyword_count = check->keyword_count,
+                                      .bounds_for = check->tested[direction],
+                                      .bounds_for_steps = check->checker->executor != NULL,
                                       .record = check->recorded.list,
                                       .record_count = check->recorded.count};
     hint_of_record(check, &call);
@@ -121,7 +146,7 @@ bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     if (!check->computed) {
         read_choice(check);
-        struct tdc_reference_call call = tdc_check_reference_call(check);
+        struct tdc_reference_call call = tdc_check_reference_call(check, TDC_FORWARD);
         check->computed_status =
             tdc_reference_forward(&call, &check->checker->arena, &check->outputs);
         check->computed = true;
@@ -224,7 +249,8 @@ static bool read_inputs(struct tdc_call_check *check, struct tdc_reason *reason)
     return tdc_rebuild_list(&rebuild, positional, what, &check->arguments.list,
                             &check->arguments.count) &&
            tdc_rebuild_keywords(&rebuild, tdc_json_get(forward, "input_kwargs"), &check->keywords,
-                                &check->keyword_count);
+                                &check->keyword_count) &&
+           tdc_autocast_inputs(check, reason);
 }
 
 bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason)

@@ -60,6 +60,11 @@ struct tdc_call_check {
     size_t keyword_count;
     struct tdc_values gradients; /* inputs of the backward */
 
+    tdc_dtype autocast; /* the inputs were rounded to it first; TDC_DTYPE_NONE: they were not */
+
+    /* narrowest floating dtype of what is tested, for the reference's bounds */
+    tdc_dtype tested[TDC_DIRECTIONS];
+
     /* the reference's forward, computed once for both directions */
     bool computed;
     tdc_status computed_status;
@@ -84,9 +89,16 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason);
 /* The same for PyTorch's records, which hold what the last autograd node saw. */
 bool tdc_pair_autograd(struct tdc_call_check *check, struct tdc_reason *reason);
 
+/* autocast.c: rounds the inputs where the record tells that the operator did. */
+bool tdc_autocast_inputs(struct tdc_call_check *check, struct tdc_reason *reason);
+/* Before the reference is asked: these values are what it will be compared with. */
+void tdc_note_tested(struct tdc_call_check *check, enum tdc_direction direction,
+                     const struct tdc_values *values);
+
 /* The reference's outputs, computed at the first call. */
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason);
-struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check);
+struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check,
+                                                   enum tdc_direction direction);
 /* Reads check->gradients, the inputs of the backward. */
 bool tdc_check_gradients(struct tdc_call_check *check, struct tdc_reason *reason);
 /* An API of several autograd nodes: PyTorch's recorder sees the last node alone. */

@@ -70,7 +70,7 @@ static bool tested_outputs(struct tdc_call_check *check, struct tdc_values *valu
     struct tdc_checker *checker = check->checker;
     if (checker->executor == NULL)
         return tdc_recorded_outputs(check, TDC_FORWARD, values, reason);
-    struct tdc_reference_call call = tdc_check_reference_call(check);
+    struct tdc_reference_call call = tdc_check_reference_call(check, TDC_FORWARD);
     struct tdc_reference_results *results = tdc_arena_zeroed(&checker->arena, 1, sizeof *results);
     if (results == NULL)
         return tdc_give_reason(reason, "out of memory");
@@ -82,7 +82,10 @@ static bool tested_outputs(struct tdc_call_check *check, struct tdc_values *valu
 bool tdc_pair_forward(struct tdc_call_check *check, struct tdc_reason *reason)
 {
     struct tdc_values tested;
-    if (!tested_outputs(check, &tested, reason) || !tdc_check_outputs(check, reason))
+    if (!tested_outputs(check, &tested, reason))
+        return false;
+    tdc_note_tested(check, TDC_FORWARD, &tested);
+    if (!tdc_check_outputs(check, reason))
         return false;
     /* recorded as one list, computed as several outputs */
     if (by_position(check) && tested.count == 1 && tested.list[0].kind == TDC_VALUE_LIST &&
@@ -217,7 +220,7 @@ bool tdc_prepare_gradients(struct tdc_call_check *check, struct tdc_gradient_wor
 bool tdc_reference_gradients(struct tdc_call_check *check, const struct tdc_gradient_work *work,
                              struct tdc_values *values, struct tdc_reason *reason)
 {
-    struct tdc_reference_call call = tdc_check_reference_call(check);
+    struct tdc_reference_call call = tdc_check_reference_call(check, TDC_BACKWARD);
     struct tdc_reference_results results = {0};
     tdc_status status = tdc_reference_backward(&call, work->gradients, work->count,
                                                &check->checker->arena, &results);
@@ -231,7 +234,7 @@ bool tdc_executed_gradients(struct tdc_call_check *check, const struct tdc_gradi
                             struct tdc_values *values, struct tdc_reason *reason)
 {
     struct tdc_checker *checker = check->checker;
-    struct tdc_reference_call call = tdc_check_reference_call(check);
+    struct tdc_reference_call call = tdc_check_reference_call(check, TDC_BACKWARD);
     struct tdc_reference_results results = {0};
     tdc_status status = checker->executor->backward(
         checker->executor->state, &call, work->gradients, work->count, &checker->arena, &results);
@@ -260,8 +263,10 @@ bool tdc_pair_backward(struct tdc_call_check *check, struct tdc_reason *reason)
         return false;
     if (work.leaves == 0 || work.given == 0)
         return true;
-    if (!tdc_reference_gradients(check, &work, &bench, reason) ||
-        (!recorded && !tdc_executed_gradients(check, &work, &tested, reason)))
+    if (!recorded && !tdc_executed_gradients(check, &work, &tested, reason))
+        return false;
+    tdc_note_tested(check, TDC_BACKWARD, &tested);
+    if (!tdc_reference_gradients(check, &work, &bench, reason))
         return false;
     if (!by_position(check)) {
         tdc_drop_nulls(&bench);

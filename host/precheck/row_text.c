@@ -196,6 +196,8 @@ static void json_row(struct tdc_text *text, const struct tdc_call_check *check,
     json_number(text, "max_abs_err", row->measured, row->metrics.max_abs);
     json_number(text, "max_relative_err", row->measured, row->metrics.max_relative);
     json_number(text, "max_ulp", row->measured && row->floating, row->metrics.max_ulp);
+    json_number(text, "error", row->bounded, row->bound.error);
+    json_number(text, "bound", row->bounded, row->bound.bound);
     tdc_text_addf(text, ", \"status\": \"%s\", \"message\": ", tdc_check_text(row->status));
     json_string(text, row->message);
     tdc_text_adds(text, "}");

@@ -378,7 +378,7 @@ static bool check_backward(struct tdc_call_check *check, tdc_dtype bench, struct
     struct tdc_reference_tensor *gradient;
     if (!tdc_check_gradients(check, reason) || !gradient_of_output(check, &gradient, reason))
         return false;
-    struct tdc_reference_call call = tdc_check_reference_call(check);
+    struct tdc_reference_call call = tdc_check_reference_call(check, TDC_FORWARD);
     struct tdc_reference_results results = {0};
     tdc_status status =
         tdc_reference_backward(&call, &gradient, 1, &check->checker->arena, &results);

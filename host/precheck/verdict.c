@@ -129,6 +129,52 @@ static void say_thresholds(const struct tdc_precheck_options *options, struct td
              max_abs ? "" : abs_text, max_abs ? "" : " ", apart ? "nan/inf positions differ " : "");
 }
 
+bool tdc_judges_by_bound(const struct tdc_precheck_options *options)
+{
+    return options->profile == TDC_PROFILE_EXTENDED && !options->thresholds &&
+           options->standard != TDC_STANDARD_PYTORCH;
+}
+
+static void say_bound(const struct tdc_reference_tensor *bench, struct tdc_slot_row *row)
+{
+    const struct tdc_bound_check *bound = &row->bound;
+    char index[TDC_SHAPE_TEXT];
+    struct tdc_reference_tensor place = *bench;
+    int64_t at = bound->worst;
+    for (unsigned d = bench->rank; d-- > 0;) {
+        place.shape[d] = at % bench->shape[d];
+        at /= bench->shape[d];
+    }
+    tdc_shape_text(&place, index);
+    if (bound->bound == 0)
+        snprintf(row->message, sizeof row->message,
+                 "%llu of %lld elements are not the reference rounded, worst at %s: off by %.3g ",
+                 (unsigned long long)bound->beyond, (long long)bench->count, index, bound->error);
+    else
+        snprintf(row->message, sizeof row->message,
+                 "%llu of %lld elements are beyond what rounding explains, worst at %s: off by "
+                 "%.3g, bound %.3g ",
+                 (unsigned long long)bound->beyond, (long long)bench->count, index, bound->error,
+                 bound->bound);
+}
+
+/* The verdict by bounds stands in for that of the thresholds; the metrics stay. */
+static void judge_bound(const struct tdc_reference_tensor *bench,
+                        const struct tdc_reference_tensor *tested, struct tdc_slot_row *row)
+{
+    bool apart = row->status == TDC_CHECK_ERROR && strstr(row->message, "nan/inf") != NULL;
+    row->bounded = true;
+    row->bound = tdc_check_bound(bench, tested);
+    row->status = row->bound.beyond == 0 ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
+    row->message[0] = '\0';
+    if (row->bound.beyond == 0)
+        return;
+    say_bound(bench, row);
+    size_t length = strlen(row->message);
+    if (apart)
+        snprintf(row->message + length, sizeof row->message - length, "nan/inf positions differ ");
+}
+
 static bool judge_pair(const struct tdc_precheck_options *options, struct tdc_arena *arena,
                        struct pair *pair, struct tdc_slot_row *row, struct tdc_reason *reason)
 {
@@ -163,12 +209,12 @@ static bool judge_tensors(const struct tdc_precheck_options *options, struct tdc
                           const struct tdc_reference_tensor *tested, struct tdc_slot_row *row,
                           struct tdc_reason *reason)
 {
+    bool floating = tdc_dtype_is_floating(bench->dtype) && tdc_dtype_is_floating(tested->dtype);
     struct pair pair = {.bench = tdc_as_doubles(arena, bench),
                         .tested = tdc_as_doubles(arena, tested),
                         .count = (uint64_t)bench->count,
                         .dtype = tested->dtype,
-                        .floating = tdc_dtype_is_floating(bench->dtype) &&
-                                    tdc_dtype_is_floating(tested->dtype)};
+                        .floating = floating};
     if (pair.count == 0 && options->profile == TDC_PROFILE_COMPAT)
         return tdc_give_reason(
             reason, "zero-size array to reduction operation maximum which has no identity");
@@ -176,7 +222,11 @@ static bool judge_tensors(const struct tdc_precheck_options *options, struct tdc
         pair.bench = rounded(arena, pair.bench, pair.count, tested->dtype);
     if (pair.count != 0 && (pair.bench == NULL || pair.tested == NULL))
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
-    return judge_pair(options, arena, &pair, row, reason);
+    if (!judge_pair(options, arena, &pair, row, reason))
+        return false;
+    if (floating && tdc_judges_by_bound(options))
+        judge_bound(bench, tested, row);
+    return true;
 }
 
 /* ---- everything else ------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "host/precheck/metrics.h"
 #include "host/precheck/rebuild.h"
+#include "host/precheck/slot_bound.h"
 
 #define TDC_SHAPE_TEXT 384
 
@@ -15,6 +16,8 @@ struct tdc_slot_row {
     bool measured;              /* the metrics are set */
     struct tdc_metrics metrics;
     bool floating; /* metrics.max_ulp counts units of the tested dtype */
+    bool bounded;  /* judged by its bound */
+    struct tdc_bound_check bound;
     tdc_check status;
     char message[512];
 };
@@ -29,6 +32,9 @@ struct tdc_slot {
 bool tdc_judge_slot(const struct tdc_precheck_options *options, struct tdc_arena *arena,
                     const struct tdc_slot *slot, struct tdc_slot_row *row,
                     struct tdc_reason *reason);
+
+/* True when slots are judged by their bounds, not by thresholds. */
+bool tdc_judges_by_bound(const struct tdc_precheck_options *options);
 
 /* "pass", "error", ...; "" for TDC_CHECK_NONE. */
 const char *tdc_check_text(tdc_check check);

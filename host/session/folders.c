@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host/dump/tensor_dump.h"
 #include "io/error.h"
 
 /* More ranks than any cluster; a folder with more is something else. */
@@ -159,8 +160,8 @@ tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char
         .folder = strdup(folder),
         .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
     };
-    if (!stack_beside(npu, &task.stack) || task.npu == NULL || task.bench == NULL ||
-        task.rank == NULL || task.step == NULL || task.folder == NULL) {
+    if ((!tdc_is_tensor_file(npu) && !stack_beside(npu, &task.stack)) || task.npu == NULL ||
+        task.bench == NULL || task.rank == NULL || task.step == NULL || task.folder == NULL) {
         free_task(&task);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }

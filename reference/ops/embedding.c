@@ -2,12 +2,30 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 struct embedding_detail {
     const array *index;
     int64_t padding; /* row without gradient, -1 for none */
     bool by_count;
 };
+
+static void bound_rows(evaluation *e, const struct embedding_detail *d, const array *gradient,
+                       const int64_t *uses, array *g)
+{
+    int64_t width = g->shape[1];
+    double *errors = tdc_new_errors(e, g), each = e->bounds.narrow > 1 ? e->bounds.narrow : 0;
+    memset(errors, 0, (size_t)g->count * sizeof *errors);
+    for (int64_t i = 0; i < d->index->count; i++) {
+        int64_t row = d->index->whole[i];
+        double n = (double)uses[row], by = d->by_count ? n : 1;
+        double weight = n > 1 ? tdc_sum_weight(n) + each * (1 + sqrt(n)) : 0;
+        for (int64_t k = 0; row != d->padding && k < width; k++)
+            errors[row * width + k] += (weight * fabs(gradient->real[i * width + k]) +
+                                        tdc_error_at(gradient, i * width + k)) /
+                                       by;
+    }
+}
 
 static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
@@ -28,6 +46,8 @@ static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gra
             g->real[row * width + k] =
                 tdc_step(e, g->real[row * width + k] + gradient->real[i * width + k] / by);
     }
+    if (tdc_is_bounded(e))
+        bound_rows(e, d, gradient, uses, g);
     tdc_collect(e, weight, g);
 }
 
@@ -38,6 +58,9 @@ static array *renormalised(evaluation *e, array *weight, const array *index)
     int64_t width = weight->shape[1];
     array *w = tdc_new_like(e, TDC_F64, weight);
     memcpy(w->real, weight->real, (size_t)w->count * sizeof *w->real);
+    double *errors = tdc_is_bounded(e) ? tdc_new_errors(e, w) : NULL;
+    if (errors != NULL)
+        memset(errors, 0, (size_t)w->count * sizeof *errors);
     for (int64_t i = 0; i < index->count; i++) {
         double *row = w->real + index->whole[i] * width, sum = 0;
         const double *old = weight->real + index->whole[i] * width;
@@ -46,6 +69,9 @@ static array *renormalised(evaluation *e, array *weight, const array *index)
         double norm = pow(sum, 1 / p);
         for (int64_t k = 0; norm > limit && k < width; k++)
             row[k] = old[k] * (limit / (norm + 1e-7));
+        for (int64_t k = 0; errors != NULL && norm > limit && k < width; k++)
+            errors[index->whole[i] * width + k] =
+                tdc_own_error(e, TDC_ELEMENTARY * (1 + tdc_sum_weight((double)width)), row[k]);
     }
     w->made = weight->made;
     return w;
@@ -69,6 +95,11 @@ static void embedding(evaluation *e)
     for (int64_t i = 0; i < index->count; i++)
         memcpy(y->real + i * width, weight->real + index->whole[i] * width,
                (size_t)width * sizeof *y->real);
+    double *errors = weight->error != NULL ? tdc_new_errors(e, y) : NULL;
+    for (int64_t i = 0; errors != NULL && i < index->count; i++)
+        memcpy(errors + i * width, weight->error + index->whole[i] * width,
+               (size_t)width * sizeof *errors);
+    tdc_bound_exactly(y);
     struct embedding_detail *d = tdc_take(e, 1, sizeof *d);
     *d = (struct embedding_detail){index, -1, tdc_bool_argument(e, "scale_grad_by_freq")};
     if (tdc_given(e, "padding_idx")) {

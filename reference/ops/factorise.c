@@ -57,7 +57,8 @@ static struct svd_form svd_form(evaluation *e, const array *x)
                          : NULL;
     const value *some = tdc_argument(e, "some");
     struct svd_form form = {.linalg = true, .whole = true};
-    if (s == NULL || s->rank == 0 || x->count == 0 || s->shape[s->rank - 1] != k ||
+    if (s == NULL || s->complex || s->rank == 0 || x->count == 0 || s->count == 0 ||
+        u->count == 0 || w->count == 0 || s->shape[s->rank - 1] != k ||
         !tdc_dtype_is_floating(s->dtype) || u->shape[u->rank - 2] != m ||
         u->shape[u->rank - 1] < k) {
         bool named = tdc_given(e, "full_matrices");

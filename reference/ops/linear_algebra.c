@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 static array *square_argument(evaluation *e, const char *name)
 {
@@ -68,6 +69,31 @@ static void pull_determinant(evaluation *e, struct tdc_tape_node *node, array *g
     tdc_collect(e, x, tdc_mul(e, turned, factor));
 }
 
+/* An elimination is that of a matrix within n roundings: the logarithm changes by the trace of
+ * A^-1 times that, and each logarithm is rounded. */
+static void bound_determinant(evaluation *e, array *x, array *y, bool plain)
+{
+    if (!tdc_is_bounded(e))
+        return;
+    struct tdc_quiet before = tdc_quietly(e);
+    array *inverse = tdc_inverse(e, tdc_constant(e, x));
+    tdc_as_before(e, before);
+    int64_t n = x->shape[x->rank - 1];
+    double *errors = tdc_new_errors(e, y), weight = TDC_SUM_BASE + (double)n;
+    for (int64_t b = 0; b < y->count; b++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                int64_t at = (b * n + i) * n + j;
+                sum += fabs(inverse->real[(b * n + j) * n + i]) *
+                       (weight * fabs(x->real[at]) + tdc_error_at(x, at));
+            }
+        double size = fabs(y->real[b]);
+        errors[b] = (plain ? size * sum : sum + size) + tdc_own_error(e, TDC_ELEMENTARY, size);
+    }
+    y->bounded = true;
+}
+
 static void determinant(evaluation *e)
 {
     array *x = square_argument(e, "input");
@@ -84,6 +110,11 @@ static void determinant(evaluation *e)
         if (*which == LOGDET && sign->real[i] < 0)
             y->real[i] = (double)NAN;
     }
+    bool regular = true;
+    for (int64_t i = 0; i < y->count; i++)
+        regular &= sign->real[i] != 0;
+    if (regular)
+        bound_determinant(e, x, y, *which == DET);
     tdc_note(e, y, pull_determinant, which, 1, &x);
     if (*which == SLOGDET)
         tdc_give(e, tdc_add(e, sign, constant_zeros(e, y)));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/ops/loss_reduction.h"
 
 static array *difference(evaluation *e)
@@ -45,6 +46,21 @@ static array *one_minus(evaluation *e, array *x)
     return tdc_shift(e, tdc_scale(e, x, -1), 1);
 }
 
+static void bound_pulled_entropy(evaluation *e, const array *x, const array *t,
+                                 const array *gradient, array *dx, array *dt)
+{
+    double *in = tdc_new_errors(e, dx), *aim = tdc_new_errors(e, dt);
+    for (int64_t i = 0; i < x->count; i++) {
+        double p = x->real[i], g = gradient->real[i], off = tdc_error_at(gradient, i);
+        double scale = fmax(p * (1 - p), 1e-12), slope = (p - t->real[i]) / scale;
+        /* 1 - p is off by a unit */
+        in[i] = tdc_error_times(slope, off) +
+                tdc_own_error(e, TDC_ELEMENTARY + TDC_BASIC / fmax(1 - p, 1e-12), slope * g);
+        aim[i] = tdc_error_times(log1p(-p) - log(p), off) +
+                 tdc_own_error(e, TDC_ELEMENTARY, g * (fabs(log1p(-p)) + fabs(log(p)) + 1));
+    }
+}
+
 /* The input's slope is (x - t) / max(x (1 - x), 1e-12), not that of the clamped logarithms. torch's
  * bound is a float32. */
 static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -57,8 +73,26 @@ static void pull_cross_entropy(evaluation *e, struct tdc_tape_node *node, array 
         dx->real[i] = tdc_step(e, g * tdc_step(e, p - q)) / fmax(scale, 1e-12f);
         dt->real[i] = g * tdc_step(e, tdc_step(e, log1p(-p)) - tdc_step(e, log(p)));
     }
+    if (tdc_is_bounded(e))
+        bound_pulled_entropy(e, x, t, gradient, dx, dt);
     tdc_collect(e, x, dx);
     tdc_collect(e, t, dt);
+}
+
+/* Of -(t log(x) + (1 - t) log(1 - x)); near 1 the logarithm is as good as 1 - x is. */
+static void bound_cross_entropy(evaluation *e, const array *x, const array *t, array *y)
+{
+    double *errors = tdc_new_errors(e, y);
+    for (int64_t i = 0; i < y->count; i++) {
+        double p = x->real[i], q = t->real[i];
+        double yes = fabs(q * fmax(log(p), -100)), no = fabs((1 - q) * fmax(log1p(-p), -100));
+        double carried = tdc_error_at(x, i) + tdc_error_at(t, i);
+        errors[i] =
+            tdc_own_error(e, TDC_ELEMENTARY + TDC_BASIC, yes + no) +
+            TDC_BASIC * (fabs(q) + fabs(1 - q)) +
+            tdc_error_times(fabs(q) / fmax(p, 1e-12) + fabs(1 - q) / fmax(1 - p, 1e-12) + yes + no,
+                            carried);
+    }
 }
 
 static void binary_cross_entropy(evaluation *e)
@@ -75,6 +109,8 @@ static void binary_cross_entropy(evaluation *e)
         double no = tdc_step(e, tdc_step(e, 1 - q) * tdc_step(e, fmax(log1p(-p), -100)));
         y->real[i] = -(yes + no);
     }
+    if (tdc_is_bounded(e))
+        bound_cross_entropy(e, x, t, y);
     tdc_note(e, y, pull_cross_entropy, NULL, 2, (array *[]){x, t});
     tdc_give_loss(e, weighted(e, y, "weight"));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/ops/window_arguments.h"
 
 /* Elements of window `index` that lie in a plane: their places; gives their number. */
@@ -129,10 +130,34 @@ static void max_pool(evaluation *e)
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
+/* Shares about to be added to g, as many to an element as windows overlap there. */
+static void bound_shares(evaluation *e, const struct pooling *p, const array *gradient, array *g)
+{
+    double terms = 1;
+    for (unsigned i = 0; i < p->w->n; i++)
+        terms *= ceil((double)p->w->kernel[i] / (double)p->w->stride[i]);
+    double weight =
+        tdc_sum_weight(terms) + TDC_BASIC + e->bounds.step * (terms > 1 ? 1 + sqrt(terms) : 0);
+    array *errors = tdc_zeros(e, TDC_F64, g->rank, g->shape);
+    if (g->error != NULL)
+        memcpy(errors->real, g->error, (size_t)g->count * sizeof *errors->real);
+    for (int64_t i = 0; i < gradient->count; i++) {
+        int64_t plane = i / p->windows * p->plane;
+        int64_t count = places_of(p->w, i % p->windows, p->places);
+        double by = fabs(divisor(p, i % p->windows));
+        double share = (weight * fabs(gradient->real[i]) + tdc_error_at(gradient, i)) / by;
+        for (int64_t k = 0; k < count; k++)
+            errors->real[plane + p->places[k]] += share;
+    }
+    tdc_bound_by(g, errors);
+}
+
 static void pull_window_means(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     const struct pooling *p = node->detail;
     array *x = node->inputs[0];
+    if (tdc_is_bounded(e))
+        bound_shares(e, p, gradient, tdc_gradient_of(e, x));
     double *g = tdc_gradient_of(e, x)->real;
 #pragma omp parallel for schedule(static) num_threads(p->teams)
     for (int64_t plane = 0; plane < p->planes; plane++) {
@@ -145,6 +170,23 @@ static void pull_window_means(evaluation *e, struct tdc_tape_node *node, array *
                 *to = tdc_step(e, *to + share);
             }
         }
+    }
+}
+
+static void bound_means(evaluation *e, const struct pooling *p, const array *x, array *y)
+{
+    double *errors = tdc_new_errors(e, y);
+    for (int64_t i = 0; i < y->count; i++) {
+        int64_t plane = i / p->windows * p->plane;
+        int64_t count = places_of(p->w, i % p->windows, p->places);
+        double magnitude = 0, carried = 0;
+        for (int64_t k = 0; k < count; k++) {
+            magnitude += fabs(x->real[plane + p->places[k]]);
+            carried += tdc_error_at(x, plane + p->places[k]);
+        }
+        errors[i] = (tdc_sum_weight((double)count) * magnitude + carried) /
+                        fabs(divisor(p, i % p->windows)) +
+                    tdc_own_error(e, TDC_BASIC, y->real[i]);
     }
 }
 
@@ -167,6 +209,8 @@ static array *window_means(evaluation *e, array *x, const struct tdc_windows *wi
             values[k] = plane[places[k]];
         y->real[i] = tdc_row_sum(e, values, count) / divisor(p, i % p->windows);
     }
+    if (tdc_is_bounded(e))
+        bound_means(e, p, x, y);
     tdc_note(e, y, pull_window_means, p, 1, &x);
     return y;
 }

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/bounds.h"
 
 /* What the dims, keepdim and dtype arguments ask for. */
 struct wish {
@@ -140,6 +140,8 @@ static void pull_median(evaluation *e, struct tdc_tape_node *node, array *gradie
         g->real[i] = tdc_compare_reals(x->real[i], node->output->real[0]) == 0
                          ? gradient->real[0] / (double)equals
                          : 0;
+    if (tdc_is_bounded(e) && equals == 1 && gradient->error == NULL)
+        tdc_bound_exactly(g);
     tdc_collect(e, x, g);
 }
 

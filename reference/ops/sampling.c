@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -13,6 +14,7 @@ struct taps {
     int64_t *source;
     double *weight;
     unsigned dim;
+    bool averages; /* equal weights, not from coordinates */
 };
 
 static struct taps *new_taps(evaluation *e, unsigned dim, int64_t n, int64_t m, int64_t width)
@@ -21,7 +23,7 @@ static struct taps *new_taps(evaluation *e, unsigned dim, int64_t n, int64_t m, 
     int64_t count;
     if (__builtin_mul_overflow(m, width, &count))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    *t = (struct taps){n, m, width, NULL, NULL, dim};
+    *t = (struct taps){.n = n, .m = m, .width = width, .dim = dim};
     t->source = tdc_take(e, count, sizeof *t->source);
     t->weight = tdc_take(e, count, sizeof *t->weight);
     memset(t->source, 0, (size_t)count * sizeof *t->source);
@@ -65,11 +67,44 @@ static void add_weighted(const evaluation *e, double *to, double weight, const d
             to[k] += weight * from[k];
 }
 
+/* Weights come from coordinates in float32, off by the length of the line: so is each term. Errors
+ * of y, or of the gradient x brings back to y. */
+static array *resampling_errors(evaluation *e, const array *x, const struct taps *t, const array *y,
+                                bool back)
+{
+    struct lines l = lines_of(x, t->dim);
+    array *errors = tdc_zeros(e, TDC_F64, y->rank, y->shape);
+    double terms = (double)t->width * (back && t->m > t->n ? (double)t->m / (double)t->n : 1);
+    double length = (double)(t->n > t->m ? t->n : t->m);
+    double rounds = back && terms > 1 ? e->bounds.step * (1 + sqrt(terms)) : 0;
+    double weight = tdc_sum_weight(terms) + TDC_BASIC + rounds;
+    for (int64_t o = 0; o < l.outer; o++)
+        for (int64_t i = 0; i < t->m * t->width; i++) {
+            int64_t wide = (o * t->m + i / t->width) * l.inner;
+            int64_t own = (o * t->n + t->source[i]) * l.inner;
+            double by = fabs(t->weight[i]), off = t->width > 1 && !t->averages ? length : 0;
+            bool whole = by == 1 && off == 0;
+            for (int64_t k = 0; k < l.inner; k++) {
+                int64_t from = back ? wide + k : own + k, to = back ? own + k : wide + k;
+                errors->real[to] += tdc_error_times(by, tdc_error_at(x, from)) +
+                                    (whole && !back ? 0 : weight * by + off) * fabs(x->real[from]);
+            }
+        }
+    /* what a gradient has collected, or the rounding between one dimension and the next */
+    for (int64_t i = 0; i < y->count; i++)
+        errors->real[i] += back ? tdc_error_at(y, i) : tdc_own_error(e, 0, y->real[i]);
+    return errors;
+}
+
 /* The adjoint; a line's elements are added in the order of the taps. */
 static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     const struct taps *t = node->detail;
     array *x = node->inputs[0];
+    if (tdc_is_bounded(e)) {
+        array *own = tdc_gradient_of(e, x);
+        tdc_bound_by(own, resampling_errors(e, gradient, t, own, true));
+    }
     double *g = tdc_gradient_of(e, x)->real;
     struct lines l = lines_of(x, t->dim);
 #pragma omp parallel for schedule(static) if (gradient->count >= TDC_PARALLEL_FROM)
@@ -101,6 +136,8 @@ static array *resampled(evaluation *e, array *x, const struct taps *t)
                 add_weighted(e, to, t->weight[i], from, width);
         }
     }
+    if (tdc_is_bounded(e))
+        tdc_bound_by(y, resampling_errors(e, x, t, y, false));
     tdc_note(e, y, pull_resampled, t, 1, &x);
     return y;
 }
@@ -111,6 +148,7 @@ static array *resampled(evaluation *e, array *x, const struct taps *t)
 static const struct taps *averages(evaluation *e, unsigned dim, int64_t n, int64_t m)
 {
     struct taps *t = new_taps(e, dim, n, m, n / m + 2);
+    t->averages = true;
     for (int64_t j = 0; j < m; j++) {
         int64_t from = j * n / m, to = ((j + 1) * n + m - 1) / m;
         for (int64_t i = from; i < to; i++) {

@@ -1,31 +1,17 @@
-#include "reference/primitives/attention.h"
+#include "reference/primitives/attention_plan.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 #define RANK  TDC_REFERENCE_RANK
-#define BLOCK 64 /* rows of scores at a time */
-
-/* Sizes, and where the planes of broadcast operands start. */
-struct plan {
-    struct tdc_attention a;
-    int64_t units, shared; /* heads of q in all, and how many share one of k and v */
-    int64_t rows, columns, depth, width, blocks;
-    unsigned outer_rank;
-    int64_t outer[RANK];
-    int teams;
-    double *room;        /* 2 * BLOCK * columns per thread */
-    const evaluation *e; /* whose arithmetic it is */
-    tdc_multiply *multiply;
-    double kept_factor;   /* of weights that are not dropped */
-    array *scores_pulled; /* gradient of the scores, kept when shift or bias want one */
-};
+#define BLOCK TDC_ATTENTION_BLOCK
 
 /* Strides of a broadcast operand against [outer..., rows, columns]; 0 along its missing ones. */
-static void plane_strides(const struct plan *p, const array *x, int64_t strides[RANK])
+static void plane_strides(const struct tdc_attention_plan *p, const array *x, int64_t strides[RANK])
 {
     int64_t own[RANK];
     unsigned rank = p->outer_rank + 2;
@@ -36,14 +22,15 @@ static void plane_strides(const struct plan *p, const array *x, int64_t strides[
     }
 }
 
-struct plane {
+struct tdc_attention_plane {
     const array *x;
     int64_t at, row, column; /* element of row 0, and steps */
 };
 
-static struct plane plane_of(const struct plan *p, const array *x, int64_t unit)
+static struct tdc_attention_plane plane_of(const struct tdc_attention_plan *p, const array *x,
+                                           int64_t unit)
 {
-    struct plane plane = {.x = x};
+    struct tdc_attention_plane plane = {.x = x};
     int64_t strides[RANK];
     if (x == NULL)
         return plane;
@@ -57,16 +44,10 @@ static struct plane plane_of(const struct plan *p, const array *x, int64_t unit)
     return plane;
 }
 
-/* A block of rows of one head. */
-struct block {
-    int64_t unit, key, from, rows;
-    const double *q, *k, *v;
-    double *scores, *second; /* [rows, columns] each */
-};
-
-static struct block block_at(const struct plan *p, int64_t unit, int64_t index)
+struct tdc_attention_block tdc_attention_block_at(const struct tdc_attention_plan *p, int64_t unit,
+                                                  int64_t index)
 {
-    struct block b = {.unit = unit, .key = unit / p->shared, .from = index * BLOCK};
+    struct tdc_attention_block b = {.unit = unit, .key = unit / p->shared, .from = index * BLOCK};
     b.rows = p->rows - b.from < BLOCK ? p->rows - b.from : BLOCK;
     b.q = p->a.q->real + (unit * p->rows + b.from) * p->depth;
     b.k = p->a.k->real + b.key * p->columns * p->depth;
@@ -76,11 +57,13 @@ static struct block block_at(const struct plan *p, int64_t unit, int64_t index)
     return b;
 }
 
-static void add_terms(const struct plan *p, const struct block *b, int64_t r)
+static void add_terms(const struct tdc_attention_plan *p, const struct tdc_attention_block *b,
+                      int64_t r)
 {
     const struct tdc_attention *a = &p->a;
-    struct plane shift = plane_of(p, a->shift, b->unit), bias = plane_of(p, a->bias, b->unit);
-    struct plane hidden = plane_of(p, a->hidden, b->unit);
+    struct tdc_attention_plane shift = plane_of(p, a->shift, b->unit),
+                               bias = plane_of(p, a->bias, b->unit);
+    struct tdc_attention_plane hidden = plane_of(p, a->hidden, b->unit);
     int64_t row = b->from + r;
     double *s = b->scores + r * p->columns;
     for (int64_t j = 0; shift.x != NULL && j < p->columns; j++)
@@ -102,8 +85,8 @@ static void add_terms(const struct plan *p, const struct block *b, int64_t r)
     tdc_steps(p->e, s, p->columns);
 }
 
-/* The block's softmax of scores; top and total, one per row, may be NULL. */
-static void soften(const struct plan *p, const struct block *b, double *top, double *total)
+void tdc_attention_soften(const struct tdc_attention_plan *p, const struct tdc_attention_block *b,
+                          double *top, double *total)
 {
     p->multiply(b->rows, p->columns, p->depth, (struct tdc_matrix){b->q, p->depth, false},
                 (struct tdc_matrix){b->k, p->depth, true}, b->scores, p->columns, false);
@@ -123,10 +106,10 @@ static void soften(const struct plan *p, const struct block *b, double *top, dou
     }
 }
 
-/* x *= kept / keep, element by element */
-static void drop(const struct plan *p, const struct block *b, double *x)
+void tdc_attention_drop(const struct tdc_attention_plan *p, const struct tdc_attention_block *b,
+                        double *x)
 {
-    struct plane kept = plane_of(p, p->a.kept, b->unit);
+    struct tdc_attention_plane kept = plane_of(p, p->a.kept, b->unit);
     for (int64_t r = 0; kept.x != NULL && r < b->rows; r++)
         for (int64_t j = 0; j < p->columns; j++) {
             int64_t at = kept.at + (b->from + r) * kept.row + j * kept.column;
@@ -159,22 +142,23 @@ static void pull_softmax(const evaluation *e, const double *w, double *d, int64_
 }
 
 /* dV += P^T g; dP = g V^T; dS = P (dP - sum dP P) scale; dQ = dS K; dK += dS^T Q */
-static void pull_block(const struct plan *p, const struct slopes *s, const struct block *b)
+static void pull_block(const struct tdc_attention_plan *p, const struct slopes *s,
+                       const struct tdc_attention_block *b)
 {
     int64_t n = p->columns;
     const double *g = s->out + (b->unit * p->rows + b->from) * p->width;
     struct tdc_matrix out = {g, p->width, false};
-    soften(p, b, NULL, NULL);
+    tdc_attention_soften(p, b, NULL, NULL);
     if (s->v != NULL) {
         memcpy(b->second, b->scores, (size_t)(b->rows * n) * sizeof *b->second);
-        drop(p, b, b->second);
+        tdc_attention_drop(p, b, b->second);
         p->multiply(n, p->width, b->rows, (struct tdc_matrix){b->second, n, true}, out,
                     s->v + b->key * n * p->width, p->width, true);
     }
     p->multiply(b->rows, n, p->width, out, (struct tdc_matrix){b->v, p->width, true}, b->second, n,
                 false);
     tdc_steps(p->e, b->second, b->rows * n);
-    drop(p, b, b->second);
+    tdc_attention_drop(p, b, b->second);
     for (int64_t r = 0; r < b->rows; r++)
         pull_softmax(p->e, b->scores + r * n, b->second + r * n, n);
     if (p->scores_pulled != NULL)
@@ -199,7 +183,8 @@ static array *zeros_if_tracked(evaluation *e, const array *x)
 }
 
 /* Sums the gradient of the scores over what x was broadcast along. */
-static void collect_plane(evaluation *e, const struct plan *p, array *x, double factor)
+static void collect_plane(evaluation *e, const struct tdc_attention_plan *p, array *x,
+                          double factor)
 {
     if (x == NULL || !tdc_tracked(x))
         return;
@@ -214,7 +199,7 @@ static void collect_plane(evaluation *e, const struct plan *p, array *x, double 
 
 static void pull_attention(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    struct plan p = *(const struct plan *)node->detail;
+    struct tdc_attention_plan p = *(const struct tdc_attention_plan *)node->detail;
     array *dq = zeros_if_tracked(e, p.a.q), *dk = zeros_if_tracked(e, p.a.k);
     array *dv = zeros_if_tracked(e, p.a.v);
     struct slopes s = {dq == NULL ? NULL : dq->real, dk == NULL ? NULL : dk->real,
@@ -227,12 +212,15 @@ static void pull_attention(evaluation *e, struct tdc_tape_node *node, array *gra
         shape[p.outer_rank + 1] = p.columns;
         p.scores_pulled = tdc_new(e, TDC_F64, p.outer_rank + 2, shape);
     }
+    if (tdc_is_bounded(e))
+        tdc_bound_attention_pull(e, &p, gradient, dq, dk, dv);
     int64_t keys = p.units / p.shared;
     /* heads that share keys, and a head's blocks, are taken in turn: they add to the same sums */
 #pragma omp parallel for schedule(dynamic) num_threads(p.teams) if (keys >= p.teams)
     for (int64_t key = 0; key < keys; key++)
         for (int64_t i = 0; i < p.shared * p.blocks; i++) {
-            struct block b = block_at(&p, key * p.shared + i / p.blocks, i % p.blocks);
+            struct tdc_attention_block b =
+                tdc_attention_block_at(&p, key * p.shared + i / p.blocks, i % p.blocks);
             pull_block(&p, &s, &b);
         }
     if (dq != NULL)
@@ -248,7 +236,7 @@ static void pull_attention(evaluation *e, struct tdc_tape_node *node, array *gra
 /* ---- forward -----------------------------------------------------------------------------------
  */
 
-static void check_plane(evaluation *e, const struct plan *p, const array *x)
+static void check_plane(evaluation *e, const struct tdc_attention_plan *p, const array *x)
 {
     unsigned rank = p->outer_rank + 2;
     bool fits = x == NULL || x->rank <= rank;
@@ -263,14 +251,14 @@ static void check_plane(evaluation *e, const struct plan *p, const array *x)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a mask or bias does not fit the scores");
 }
 
-static struct plan *make_plan(evaluation *e, const struct tdc_attention *a)
+static struct tdc_attention_plan *make_plan(evaluation *e, const struct tdc_attention *a)
 {
-    struct plan *p = tdc_take(e, 1, sizeof *p);
+    struct tdc_attention_plan *p = tdc_take(e, 1, sizeof *p);
     const array *q = a->q, *k = a->k, *v = a->v;
     if (q->rank < 2 || k->rank != q->rank || v->rank != q->rank)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "query, key and value differ in rank");
     unsigned last = q->rank - 1;
-    *p = (struct plan){.a = *a, .units = 1, .shared = 1, .outer_rank = q->rank - 2};
+    *p = (struct tdc_attention_plan){.a = *a, .units = 1, .shared = 1, .outer_rank = q->rank - 2};
     p->rows = q->shape[last - 1];
     p->columns = k->shape[last - 1];
     p->depth = q->shape[last];
@@ -306,7 +294,7 @@ static struct plan *make_plan(evaluation *e, const struct tdc_attention *a)
 
 array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, array **total)
 {
-    struct plan *p = make_plan(e, a);
+    struct tdc_attention_plan *p = make_plan(e, a);
     int64_t shape[RANK];
     memcpy(shape, a->q->shape, sizeof shape);
     array *most = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
@@ -316,10 +304,10 @@ array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, arr
     int64_t units = p->columns == 0 ? 0 : p->units * p->blocks;
 #pragma omp parallel for schedule(dynamic) num_threads(p->teams) if (units > 1)
     for (int64_t u = 0; u < units; u++) {
-        struct block b = block_at(p, u / p->blocks, u % p->blocks);
+        struct tdc_attention_block b = tdc_attention_block_at(p, u / p->blocks, u % p->blocks);
         int64_t row = b.unit * p->rows + b.from;
-        soften(p, &b, most->real + row, sums->real + row);
-        drop(p, &b, b.scores);
+        tdc_attention_soften(p, &b, most->real + row, sums->real + row);
+        tdc_attention_drop(p, &b, b.scores);
         p->multiply(b.rows, p->width, p->columns, (struct tdc_matrix){b.scores, p->columns, false},
                     (struct tdc_matrix){b.v, p->width, false}, y->real + row * p->width, p->width,
                     false);
@@ -328,6 +316,8 @@ array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, arr
         *top = most;
     if (total != NULL)
         *total = sums;
+    if (tdc_is_bounded(e))
+        tdc_bound_attention(e, p, y);
     array *inputs[5] = {a->q, a->k, a->v};
     size_t count = 3;
     if (a->shift != NULL)

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/primitives/vector_math.h"
-
-/* y, or a slope, of one block. which: 0 the value, 1 dy/da, 2 dy/db. */
-typedef void binary_block(double *out, const double *a, const double *b, size_t n, int which);
 
 #define BINARY(name, value_of, slope_a, slope_b)                                                   \
     static void name(double *out, const double *a, const double *b, size_t n, int which)           \
@@ -150,7 +148,7 @@ static void x_log_y(double *out, const double *a, const double *b, size_t n, int
     }
 }
 
-static binary_block *const blocks[TDC_BINARY_COUNT] = {
+static tdc_binary_block *const blocks[TDC_BINARY_COUNT] = {
     [TDC_ADD] = added,
     [TDC_SUB] = subtracted,
     [TDC_MUL] = multiplied,
@@ -170,8 +168,8 @@ static binary_block *const blocks[TDC_BINARY_COUNT] = {
     [TDC_PRELU] = prelu,
 };
 
-static void run_blocks(binary_block *block, double *out, const array *a, const array *b, int which,
-                       const double *times)
+static void run_blocks(tdc_binary_block *block, double *out, const array *a, const array *b,
+                       int which, const double *times)
 {
     int64_t count = a->count;
 #pragma omp parallel for schedule(static) if (count >= TDC_PARALLEL_FROM)
@@ -186,7 +184,8 @@ static void run_blocks(binary_block *block, double *out, const array *a, const a
 
 static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    binary_block *block = blocks[*(const enum tdc_binary *)node->detail];
+    enum tdc_binary function = *(const enum tdc_binary *)node->detail;
+    tdc_binary_block *block = blocks[function];
     array *a = node->inputs[0], *b = node->inputs[1];
     for (int side = 1; side <= 2; side++) {
         array *input = side == 1 ? a : b;
@@ -196,6 +195,8 @@ static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradie
         run_blocks(block, g->real, a, b, side, tdc_is_narrow(e) ? NULL : gradient->real);
         if (tdc_is_narrow(e))
             g = tdc_slope_times(e, g, gradient);
+        if (tdc_is_bounded(e))
+            tdc_bound_binary_pull(e, function, block, a, b, side, gradient, g);
         tdc_collect(e, input, g);
     }
 }
@@ -214,6 +215,8 @@ array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
         y = tdc_new(e, TDC_F64, rank, shape);
         run_blocks(blocks[function], y->real, a, b, 0, NULL);
     }
+    if (tdc_is_bounded(e))
+        tdc_bound_binary(e, function, blocks[function], a, b, y);
     enum tdc_binary *detail = tdc_take(e, 1, sizeof *detail);
     *detail = function;
     tdc_note(e, y, pull_binary, detail, 2, (array *[]){a, b});
@@ -251,6 +254,10 @@ static void pull_select(evaluation *e, struct tdc_tape_node *node, array *gradie
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
         for (int64_t i = 0; i < g->count; i++)
             g->real[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->real[i] : 0;
+        double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
+        for (int64_t i = 0; errors != NULL && i < g->count; i++)
+            errors[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->error[i] : 0;
+        tdc_bound_exactly(g);
         tdc_collect(e, input, g);
     }
 }
@@ -273,6 +280,10 @@ array *tdc_select(evaluation *e, array *condition, array *a, array *b)
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i];
+    double *errors = a->error != NULL || b->error != NULL ? tdc_new_errors(e, y) : NULL;
+    for (int64_t i = 0; errors != NULL && i < y->count; i++)
+        errors[i] = tdc_error_at(condition->whole[i] != 0 ? a : b, i);
+    tdc_bound_exactly(y);
     tdc_note(e, y, pull_select, NULL, 3, (array *[]){condition, a, b});
     return y;
 }

@@ -1,7 +1,7 @@
 /* Sums over leading dimensions, without moving them to the end first. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/bounds.h"
 
 #define STRIP 256 /* columns summed at once */
 #define BASE  16  /* rows added one after the other */
@@ -38,6 +38,11 @@ static void pull_columns(evaluation *e, struct tdc_tape_node *node, array *gradi
     for (int64_t row = 0; row < c->outer * c->n; row++)
         memcpy(g->real + row * c->inner, gradient->real + row / c->n * c->inner,
                (size_t)c->inner * sizeof *g->real);
+    double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
+    for (int64_t row = 0; errors != NULL && row < c->outer * c->n; row++)
+        memcpy(errors + row * c->inner, gradient->error + row / c->n * c->inner,
+               (size_t)c->inner * sizeof *errors);
+    tdc_bound_exactly(g);
     tdc_collect(e, x, g);
 }
 
@@ -52,6 +57,18 @@ bool tdc_is_column_sum(const array *x, const bool *reduced)
         if (reduced[d])
             return false;
     return end < x->rank && end > first && x->count > 0 && tdc_dtype_is_floating(x->dtype);
+}
+
+static void bound_columns(evaluation *e, const array *x, const bool *reduced, int64_t n, array *y)
+{
+    struct tdc_quiet before = tdc_quietly(e);
+    double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
+    array *terms = tdc_magnitudes(e, x, weight);
+    array *errors = tdc_column_sums(e, terms, reduced);
+    tdc_as_before(e, before);
+    for (int64_t i = 0; n > 1 && i < y->count; i++)
+        errors->real[i] += tdc_own_error(e, 0, y->real[i]);
+    tdc_bound_by(y, errors);
 }
 
 array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
@@ -79,6 +96,8 @@ array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
         sum_strip(x->real + o * c->n * c->inner + at, c->n, c->inner, width,
                   y->real + o * c->inner + at);
     }
+    if (tdc_is_bounded(e))
+        bound_columns(e, x, reduced, c->n, y);
     tdc_note(e, y, pull_columns, c, 1, &x);
     return y;
 }

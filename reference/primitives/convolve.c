@@ -1,12 +1,15 @@
 /* Convolutions as matrix products of unfolded pieces: a piece is a range of one sample's windows of
  * one group, small enough to stay in the cache. */
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/primitives/windows.h"
 
-#define PIECE 131072 /* elements of an unfolded piece, about */
+#define ADJOINT_ROUNDINGS 4.0
+#define PIECE             131072 /* elements of an unfolded piece, about */
 
 /* What all three products share. `image` stands for [N, groups * channels, size...], `map` for
  * [N, groups * rows, windows]. */
@@ -136,6 +139,44 @@ static struct convolution *new_convolution(evaluation *e, const struct tdc_windo
     return c;
 }
 
+/* One of the three products: of an image or a map and weights, or of both. */
+typedef void combine(const struct convolution *c, const double *x, const double *y, double *to);
+
+/* Of `result` = how(x, y), sums of n products each. */
+static void bound_combined(evaluation *e, const struct convolution *c, combine *how, const array *x,
+                           const array *y, double n, bool adjoint, array *result)
+{
+    struct tdc_quiet before = tdc_quietly(e);
+    double weight = n > 1 ? tdc_sum_weight(n) : TDC_BASIC;
+    /* kernels of the adjoints keep partial sums in the tested dtype */
+    weight += adjoint && e->bounds.narrow > 1 ? ADJOINT_ROUNDINGS * e->bounds.narrow : 0;
+    array *errors = tdc_zeros(e, TDC_F64, result->rank, result->shape);
+    how(c, tdc_absolute(e, x)->real, tdc_magnitudes(e, y, weight)->real, errors->real);
+    if (x->error != NULL) {
+        array *more = tdc_zeros(e, TDC_F64, result->rank, result->shape);
+        how(c, x->error, tdc_absolute(e, y)->real, more->real);
+        errors = tdc_add(e, errors, more);
+    }
+    tdc_as_before(e, before);
+    for (int64_t i = 0; e->bounds.step != 0 && i < result->count; i++)
+        errors->real[i] += tdc_own_error(e, 0, result->real[i]);
+    tdc_bound_by(result, errors);
+}
+
+/* Terms of an element that is spread to: every row's, of the kernel elements that can meet it. */
+static double spread_terms(const struct convolution *c)
+{
+    double terms = (double)c->rows;
+    for (unsigned i = 0; i < c->w.n; i++)
+        terms *= ceil((double)c->w.kernel[i] / (double)c->w.stride[i]);
+    return terms;
+}
+
+static double weigh_terms(const struct convolution *c)
+{
+    return (double)c->samples * (double)c->windows;
+}
+
 static void pull_weight(evaluation *e, const struct convolution *c, const array *weight,
                         const array *map, const array *image)
 {
@@ -143,6 +184,8 @@ static void pull_weight(evaluation *e, const struct convolution *c, const array 
         return;
     array *g = tdc_zeros(e, TDC_F64, weight->rank, weight->shape);
     weigh(c, map->real, image->real, g->real);
+    if (tdc_is_bounded(e))
+        bound_combined(e, c, weigh, map, image, weigh_terms(c), true, g);
     tdc_collect(e, weight, g);
 }
 
@@ -153,6 +196,8 @@ static void pull_convolve(evaluation *e, struct tdc_tape_node *node, array *grad
     if (tdc_tracked(x)) {
         array *g = new_image(e, c);
         spread(c, gradient->real, weight->real, g->real);
+        if (tdc_is_bounded(e))
+            bound_combined(e, c, spread, gradient, weight, spread_terms(c), true, g);
         tdc_collect(e, x, g);
     }
     pull_weight(e, c, weight, gradient, x);
@@ -165,6 +210,8 @@ static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array 
     if (tdc_tracked(x)) {
         array *g = new_map(e, c);
         correlate(c, gradient->real, weight->real, g->real);
+        if (tdc_is_bounded(e))
+            bound_combined(e, c, correlate, gradient, weight, (double)c->depth, true, g);
         tdc_collect(e, x, g);
     }
     pull_weight(e, c, weight, x, gradient);
@@ -176,6 +223,8 @@ array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_win
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_map(e, c);
     correlate(c, x->real, weight->real, y->real);
+    if (tdc_is_bounded(e))
+        bound_combined(e, c, correlate, x, weight, (double)c->depth, false, y);
     tdc_note(e, y, pull_convolve, c, 2, (array *[]){x, weight});
     return y;
 }
@@ -186,6 +235,8 @@ array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct td
     struct convolution *c = new_convolution(e, w, x, weight, groups);
     array *y = new_image(e, c);
     spread(c, x->real, weight->real, y->real);
+    if (tdc_is_bounded(e))
+        bound_combined(e, c, spread, x, weight, spread_terms(c), true, y);
     tdc_note(e, y, pull_convolve_back, c, 2, (array *[]){x, weight});
     return y;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "reference/primitives/decompose.h"
+#include "reference/primitives/factor_bounds.h"
+#include "reference/primitives/settle.h"
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
@@ -108,81 +110,6 @@ static array *first_columns(evaluation *e, array *x, int64_t count)
     return columns_of(x) == count ? x : tdc_slice(e, x, x->rank - 1, 0, count, 1);
 }
 
-/* ---- settling what is open --------------------------------------------------------------------
- */
-
-/* Columns [from, to) of x[m, n] become those in the same space that are nearest to the recorded. */
-struct side {
-    double *x;
-    const double *recorded; /* NULL: not recorded */
-    int64_t rows, columns, recorded_columns;
-};
-
-static void overlap(const struct side *side, int64_t from, int64_t count, double *to)
-{
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            for (int64_t r = 0; r < side->rows; r++)
-                to[i * count + j] += side->x[r * side->columns + from + i] *
-                                     side->recorded[r * side->recorded_columns + from + j];
-}
-
-static void turn(evaluation *e, const struct side *side, int64_t from, int64_t count,
-                 const double *by)
-{
-    double *line = tdc_take(e, count, sizeof *line);
-    for (int64_t r = 0; r < side->rows; r++) {
-        double *x = side->x + r * side->columns + from;
-        for (int64_t j = 0; j < count; j++) {
-            line[j] = 0;
-            for (int64_t i = 0; i < count; i++)
-                line[j] += x[i] * by[i * count + j];
-        }
-        memcpy(x, line, (size_t)count * sizeof *line);
-    }
-}
-
-static bool has_columns(const struct side *side, int64_t to)
-{
-    return side->recorded != NULL && to <= side->recorded_columns;
-}
-
-/* Both sides by the same turn, so that their product stays what it is. */
-static void settle(evaluation *e, const struct side *a, const struct side *b, int64_t from,
-                   int64_t to)
-{
-    int64_t count = to - from;
-    double *by = tdc_take(e, count * count, sizeof *by);
-    memset(by, 0, (size_t)(count * count) * sizeof *by);
-    if (has_columns(a, to))
-        overlap(a, from, count, by);
-    if (b != NULL && has_columns(b, to))
-        overlap(b, from, count, by);
-    for (int64_t i = 0; i < count * count; i++)
-        if (!isfinite(by[i]))
-            return;
-    if (!has_columns(a, to) && (b == NULL || !has_columns(b, to)))
-        return;
-    if (count == 1)
-        by[0] = by[0] < 0 ? -1 : 1;
-    else
-        tdc_nearest_orthogonal(e, by, count);
-    turn(e, a, from, count, by);
-    if (b != NULL)
-        turn(e, b, from, count, by);
-}
-
-/* Values this close, relative to the largest, are one: float32 cannot tell their vectors apart. */
-#define EQUAL 2e-4
-
-static int64_t end_of_equals(const double *values, int64_t from, int64_t count, double scale)
-{
-    int64_t to = from + 1;
-    while (to < count && fabs(values[to] - values[to - 1]) <= EQUAL * scale)
-        to++;
-    return to;
-}
-
 static const double *recorded_matrix(const array *choice, const array *like, int64_t which)
 {
     if (choice == NULL || choice->rank != like->rank ||
@@ -263,27 +190,27 @@ static void pull_right(evaluation *e, struct tdc_tape_node *node, array *gradien
                     tdc_matmul(e, d->u, tdc_turned(e, outside(e, d->v, g, d->s))));
 }
 
-static void settle_singular(evaluation *e, const struct side *u, const struct side *v,
+static void settle_singular(evaluation *e, const struct tdc_side *u, const struct tdc_side *v,
                             const double *s, int64_t k)
 {
     int64_t from = 0;
     while (from < k) {
-        int64_t to = end_of_equals(s, from, k, s[0]);
-        bool zero = s[from] <= EQUAL * s[0];
+        int64_t to = tdc_end_of_equals(s, from, k, s[0]);
+        bool zero = s[from] <= TDC_EQUAL_VALUES * s[0];
         if (zero)
             break;
-        settle(e, u, v, from, to);
+        tdc_settle(e, u, v, from, to);
         from = to;
     }
     /* what belongs to zero turns on each side for itself */
     if (from < u->columns)
-        settle(e, u, NULL, from,
-               u->recorded != NULL && u->recorded_columns < u->columns ? u->recorded_columns
-                                                                       : u->columns);
+        tdc_settle(e, u, NULL, from,
+                   u->recorded != NULL && u->recorded_columns < u->columns ? u->recorded_columns
+                                                                           : u->columns);
     if (from < v->columns)
-        settle(e, v, NULL, from,
-               v->recorded != NULL && v->recorded_columns < v->columns ? v->recorded_columns
-                                                                       : v->columns);
+        tdc_settle(e, v, NULL, from,
+                   v->recorded != NULL && v->recorded_columns < v->columns ? v->recorded_columns
+                                                                           : v->columns);
 }
 
 struct tdc_singular tdc_svd(evaluation *e, array *x, bool whole, const array *choice_u,
@@ -294,14 +221,16 @@ struct tdc_singular tdc_svd(evaluation *e, array *x, bool whole, const array *ch
     array *u = batch_like(e, TDC_F64, x, m, m), *v = batch_like(e, TDC_F64, x, n, n);
     struct tdc_singular y = {.s = batch_like(e, TDC_F64, x, k, -1)};
     for (int64_t i = 0; i < count && k > 0; i++) {
-        struct side left = {u->real + i * m * m, recorded_matrix(choice_u, u, i), m, m, 0};
-        struct side right = {v->real + i * n * n, recorded_matrix(choice_v, v, i), n, n, 0};
+        struct tdc_side left = {u->real + i * m * m, recorded_matrix(choice_u, u, i), m, m, 0};
+        struct tdc_side right = {v->real + i * n * n, recorded_matrix(choice_v, v, i), n, n, 0};
         left.recorded_columns = left.recorded == NULL ? 0 : columns_of(choice_u);
         right.recorded_columns = right.recorded == NULL ? 0 : columns_of(choice_v);
         tdc_singular_values(e, x->real + i * m * n, m, n, left.x, y.s->real + i * k, right.x);
         if (left.recorded != NULL || right.recorded != NULL)
             settle_singular(e, &left, &right, y.s->real + i * k, k);
     }
+    tdc_bound_values(e, x, y.s, u, m);
+    tdc_bound_values(e, x, y.s, v, n);
     struct svd_detail *d = tdc_take(e, 1, sizeof *d);
     *d = (struct svd_detail){tdc_constant(e, first_columns(e, u, k)), tdc_constant(e, y.s),
                              tdc_constant(e, first_columns(e, v, k))};
@@ -345,15 +274,16 @@ struct tdc_symmetric tdc_eigh(evaluation *e, array *x, bool upper, const array *
     struct tdc_symmetric y = {batch_like(e, TDC_F64, x, n, -1), batch_like(e, TDC_F64, x, n, n)};
     for (int64_t i = 0; i < count && n > 0; i++) {
         double *w = y.w->real + i * n, scale = 0;
-        struct side side = {y.v->real + i * n * n, recorded_matrix(choice, y.v, i), n, n, n};
+        struct tdc_side side = {y.v->real + i * n * n, recorded_matrix(choice, y.v, i), n, n, n};
         tdc_symmetric_values(e, x->real + i * n * n, n, upper, w, side.x);
         for (int64_t j = 0; j < n; j++)
             scale = fmax(scale, fabs(w[j]));
         for (int64_t from = 0, to; side.recorded != NULL && from < n; from = to) {
-            to = end_of_equals(w, from, n, scale);
-            settle(e, &side, NULL, from, to);
+            to = tdc_end_of_equals(w, from, n, scale);
+            tdc_settle(e, &side, NULL, from, to);
         }
     }
+    tdc_bound_values(e, x, y.w, y.v, n);
     struct tdc_symmetric *d = tdc_take(e, 1, sizeof *d);
     *d = (struct tdc_symmetric){tdc_constant(e, y.w), tdc_constant(e, y.v)};
     tdc_note(e, y.w, pull_eigenvalues, d, 1, &x);
@@ -453,6 +383,8 @@ struct tdc_orthogonal tdc_qr(evaluation *e, array *x, bool whole, const array *c
         if (recorded != NULL && columns_of(choice_r) == n)
             settle_signs(q, r, recorded, m, k, n);
     }
+    tdc_bound_factor(e, x, y.q);
+    tdc_bound_factor(e, x, y.r);
     struct tdc_orthogonal *d = tdc_take(e, 1, sizeof *d);
     *d = (struct tdc_orthogonal){tdc_constant(e, y.q), tdc_constant(e, y.r)};
     tdc_note(e, y.q, pull_q, d, 1, &x);
@@ -480,6 +412,7 @@ array *tdc_lower_root(evaluation *e, array *x, array **info)
     *info = tdc_new(e, TDC_I32, x->rank - 2, x->shape);
     for (int64_t i = 0; i < count; i++)
         (*info)->whole[i] = tdc_cholesky(x->real + i * n * n, n, y->real + i * n * n);
+    tdc_bound_factor(e, x, y);
     tdc_note(e, y, pull_root, NULL, 1, &x);
     return y;
 }
@@ -538,6 +471,7 @@ array *tdc_lu(evaluation *e, array *x, array **pivots)
         for (int64_t r = 0; r < k; r++)
             (*pivots)->whole[i * k + r]++;
     }
+    tdc_bound_factor(e, x, y);
     tdc_note(e, y, pull_lu, *pivots, 1, &x);
     return y;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/complex.h"
+#include "reference/primitives/factor_bounds.h"
 
 #define PI 3.14159265358979323846
 
@@ -151,6 +152,7 @@ array *tdc_transform(evaluation *e, array *x, int sign)
     int *detail = tdc_take(e, 1, sizeof *detail);
     *detail = sign;
     y->complex = true;
+    tdc_bound_transform(e, x, y);
     tdc_note(e, y, pull_transform, detail, 1, &x);
     return y;
 }

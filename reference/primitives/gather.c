@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 #define RANK TDC_REFERENCE_RANK
 /* Places a thread is responsible for are cut into at most so many parts: each part's thread reads
@@ -26,9 +27,20 @@ static void add_at(const evaluation *e, double *to, int64_t places, const double
     }
 }
 
+/* y's elements are those of x that the map names. */
+static void bound_picked(evaluation *e, array *y, const array *x, const int64_t *map)
+{
+    double *errors = x->error != NULL ? tdc_new_errors(e, y) : NULL;
+    for (int64_t i = 0; errors != NULL && i < y->count; i++)
+        errors[i] = map[i] >= 0 ? x->error[map[i]] : 0;
+    tdc_bound_exactly(y);
+}
+
 static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
+    if (tdc_is_bounded(e))
+        tdc_bound_scattered(e, tdc_gradient_of(e, x), gradient, node->detail);
     add_at(e, tdc_gradient_of(e, x)->real, x->count, gradient->real, node->detail, gradient->count);
 }
 
@@ -45,6 +57,8 @@ array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, co
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = map[i] >= 0 ? x->whole[map[i]] : other.whole;
+    bound_picked(e, y, x, map);
+    y->bounded = x->bounded;
     tdc_note(e, y, pull_gather, map, 1, &x);
     return y;
 }
@@ -57,6 +71,7 @@ static void pull_scatter(evaluation *e, struct tdc_tape_node *node, array *gradi
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
         g->real[i] = map[i] >= 0 ? gradient->real[map[i]] : 0;
+    bound_picked(e, g, gradient, map);
     tdc_collect(e, x, g);
 }
 
@@ -65,6 +80,8 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
 {
     array *y = tdc_zeros(e, x->dtype, rank, shape);
     if (tdc_dtype_is_floating(x->dtype)) {
+        if (tdc_is_bounded(e))
+            tdc_bound_scattered(e, y, x, map);
         add_at(e, y->real, y->count, x->real, map, x->count);
         tdc_note(e, y, pull_scatter, map, 1, &x);
         return y;
@@ -122,6 +139,27 @@ static void pull_concatenate(evaluation *e, struct tdc_tape_node *node, array *g
     }
 }
 
+static void bound_joined(evaluation *e, array *y, array *const *pieces, size_t count, unsigned dim)
+{
+    bool any = false;
+    y->bounded = true;
+    for (size_t i = 0; i < count; i++) {
+        any |= pieces[i]->error != NULL;
+        y->bounded &= pieces[i]->bounded;
+    }
+    if (!any)
+        return;
+    array **errors = tdc_take(e, (int64_t)count, sizeof *errors);
+    for (size_t i = 0; i < count; i++) {
+        errors[i] = tdc_error_array(e, pieces[i]);
+        if (errors[i] == NULL)
+            errors[i] = tdc_zeros(e, TDC_F64, pieces[i]->rank, pieces[i]->shape);
+    }
+    struct tdc_quiet before = tdc_quietly(e);
+    tdc_bound_by(y, tdc_concatenate(e, errors, count, dim));
+    tdc_as_before(e, before);
+}
+
 array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsigned dim)
 {
     int64_t shape[RANK], outer = 1, inner = 1;
@@ -150,6 +188,7 @@ array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsign
                    (size_t)run * sizeof(int64_t));
         done += run;
     }
+    bound_joined(e, y, pieces, count, dim);
     unsigned *detail = tdc_take(e, 1, sizeof *detail);
     *detail = dim;
     tdc_note(e, y, pull_concatenate, detail, count, pieces);

@@ -1,7 +1,7 @@
 /* Other shapes, views and orders of the same elements. */
-#include "reference/primitives/primitives.h"
-
 #include <string.h>
+
+#include "reference/bounds.h"
 
 #include "reference/primitives/copy_view.h"
 
@@ -53,10 +53,42 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
     return y;
 }
 
+/* Errors of what is about to be added to a view's places: nothing is lost at a place without
+ * anything. */
+static void bound_added(evaluation *e, const array *view, const struct tdc_view_place *place,
+                        const array *gradient, array *to)
+{
+    array *before = tdc_new_like(e, TDC_F64, view), *brought = tdc_new_like(e, TDC_F64, view);
+    tdc_copy_view(view, place, to->whole, before->whole);
+    for (int64_t i = 0; i < brought->count; i++) {
+        double a = before->real[i], b = gradient->real[i];
+        brought->real[i] =
+            tdc_error_at(gradient, i) + (a != 0 && b != 0 ? tdc_own_error(e, TDC_BASIC, a + b) : 0);
+    }
+    array *errors = tdc_zeros(e, TDC_F64, to->rank, to->shape);
+    if (to->error != NULL)
+        memcpy(errors->real, to->error, (size_t)to->count * sizeof *errors->real);
+    tdc_add_view(e, view, place, brought->real, errors->real);
+    tdc_bound_by(to, errors);
+}
+
 static void pull_view(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
+    if (tdc_is_bounded(e))
+        bound_added(e, node->output, node->detail, gradient, tdc_gradient_of(e, x));
     tdc_add_view(e, node->output, node->detail, gradient->real, tdc_gradient_of(e, x)->real);
+}
+
+static void bound_view(evaluation *e, array *y, const struct tdc_view_place *place, const array *x)
+{
+    const array *errors = tdc_error_array(e, x);
+    y->bounded = x->bounded;
+    if (errors == NULL)
+        return;
+    array *own = tdc_new_like(e, TDC_F64, y);
+    tdc_copy_view(own, place, errors->whole, own->whole);
+    tdc_bound_by(y, own);
 }
 
 static array *viewed(evaluation *e, array *x, unsigned rank, const int64_t *shape,
@@ -69,6 +101,7 @@ static array *viewed(evaluation *e, array *x, unsigned rank, const int64_t *shap
     detail->offset = offset;
     array *y = tdc_new(e, x->dtype, rank, shape);
     tdc_copy_view(y, detail, x->whole, y->whole);
+    bound_view(e, y, detail, x);
     tdc_note(e, y, pull, detail, 1, &x);
     return y;
 }
@@ -87,7 +120,9 @@ static void pull_expand(evaluation *e, struct tdc_tape_node *node, array *gradie
     bool repeated[RANK] = {false};
     for (unsigned d = 0; d < node->output->rank; d++)
         repeated[d] = detail->strides[d] == 0;
+    e->bounds.sums = e->bounds.spread;
     array *g = tdc_sum(e, gradient, repeated, false);
+    e->bounds.sums = 0;
     tdc_collect(e, x, tdc_reshape(e, g, x->rank, x->shape));
 }
 
@@ -119,6 +154,7 @@ array *tdc_permute(evaluation *e, array *x, const unsigned *order)
     unsigned *detail = tdc_take(e, RANK, sizeof *detail);
     memcpy(detail, order, x->rank * sizeof *order);
     tdc_copy_view(y, &place, x->whole, y->whole);
+    bound_view(e, y, &place, x);
     tdc_note(e, y, pull_permute, detail, 1, &x);
     return y;
 }

@@ -2,6 +2,39 @@
 #include <math.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
+
+/* Of g = gradient x / y. */
+static void bound_pull(evaluation *e, const array *x, const array *y, const array *gradient,
+                       array *g)
+{
+    int64_t n = x->shape[x->rank - 1];
+    double *errors = tdc_new_errors(e, g);
+    for (int64_t i = 0; i < g->count; i++) {
+        double norm = y->real[i / n], by = gradient->real[i / n];
+        double share = norm == 0 ? 0 : x->real[i] / norm;
+        errors[i] = norm == 0 ? 0
+                              : tdc_error_times(share, tdc_error_at(gradient, i / n)) +
+                                    tdc_error_times(by / norm, tdc_error_at(x, i)) +
+                                    tdc_error_times(by * share / norm, tdc_error_at(y, i / n)) +
+                                    tdc_own_error(e, 2 * TDC_BASIC, g->real[i]);
+    }
+}
+
+static void bound_norms(evaluation *e, const array *x, array *y)
+{
+    int64_t n = x->shape[x->rank - 1];
+    double *errors = tdc_new_errors(e, y);
+    /* one accumulator for millions of squares, all of one sign: its roundings do not cancel as
+     * those of other sums */
+    double weight = 2 * TDC_BASIC + 1.5 * tdc_sum_weight((double)n);
+    for (int64_t r = 0; r < y->count; r++) {
+        double carried = 0, norm = y->real[r];
+        for (int64_t i = r * n; x->error != NULL && i < (r + 1) * n; i++)
+            carried += norm == 0 ? x->error[i] : tdc_error_times(x->real[i] / norm, x->error[i]);
+        errors[r] = carried + (n > 1 ? tdc_own_error(e, weight, norm) : 0);
+    }
+}
 
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
 static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -14,6 +47,8 @@ static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradie
         for (int64_t i = r * n; i < (r + 1) * n; i++)
             g->real[i] =
                 y->real[r] == 0 ? 0 : gradient->real[r] * tdc_step(e, x->real[i] / y->real[r]);
+    if (tdc_is_bounded(e))
+        bound_pull(e, x, y, gradient, g);
     tdc_collect(e, x, g);
 }
 
@@ -40,6 +75,8 @@ static array *norm_2(evaluation *e, array *rows)
     for (int64_t r = 0; r < y->count; r++)
         y->real[r] = tdc_is_narrow(e) ? sqrt(tdc_narrow_squares(rows->real + r * n, n))
                                       : row_norm(rows->real + r * n, n);
+    if (tdc_is_bounded(e))
+        bound_norms(e, rows, y);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);
     return y;
 }

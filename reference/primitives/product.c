@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 struct product_detail {
     bool transpose_a, transpose_b;
@@ -38,6 +39,25 @@ static void multiply_whole(const array *a, const array *b, array *y, bool ta, bo
     }
 }
 
+/* |a| (w |b| + errors of b) + errors of a |b| */
+static void bound_product(evaluation *e, const array *a, const array *b, array *y, bool ta, bool tb)
+{
+    double k = (double)a->shape[ta ? 1 : 2];
+    double weight = k > 1 ? tdc_sum_weight(k) : TDC_BASIC;
+    struct tdc_quiet before = tdc_quietly(e);
+    array *errors = tdc_new_like(e, TDC_F64, y);
+    multiply(tdc_absolute(e, a), tdc_magnitudes(e, b, weight), errors, ta, tb);
+    if (a->error != NULL) {
+        array *more = tdc_new_like(e, TDC_F64, y);
+        multiply(tdc_error_array(e, a), tdc_absolute(e, b), more, ta, tb);
+        errors = tdc_add(e, errors, more);
+    }
+    tdc_as_before(e, before);
+    for (int64_t i = 0; e->bounds.step != 0 && i < y->count; i++)
+        errors->real[i] += tdc_own_error(e, 0, y->real[i]);
+    tdc_bound_by(y, errors);
+}
+
 static array *product(evaluation *e, const array *a, const array *b, bool ta, bool tb)
 {
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
@@ -46,6 +66,8 @@ static array *product(evaluation *e, const array *a, const array *b, bool ta, bo
         multiply_narrow(a, b, y, ta, tb);
     else if (y->count > 0)
         (tdc_dtype_is_floating(a->dtype) ? multiply : multiply_whole)(a, b, y, ta, tb);
+    if (tdc_is_bounded(e) && y->count > 0 && tdc_dtype_is_floating(a->dtype))
+        bound_product(e, a, b, y, ta, tb);
     return y;
 }
 
@@ -199,6 +221,21 @@ static void pull_inverse(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, node->inputs[0], tdc_scale(e, both, -1));
 }
 
+/* Elimination is off by what a matrix that differs from A by some roundings of its elements gives:
+ * |A^-1| (w |A| + errors of A) |A^-1|. */
+static void bound_inverse(evaluation *e, const array *a, array *y)
+{
+    double weight = TDC_ELEMENTARY * (1 + sqrt((double)a->shape[2]));
+    struct tdc_quiet before = tdc_quietly(e);
+    array *size = tdc_absolute(e, y);
+    array *left = product(e, size, tdc_magnitudes(e, a, weight), false, false);
+    array *errors = product(e, left, size, false, false);
+    tdc_as_before(e, before);
+    for (int64_t i = 0; i < y->count; i++)
+        errors->real[i] += tdc_own_error(e, TDC_BASIC, y->real[i]);
+    tdc_bound_by(y, errors);
+}
+
 array *tdc_inverse(evaluation *e, array *x)
 {
     if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
@@ -212,6 +249,8 @@ array *tdc_inverse(evaluation *e, array *x)
         if (!invert(e, work, y->real + i * n * n, n))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix is singular");
     }
+    if (tdc_is_bounded(e) && y->count > 0)
+        bound_inverse(e, flat, y);
     tdc_note(e, y, pull_inverse, NULL, 1, &flat);
     return tdc_reshape(e, y, x->rank, x->shape);
 }

@@ -1,7 +1,7 @@
 /* Dtypes: promotion, conversion, and arithmetic of integers and comparisons. */
-#include "reference/primitives/primitives.h"
-
 #include <math.h>
+
+#include "reference/bounds.h"
 
 static int category(tdc_dtype dtype)
 {
@@ -78,6 +78,7 @@ static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradi
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
         g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype);
+    tdc_bound_as(g, gradient);
     tdc_collect(e, x, g);
 }
 
@@ -97,6 +98,10 @@ array *tdc_convert(evaluation *e, array *x, tdc_dtype dtype)
         else
             y->whole[i] = tdc_wrap(from ? truncated(x->real[i]) : x->whole[i], dtype);
     }
+    if (from && to)
+        tdc_bound_as(y, x);
+    else if (to && tdc_is_bounded(e))
+        tdc_bound_given(e, y);
     if (from && to)
         tdc_note(e, y, pull_convert, NULL, 1, &x);
     return y;

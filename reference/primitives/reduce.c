@@ -1,7 +1,8 @@
-#include "reference/arithmetic.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 #define RANK          TDC_REFERENCE_RANK
 #define EXTREME_PIECE 65536
@@ -123,7 +124,27 @@ static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *grad
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
         g->real[i] = gradient->real[i / n];
+    double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
+    for (int64_t i = 0; errors != NULL && i < g->count; i++)
+        errors[i] = gradient->error[i / n];
+    tdc_bound_exactly(g);
     tdc_collect(e, x, g);
+}
+
+static void bound_sums(evaluation *e, const array *x, array *y)
+{
+    int64_t n = x->shape[x->rank - 1];
+    double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
+    double *errors = tdc_new_errors(e, y);
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
+    for (int64_t r = 0; r < y->count; r++) {
+        double magnitude = 0, carried = 0;
+        for (int64_t i = r * n; i < (r + 1) * n; i++) {
+            magnitude += fabs(x->real[i]);
+            carried += tdc_error_at(x, i);
+        }
+        errors[r] = weight * magnitude + carried + (n > 1 ? tdc_own_error(e, 0, y->real[r]) : 0);
+    }
 }
 
 array *tdc_sum_rows(evaluation *e, array *x)
@@ -136,6 +157,8 @@ array *tdc_sum_rows(evaluation *e, array *x)
     if (floating && n >= TDC_PARALLEL_FROM && y->count < 8) {
         for (int64_t r = 0; r < y->count; r++)
             y->real[r] = sum_of_long_row(x->real + r * n, n);
+        if (tdc_is_bounded(e))
+            bound_sums(e, x, y);
         tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
         return y;
     }
@@ -150,6 +173,8 @@ array *tdc_sum_rows(evaluation *e, array *x)
             y->whole[r] = (int64_t)sum;
         }
     }
+    if (tdc_is_bounded(e) && floating)
+        bound_sums(e, x, y);
     tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
     return y;
 }
@@ -173,7 +198,38 @@ static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *
             after = tdc_partial(e, after * row[i]);
         }
     }
+    if (tdc_is_bounded(e) && x->error == NULL && n > 0) {
+        double *errors = tdc_new_errors(e, g);
+        for (int64_t i = 0; i < g->count; i++) {
+            double by = gradient->real[i / n];
+            double own =
+                n > 1 ? tdc_own_error(e, TDC_BASIC * tdc_sum_weight((double)n), g->real[i]) : 0;
+            errors[i] =
+                own +
+                (by == 0 ? 0 : tdc_error_times(g->real[i] / by, tdc_error_at(gradient, i / n)));
+        }
+    }
     tdc_collect(e, x, g);
+}
+
+/* One factor's error at a time, the others' product from both ends. */
+static double carried_by_factors(const array *x, int64_t from, int64_t n)
+{
+    double product = 1, carried = 0;
+    for (int64_t i = from; i < from + n; i++) {
+        carried = carried * fabs(x->real[i]) + tdc_error_times(product, tdc_error_at(x, i));
+        product *= fabs(x->real[i]);
+    }
+    return carried;
+}
+
+static void bound_products(evaluation *e, const array *x, array *y)
+{
+    int64_t n = x->shape[x->rank - 1];
+    double weight = TDC_BASIC * tdc_sum_weight((double)n), *errors = tdc_new_errors(e, y);
+    for (int64_t r = 0; r < y->count; r++)
+        errors[r] = (n > 1 ? tdc_own_error(e, weight, y->real[r]) : 0) +
+                    (x->error == NULL ? 0 : carried_by_factors(x, r * n, n));
 }
 
 array *tdc_product_rows(evaluation *e, array *x)
@@ -196,6 +252,8 @@ array *tdc_product_rows(evaluation *e, array *x)
         else
             y->whole[r] = (int64_t)whole;
     }
+    if (tdc_is_bounded(e) && floating)
+        bound_products(e, x, y);
     tdc_note(e, y, pull_product_rows, NULL, 1, &x);
     return y;
 }
@@ -337,6 +395,12 @@ static void pull_extreme_shared(evaluation *e, struct tdc_tape_node *node, array
             g->real[r * n + i] = tdc_compare_reals(x->real[r * n + i], y->real[r]) == 0
                                      ? gradient->real[r] / (double)equals
                                      : 0;
+    }
+    double *errors = tdc_is_bounded(e) ? tdc_new_errors(e, g) : NULL;
+    for (int64_t i = 0; errors != NULL && i < g->count; i++) {
+        double own =
+            g->real[i] == gradient->real[i / n] ? 0 : tdc_own_error(e, TDC_BASIC, g->real[i]);
+        errors[i] = g->real[i] == 0 ? 0 : tdc_error_at(gradient, i / n) + own;
     }
     tdc_collect(e, x, g);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 #include "reference/primitives/vector_math.h"
 
 static int64_t row_length(const array *rows)
@@ -29,6 +30,35 @@ static double run_on(const evaluation *e, struct running *r, double x)
     return r->sum + r->lost;
 }
 
+static void bound_running_sums(evaluation *e, const array *x, array *y)
+{
+    int64_t n = row_length(x);
+    double *errors = tdc_new_errors(e, y), magnitude = 0, carried = 0;
+    for (int64_t i = 0; i < x->count; i++) {
+        if (i % n == 0)
+            magnitude = carried = 0;
+        magnitude += fabs(x->real[i]);
+        carried += tdc_error_at(x, i);
+        errors[i] = carried + tdc_sum_weight((double)(i % n + 1)) * magnitude +
+                    (i % n == 0 ? 0 : tdc_own_error(e, 0, y->real[i]));
+    }
+}
+
+static void bound_running_products(evaluation *e, const array *x, array *y)
+{
+    int64_t n = row_length(x);
+    double *errors = tdc_new_errors(e, y), carried = 0;
+    for (int64_t i = 0; i < x->count; i++) {
+        bool first = i % n == 0;
+        double before = first ? 1 : y->real[i - 1];
+        carried = (first ? 0
+                         : tdc_error_times(x->real[i], carried) +
+                               tdc_own_error(e, TDC_BASIC, y->real[i])) +
+                  tdc_error_times(before, tdc_error_at(x, i));
+        errors[i] = carried;
+    }
+}
+
 static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0];
@@ -40,6 +70,11 @@ static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array
         struct running sum = {0, 0};
         for (int64_t i = n; i-- > 0;)
             g->real[r * n + i] = run_on(e, &sum, gradient->real[r * n + i]);
+    }
+    if (tdc_is_bounded(e)) {
+        unsigned last = x->rank - 1;
+        array *turned = tdc_cumulative_sum(e, tdc_flip(e, gradient, last));
+        tdc_bound_as(g, tdc_flip(e, turned, last));
     }
     tdc_collect(e, x, g);
 }
@@ -60,6 +95,8 @@ array *tdc_cumulative_sum(evaluation *e, array *rows)
                 y->whole[i] = (int64_t)(whole += (uint64_t)rows->whole[i]);
         }
     }
+    if (tdc_is_bounded(e) && floating)
+        bound_running_sums(e, rows, y);
     tdc_note(e, y, pull_cumulative_sum, NULL, 1, &rows);
     return y;
 }
@@ -101,6 +138,8 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
                 y->whole[i] = (int64_t)(whole *= (uint64_t)rows->whole[i]);
         }
     }
+    if (tdc_is_bounded(e) && floating)
+        bound_running_products(e, rows, y);
     tdc_note(e, y, pull_cumulative_product, NULL, 1, &rows);
     return y;
 }
@@ -119,12 +158,47 @@ double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t
     return tdc_step(e, tdc_row_sum(e, y, n));
 }
 
+/* Both are off by what their exponents are, at the element and on average over the row, and by the
+ * exponentials' and the sum's own error; the logarithm in absolute terms. */
+static void bound_softmax(evaluation *e, const array *x, array *y, bool logarithm)
+{
+    int64_t n = row_length(x), count = row_count(x);
+    double *errors = tdc_new_errors(e, y), weight = TDC_ELEMENTARY + e->bounds.inner;
+    double sum_weight = tdc_sum_weight((double)n) + e->bounds.inner;
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t r = 0; r < count; r++) {
+        double top = -(double)INFINITY, mean = 0;
+        for (int64_t i = r * n; i < (r + 1) * n; i++)
+            top = x->real[i] > top ? x->real[i] : top;
+        for (int64_t i = r * n; i < (r + 1) * n; i++) {
+            double p = logarithm ? exp(y->real[i]) : y->real[i];
+            double loss = weight * (1 + fabs(x->real[i] - top)) + tdc_error_at(x, i);
+            mean += tdc_error_times(p, loss);
+        }
+        for (int64_t i = r * n; i < (r + 1) * n; i++) {
+            double v = y->real[i], away = fabs(x->real[i] - top), shared = mean + sum_weight;
+            if (logarithm)
+                errors[i] = tdc_error_at(x, i) + shared +
+                            TDC_BASIC * (fabs(x->real[i]) + fabs(top)) +
+                            (TDC_BASIC + e->bounds.inner) * away + weight * fabs(v + away) +
+                            tdc_own_error(e, TDC_BASIC, v);
+            else
+                errors[i] = tdc_error_times(v, weight * (1 + away) + tdc_error_at(x, i) + shared) +
+                            tdc_own_error(e, TDC_BASIC, v);
+        }
+    }
+}
+
 static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
-    if (tdc_is_narrow(e)) {
+    array *steps = NULL;
+    if (tdc_is_narrow(e) || tdc_is_bounded(e)) {
         array *share = tdc_sum_dim(e, tdc_mul(e, y, gradient), y->rank - 1, true);
-        tdc_collect(e, x, tdc_mul(e, y, tdc_sub(e, gradient, share)));
+        steps = tdc_mul(e, y, tdc_sub(e, gradient, share));
+    }
+    if (tdc_is_narrow(e)) {
+        tdc_collect(e, x, steps);
         return;
     }
     array *g = tdc_new_like(e, TDC_F64, x);
@@ -137,6 +211,8 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
         for (int64_t i = 0; i < n; i++)
             out[i] = p[i] * (q[i] - sum);
     }
+    if (steps != NULL)
+        tdc_bound_as(g, steps);
     tdc_collect(e, x, g);
 }
 
@@ -151,6 +227,8 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
     }
+    if (tdc_is_bounded(e))
+        bound_softmax(e, rows, y, false);
     tdc_note(e, y, pull_softmax, NULL, 1, &rows);
     return y;
 }
@@ -158,10 +236,14 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
 static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
     array *x = node->inputs[0], *y = node->output;
-    if (tdc_is_narrow(e)) {
+    array *steps = NULL;
+    if (tdc_is_narrow(e) || tdc_is_bounded(e)) {
         array *sum = tdc_sum_dim(e, gradient, gradient->rank - 1, true);
         array *probability = tdc_apply(e, TDC_EXP, tdc_constant(e, y));
-        tdc_collect(e, x, tdc_sub(e, gradient, tdc_mul(e, probability, sum)));
+        steps = tdc_sub(e, gradient, tdc_mul(e, probability, sum));
+    }
+    if (tdc_is_narrow(e)) {
+        tdc_collect(e, x, steps);
         return;
     }
     array *g = tdc_new_like(e, TDC_F64, x);
@@ -174,6 +256,8 @@ static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *g
         for (int64_t i = 0; i < n; i++)
             out[i] = q[i] - out[i] * sum;
     }
+    if (steps != NULL)
+        tdc_bound_as(g, steps);
     tdc_collect(e, x, g);
 }
 
@@ -194,6 +278,8 @@ array *tdc_log_softmax_rows(evaluation *e, array *rows)
         for (int64_t i = 0; i < n; i++)
             out[i] -= sum;
     }
+    if (tdc_is_bounded(e))
+        bound_softmax(e, rows, y, true);
     tdc_note(e, y, pull_log_softmax, NULL, 1, &rows);
     return y;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 struct detail {
     enum tdc_join how;
@@ -81,8 +82,40 @@ static void pull_scatter_reduce(evaluation *e, struct tdc_tape_node *node, array
             ds->real[i] = g[d->map[i]] / by;
         }
     }
+    bool moves = d->how == TDC_JOIN_SUM && gradient->error == NULL;
+    if (moves) {
+        tdc_bound_exactly(dx);
+        tdc_bound_exactly(ds);
+    }
     tdc_collect(e, x, dx);
     tdc_collect(e, src, ds);
+}
+
+static void bound_joined(evaluation *e, const struct detail *d, const array *x, const array *src,
+                         array *y)
+{
+    double *errors = tdc_new_errors(e, y), *magnitude = tdc_take(e, y->count, sizeof *magnitude);
+    bool adds = d->how == TDC_JOIN_SUM || d->how == TDC_JOIN_MEAN;
+    double each = e->bounds.narrow > 1 ? e->bounds.narrow : 0;
+    for (int64_t i = 0; i < y->count; i++) {
+        bool own = d->self || d->counts[i] == 0;
+        magnitude[i] = own ? fabs(x->real[i]) : 0;
+        errors[i] = own ? tdc_error_at(x, i) : 0;
+    }
+    for (int64_t i = 0; i < src->count; i++) {
+        magnitude[d->map[i]] += fabs(src->real[i]);
+        errors[d->map[i]] += tdc_error_at(src, i);
+    }
+    for (int64_t i = 0; i < y->count; i++) {
+        double terms = d->counts[i] + (d->self ? 1 : 0);
+        double weight = tdc_sum_weight(terms) + each * (1 + sqrt(terms));
+        if (adds && terms > 1)
+            errors[i] += weight * magnitude[i];
+        else if (d->how == TDC_JOIN_PRODUCT && terms > 1)
+            errors[i] += TDC_BASIC * weight * fabs(y->real[i]);
+        if (d->how == TDC_JOIN_MEAN && terms > 1)
+            errors[i] = errors[i] / terms + tdc_own_error(e, TDC_BASIC, y->real[i]);
+    }
 }
 
 array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src,
@@ -103,6 +136,8 @@ array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src
     for (int64_t i = 0; d->how == TDC_JOIN_MEAN && i < x->count; i++)
         y->real[i] /= fmax(counts[i] + (self ? 1 : 0), 1);
     d->counts = counts;
+    if (tdc_is_bounded(e))
+        bound_joined(e, d, x, src, y);
     tdc_note(e, y, pull_scatter_reduce, d, 2, (array *[]){x, src});
     return y;
 }

@@ -1,6 +1,7 @@
-#include "reference/arithmetic.h"
-
 #include <string.h>
+
+#include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 struct unary_detail {
     enum tdc_unary function;
@@ -49,6 +50,8 @@ static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradien
         for (size_t i = 0; i < n; i++)
             d[i] = d[i] == 0 ? 0 : d[i] * gradient->real[start + (int64_t)i];
     }
+    if (tdc_is_bounded(e))
+        tdc_bound_unary_pull(e, detail->function, x, y, detail->p, gradient, g);
     tdc_collect(e, x, g);
 }
 
@@ -69,6 +72,8 @@ array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
         tdc_unary_functions[function].apply(y->real + start, x->real + start,
                                             block_size(x->count, start), detail->p);
+    if (tdc_is_bounded(e))
+        tdc_bound_unary(e, function, x, y, detail->p);
     tdc_note(e, y, pull_unary, detail, 1, &x);
     return y;
 }
@@ -108,5 +113,7 @@ array *tdc_to_real(evaluation *e, array *x)
         y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
     if (tdc_is_narrow(e))
         tdc_round_array(y, x->number ? TDC_F32 : e->arithmetic);
+    if (tdc_is_bounded(e))
+        tdc_bound_given(e, y);
     return y;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/bounds.h"
 
 int64_t tdc_window_product(const struct tdc_windows *w, const int64_t *v)
 {
@@ -156,14 +156,34 @@ static array *folded(evaluation *e, const array *x, const struct tdc_windows *w)
     return y;
 }
 
+static void bound_unfolded(evaluation *e, array *y, const array *x, const struct tdc_windows *w)
+{
+    const array *errors = tdc_error_array(e, x);
+    tdc_bound_by(y, errors == NULL ? NULL : unfolded(e, errors, w));
+}
+
+/* Sums of as many terms as windows overlap. */
+static void bound_folded(evaluation *e, array *y, const array *x, const struct tdc_windows *w)
+{
+    double terms = 1;
+    for (unsigned i = 0; i < w->n; i++)
+        terms *= ceil((double)w->kernel[i] / (double)w->stride[i]);
+    if (tdc_is_bounded(e))
+        tdc_bound_by(y, folded(e, tdc_magnitudes(e, x, tdc_sum_weight(terms) + e->bounds.step), w));
+}
+
 static void pull_unfold(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    tdc_collect(e, node->inputs[0], folded(e, gradient, node->detail));
+    array *g = folded(e, gradient, node->detail);
+    bound_folded(e, g, gradient, node->detail);
+    tdc_collect(e, node->inputs[0], g);
 }
 
 static void pull_fold(evaluation *e, struct tdc_tape_node *node, array *gradient)
 {
-    tdc_collect(e, node->inputs[0], unfolded(e, gradient, node->detail));
+    array *g = unfolded(e, gradient, node->detail);
+    bound_unfolded(e, g, gradient, node->detail);
+    tdc_collect(e, node->inputs[0], g);
 }
 
 static struct tdc_windows *kept(evaluation *e, const struct tdc_windows *w)
@@ -176,6 +196,7 @@ static struct tdc_windows *kept(evaluation *e, const struct tdc_windows *w)
 array *tdc_unfold(evaluation *e, array *x, const struct tdc_windows *w)
 {
     array *y = unfolded(e, x, w);
+    bound_unfolded(e, y, x, w);
     tdc_note(e, y, pull_unfold, kept(e, w), 1, &x);
     return y;
 }
@@ -183,6 +204,7 @@ array *tdc_unfold(evaluation *e, array *x, const struct tdc_windows *w)
 array *tdc_fold(evaluation *e, array *x, const struct tdc_windows *w)
 {
     array *y = folded(e, x, w);
+    bound_folded(e, y, x, w);
     tdc_note(e, y, pull_fold, kept(e, w), 1, &x);
     return y;
 }

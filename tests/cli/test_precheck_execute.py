@@ -60,15 +60,20 @@ class ExecuteCase(Case):
 
 class Execute(ExecuteCase):
     def test_each_dtype_in_its_own_arithmetic(self):
-        # 1 - tanh(x)^2 near 1: float16 loses most of it, float32 some, float64 is the reference
+        # 1 - tanh(x)^2 near 1: float16 loses most of it, float32 some, float64 is the reference; all of it is what
+        # rounding explains, and beyond a threshold
         data = {}
         for i, dtype in enumerate(("Float64", "Float32", "Float16", "BFloat16")):
             data["Mint.tanh.%d.forward" % i] = forward(drawn(dtype, [64], 2.0, 4.0))
             data["Mint.tanh.%d.backward" % i] = {"input": [drawn(dtype, [64], 1.0, 2.0)], "output": []}
         out = tempfile.mkdtemp(dir=self.folder)
-        self.run_code(1, "precheck", self.dump(data), "-o", out)
+        dump = self.dump(data)
+        self.run_code(1, "precheck", dump, "-o", self.folder, "--max-abs-err", "0.0001")
+        self.run_code(0, "precheck", dump, "-o", out)
         details = harness.read_json(harness.only_file(out, "json", "accuracy_checking_details"))
         rows = {(r["call"], r["direction"]): r for r in details["rows"]}
+        for row in rows.values():
+            self.assertLessEqual(row["error"], row["bound"], row)
         ulps = [rows[("Mint.tanh.%d" % i, "backward")]["max_ulp"] for i in range(4)]
         self.assertEqual(ulps[0], 0)
         for i in range(1, 4):

@@ -79,19 +79,19 @@ class Statistics(PrecheckCase):
 
 class Executed(PrecheckCase):
     def test_every_call_in_its_dtype(self):
-        """Float32 is enough for every call of the golden dumps; short floats turn no result around."""
+        """Rounded at every step in its own dtype, each call of the golden dumps stays within its bound."""
         bad, seen = [], {}
-        for name in ("ms_tensor", "pt_tensor", "ms_statistics"):
+        for name in ("ms_tensor", "pt_tensor", "ms_statistics", "ms_variants", "pt_variants"):
             out = tempfile.mkdtemp(dir=self.folder)
-            self.run_code(1, "precheck", golden(name), "--mode", "execute", "-q", "-o", out)
+            self.run_code(0, "precheck", golden(name), "--mode", "execute", "-q", "-o", out)
             for row in harness.read_json(harness.only_file(out, "json", "accuracy_checking_details"))["rows"]:
                 dtype = row.get("tested_dtype")
                 if row["status"] == "SKIP":
-                    if not row["message"].startswith(("random", "Range", "gradient shape", "[msprobe]")):
+                    if not row["message"].startswith(("random", "Range", "gradient shape", "[msprobe]", "recorded grad")):
                         bad.append("%s: %s" % (row["call"], row["message"]))
                     continue
                 seen[dtype] = seen.get(dtype, 0) + 1
-                if row["status"] != "pass" and dtype not in ("Float16", "BFloat16"):
+                if row["status"] != "pass":
                     bad.append("%(call)s %(direction)s %(slot)d, %(tested_dtype)s: %(message)s" % row)
                 if row["cosine"] is not None and row["cosine"] < 0.9999:
                     bad.append("%(call)s %(direction)s %(slot)d: cosine %(cosine)r" % row)

@@ -81,6 +81,14 @@ class Threads(harness.Case):
         self.assertEqual(same, table)
         self.assert_one_line(many.err, "warning", "of the 70000 threads asked for")
 
+    def test_more_than_files_can_be_opened_for(self):
+        """A thread that gets no descriptor would make an error of a row."""
+        few, table = self.compare(self.path("few"), "1")
+        many, same = self.compare(self.path("many"), "64",
+                                  before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48)))
+        self.assertEqual(same, table)
+        self.assert_one_line(many.err, "warning", "of the 64 asked for")
+
     def test_more_than_a_bench_can_have(self):
         result = self.run_code(0, "bench", "make", self.path("made"), "-n", "2", "-e", "10", "--threads", "70000")
         self.assert_one_line(result.err, "warning", "threads of the 70000 asked for")

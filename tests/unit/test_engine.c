@@ -174,9 +174,9 @@ static void list_jobs(const struct tensor_folder *folder, const struct stored_pa
 {
     for (size_t i = 0; i < PAIRS; i++) {
         memset(&outcomes[i], 0xee, sizeof outcomes[i]);
-        jobs[i] = (struct tdc_job){.n_folder = folder->folder.path,
+        jobs[i] = (struct tdc_job){.n_folder = folder->data.path,
                                    .n_file = pairs[i].n.file,
-                                   .b_folder = folder->folder.path,
+                                   .b_folder = folder->data.path,
                                    .b_file = pairs[i].b.file,
                                    .bytes = random_bits() % 100, /* any order of work */
                                    .row = &outcomes[i]};
@@ -290,9 +290,9 @@ static void shared_pairs_own_their_bytes(void **state)
     npy_write(&folder, "b.npy", "|u1", false, "700, 900", zeros, ELEMENTS);
     struct tdc_outcome outcome;
     struct tdc_open_pair pair;
-    struct tdc_job job = {.n_folder = folder.folder.path,
+    struct tdc_job job = {.n_folder = folder.data.path,
                           .n_file = "n.npy",
-                          .b_folder = folder.folder.path,
+                          .b_folder = folder.data.path,
                           .b_file = "b.npy",
                           .row = &outcome};
     struct tdc_worker worker;
@@ -329,9 +329,9 @@ static void run_lies(const struct tensor_folder *folder, struct lying_run *lying
 {
     static struct tdc_job jobs[LIES];
     for (size_t i = 0; i < LIES; i++)
-        jobs[i] = (struct tdc_job){.n_folder = folder->folder.path,
+        jobs[i] = (struct tdc_job){.n_folder = folder->data.path,
                                    .n_file = "large.npy",
-                                   .b_folder = folder->folder.path,
+                                   .b_folder = folder->data.path,
                                    .b_file = "large.npy",
                                    .bytes = 8,
                                    .order = i,
@@ -392,9 +392,9 @@ static void write_plain_pair(const struct tensor_folder *folder)
 
 static struct tdc_job plain_job(const struct tensor_folder *folder, struct tdc_outcome *outcome)
 {
-    return (struct tdc_job){.n_folder = folder->folder.path,
+    return (struct tdc_job){.n_folder = folder->data.path,
                             .n_file = "n.npy",
-                            .b_folder = folder->folder.path,
+                            .b_folder = folder->data.path,
                             .b_file = "b.npy",
                             .bytes = 1,
                             .row = outcome};

@@ -69,6 +69,15 @@ static void fewer_threads_are_said(void **state)
     assert_true(tdc_team_size(0) >= 1);
     assert_int_equal(tdc_team_size(1), 1);
     assert_true(tdc_team_size(70000) <= TDC_MOST_THREADS);
+    struct rlimit before, less;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    less = before;
+    for (int files = 80; files >= 20; files -= 60) {
+        less.rlim_cur = (rlim_t)files;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &less), 0);
+        assert_int_equal(tdc_team_size(64), files == 80 ? 10 : 1);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     tdc_team_say(keep_text, text, 0, 2);
     tdc_team_say(keep_text, text, 2, 2);
     tdc_team_say(NULL, NULL, 70000, 2);
