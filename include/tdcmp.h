@@ -222,7 +222,7 @@ size_t tdc_match_pairs(const tdc_match *match);
 /* What led to the pairing of the run: "equal names", "layer mapping", ... */
 const char *tdc_match_method(const tdc_match *match);
 /* Why the two face each other, or why there is no partner, in one short text; valid until the next
- * call for the same match. */
+ * call for the same match; NULL when out of memory. */
 const char *tdc_match_reason(tdc_match *match, size_t pair);
 /* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs
  * were missing; TDC_ERR_NOTHING when there was no layer mapping. */
@@ -539,6 +539,7 @@ struct tdc_precheck_summary {
     uint64_t failing[2];           /* of those, with a failing slot */
     uint64_t skipped[2];           /* of the records */
     uint64_t unsupported;          /* calls of APIs without a reference */
+    uint64_t unreadable;           /* calls with a tensor file that exists and cannot be read */
     uint64_t slots, failed_slots;
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */

@@ -68,6 +68,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
         tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
                       message.length != 0 ? " " : "");
+    /* a row that lacks something for want of memory would pass for a finding */
+    if (message.failed || (outcome != NULL && outcome->error.status == TDC_ERR_MEMORY))
+        atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
     atomic_store(&row->judged, true);
@@ -282,7 +285,7 @@ static tdc_status check_tables(tdc_table *const *tables, size_t count, struct td
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load(&tables[i]->failed))
-            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     return TDC_OK;
 }
 

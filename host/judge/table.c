@@ -13,6 +13,7 @@
 #define MESSAGES_LIMIT ((size_t)16 << 30)
 #define MESSAGE_LIMIT  ((size_t)1 << 20)
 #define ROW_LIMIT      ((size_t)1 << 28)
+#define WORST_ROOM     ((size_t)1 << 12) /* more than its few numbers take */
 
 void tdc_options_init(struct tdc_options *options, tdc_rules_id rules)
 {
@@ -144,6 +145,8 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
     tdc_status status = allocate_rows(made, error);
+    if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK && stack_json != NULL)
         status = load_stacks(made, stack_json, error);
     if (status != TDC_OK) {
