@@ -222,7 +222,7 @@ size_t tdc_match_pairs(const tdc_match *match);
 /* What led to the pairing of the run: "equal names", "layer mapping", ... */
 const char *tdc_match_method(const tdc_match *match);
 /* Why the two face each other, or why there is no partner, in one short text; valid until the next
- * call for the same match. */
+ * call for the same match; NULL when out of memory. */
 const char *tdc_match_reason(tdc_match *match, size_t pair);
 /* Writes the names a layer mapping found as a data mapping (yaml), `{}` when the files it needs
  * were missing; TDC_ERR_NOTHING when there was no layer mapping. */
@@ -288,6 +288,8 @@ struct tdc_summary {
     uint64_t rows;
     uint64_t classes[TDC_ROW_CLASSES];
     uint64_t coloured[3]; /* by tdc_colour */
+    uint64_t origins;     /* see tdc_table_origin */
+    uint64_t entering;    /* parameters and inputs of the run that are not identical */
     uint64_t tensors;     /* rows of tensors that were judged */
     uint64_t no_data;     /* rows of tensors with elements that neither side has data of */
     uint64_t bytes;       /* of tensor data compared, both sides */
@@ -318,6 +320,37 @@ tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
 /* The number that condemns a row most and where it is, as one short text ("MaxAbsErr 0.5 at [3, 7]:
  * 1.5 against 1"); empty when there is none. Valid until the next call for the same table. */
 const char *tdc_table_worst(tdc_table *table, size_t row);
+
+/* ---- origins --------------------------------------------------------------------------------- */
+
+/*
+ * Where differences begin (sound rules): calls whose outputs differ more than their inputs can
+ * explain, in network order. What follows from them is no origin. docs/compare.md has the rules.
+ */
+typedef enum {
+    TDC_ORIGIN_NONE = 0,
+    TDC_ORIGIN_OPERATOR, /* the inputs agree, an output does not */
+    TDC_ORIGIN_ENTRY,    /* a parameter or input that no recorded call has produced */
+    TDC_ORIGIN_ARGUMENT, /* an argument that is not a tensor */
+    TDC_ORIGIN_RANDOM    /* a random operator in another state: told once */
+} tdc_origin_kind;
+
+struct tdc_origin {
+    tdc_origin_kind kind;
+    size_t row;             /* the output, input or argument that shows it */
+    bool backward;          /* of a backward call or of gradients */
+    bool consequence;       /* statistics: may come from an earlier one, which they cannot tell */
+    double distance, worst; /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
+    double input_distance, input_worst; /* the largest of what went into the call */
+};
+
+/* Number of origins, and one of them; none before the table is filled or with compat rules. */
+size_t tdc_table_origins(const tdc_table *table);
+struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index);
+/* "operator", "entry", "argument", "random" */
+const char *tdc_origin_text(tdc_origin_kind kind);
+/* "identical", "rounding", ...: the word for a class in the tables of the sound rules. */
+const char *tdc_level_text(tdc_row_class level);
 
 /* ---- write ----------------------------------------------------------------------------------- */
 
@@ -506,6 +539,7 @@ struct tdc_precheck_summary {
     uint64_t failing[2];           /* of those, with a failing slot */
     uint64_t skipped[2];           /* of the records */
     uint64_t unsupported;          /* calls of APIs without a reference */
+    uint64_t unreadable;           /* calls with a tensor file that exists and cannot be read */
     uint64_t slots, failed_slots;
     uint64_t resumed;     /* calls that an earlier run had done */
     const char *executor; /* that ran the calls; NULL: the tested side was recorded */

@@ -26,6 +26,7 @@ void tdc_arena_init(struct tdc_arena *arena, size_t limit)
     arena->limit = limit;
     arena->hint = 0;
     arena->refused = false;
+    arena->exhausted = false;
     size_t process = tdc_memory_limit();
     if (arena->limit > process)
         arena->limit = process;
@@ -45,7 +46,7 @@ void tdc_arena_free(struct tdc_arena *arena)
 
 void tdc_arena_reset(struct tdc_arena *arena)
 {
-    arena->refused = false;
+    arena->refused = arena->exhausted = false;
     struct tdc_arena_block *only = arena->blocks;
     if (only != NULL && only->older == NULL && only->size <= KEPT_MOST) {
         only->used = 0;
@@ -80,8 +81,10 @@ static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content
         __builtin_add_overflow(arena->used, whole, &used) || used > arena->limit)
         return NULL;
     struct tdc_arena_block *block = allocate(whole);
-    if (block == NULL)
+    if (block == NULL) {
+        arena->exhausted |= whole < TDC_ARENA_LARGE;
         return NULL;
+    }
     block->size = size;
     block->used = 0;
     block->older = arena->blocks;

@@ -16,11 +16,15 @@ struct tdc_arena_block;
 
 struct tdc_arena {
     struct tdc_arena_block *blocks;
-    size_t used;  /* bytes handed out and block heads */
-    size_t limit; /* bytes this arena may take in all */
-    size_t hint;  /* what one round took: the first block of the next has room for all of it */
-    bool refused; /* something was, since the start or the last reset */
+    size_t used;    /* bytes handed out and block heads */
+    size_t limit;   /* bytes this arena may take in all */
+    size_t hint;    /* what one round took: the first block of the next has room for all of it */
+    bool refused;   /* something was, since the start or the last reset */
+    bool exhausted; /* the system had no memory for a block of ordinary size */
 };
+
+/* A block of this size that the system refuses is too large; a smaller one ends the work. */
+#define TDC_ARENA_LARGE ((size_t)64 << 20)
 
 /* Reserves nothing yet. */
 void tdc_arena_init(struct tdc_arena *arena, size_t limit);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/error.h"
+#include "io/retry.h"
 
 _Static_assert(sizeof(size_t) >= sizeof(off_t), "a whole file must fit the address space");
 
@@ -15,10 +16,10 @@ tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_err
     *file = (struct tdc_file){.descriptor = -1};
     /* O_NONBLOCK: opening a pipe without a writer would wait for ever; files do not care. */
     const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int descriptor = open(path, flags | O_NOFOLLOW);
+    int descriptor = TDC_RETRY(open(path, flags | O_NOFOLLOW));
     if (descriptor < 0 && errno == ELOOP) {
         file->linked = true;
-        descriptor = open(path, flags);
+        descriptor = TDC_RETRY(open(path, flags));
     }
     if (descriptor < 0) {
         tdc_status status = errno == ENOENT || errno == ENOTDIR ? TDC_ERR_NOT_FOUND : TDC_ERR_READ;

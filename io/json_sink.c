@@ -1,5 +1,6 @@
 /*
- * json_sink.c - an array with one object a row, each on its own line (RFC 8259).
+ * json_sink.c - an array with one object a row, each on its own line (RFC 8259), alone or as a
+ * member of an object.
  *
  * Numbers are the shortest text that reads back the same; JSON has no word for the others, so they
  * are the strings "NaN", "Infinity" and "-Infinity".
@@ -86,18 +87,32 @@ static void put_string(struct tdc_byte_writer *writer, const char *text, size_t 
     tdc_putc(writer, '"');
 }
 
-static void add_key(struct tdc_text *keys, const char *name)
+void tdc_json_add_string(struct tdc_text *out, const char *text, size_t length)
 {
-    size_t length = strlen(name);
-    tdc_text_addc(keys, '"');
+    tdc_text_addc(out, '"');
     for (size_t at = 0; at < length;) {
         char room[ESCAPE_ROOM];
         const char *piece;
         size_t piece_length;
-        at += next_piece(name + at, length - at, room, &piece, &piece_length);
-        tdc_text_add(keys, piece, piece_length);
+        at += next_piece(text + at, length - at, room, &piece, &piece_length);
+        tdc_text_add(out, piece, piece_length);
     }
-    tdc_text_adds(keys, "\": ");
+    tdc_text_addc(out, '"');
+}
+
+void tdc_json_add_number(struct tdc_text *out, double value)
+{
+    char text[TDC_FLOAT_TEXT];
+    if (isfinite(value))
+        tdc_text_add(out, text, tdc_float_repr(value, text));
+    else
+        tdc_text_adds(out, isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+}
+
+static void add_key(struct tdc_text *keys, const char *name)
+{
+    tdc_json_add_string(keys, name, strlen(name));
+    tdc_text_adds(keys, ": ");
 }
 
 /* The shortest text that reads back as the same double; whole numbers without ".0", but a negative
@@ -180,6 +195,8 @@ static tdc_status json_begin(struct tdc_sink *sink, const struct tdc_sink_spec *
     }
     if (state->keys.failed)
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: the column names are too long", spec->path);
+    if (sink->object)
+        TDC_PUT_LITERAL(&sink->writer, "{\"rows\": ");
     TDC_PUT_LITERAL(&sink->writer, "[\n");
     return TDC_OK;
 }
@@ -188,7 +205,15 @@ static tdc_status json_end(struct tdc_sink *sink, struct tdc_error *error)
 {
     if (sink->rows != 0)
         tdc_putc(&sink->writer, '\n');
-    TDC_PUT_LITERAL(&sink->writer, "]\n");
+    tdc_putc(&sink->writer, ']');
+    if (sink->object) {
+        if (sink->tail != NULL) {
+            TDC_PUT_LITERAL(&sink->writer, ",\n");
+            tdc_put(&sink->writer, sink->tail, strlen(sink->tail));
+        }
+        tdc_putc(&sink->writer, '}');
+    }
+    tdc_putc(&sink->writer, '\n');
     return tdc_byte_writer_flush(&sink->writer) ? TDC_OK : tdc_sink_write_error(sink, error);
 }
 

@@ -51,6 +51,7 @@ tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *sp
     made->column_count = spec->column_count;
     made->sheet_rows = sheet_rows;
     made->escape_formulas = spec->escape_formulas;
+    made->object = spec->object;
     made->exclusive = spec->exclusive;
     tdc_status status = tdc_out_file_open(spec->path, &made->file, error);
     if (status == TDC_OK && !tdc_byte_writer_start(&made->writer, made->file.fd))
@@ -88,6 +89,11 @@ tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc
         return repeat_first(sink, error);
     sink->rows++;
     return TDC_OK;
+}
+
+void tdc_sink_tail(struct tdc_sink *sink, const char *members)
+{
+    sink->tail = members;
 }
 
 tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error)

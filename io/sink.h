@@ -34,6 +34,9 @@ struct tdc_sink_spec {
     bool escape_formulas;
     /* xlsx: store yellow as ARGB 00FFFF00, as the original tool does, not as FFFFFF00 */
     bool argb_yellow;
+    /* json: an object with the rows as its member "rows", and what tdc_sink_tail gives behind it;
+     * otherwise the file is the array of rows */
+    bool object;
 };
 
 /* Creates the file under a temporary name. The spec need not outlive the call. */
@@ -44,10 +47,19 @@ tdc_status tdc_sink_open(tdc_format format, const struct tdc_sink_spec *spec,
  * colour has a last member "colour". After a failure the sink only takes close or discard. */
 tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
                         struct tdc_error *error);
+/* json with spec.object: further members, `"name": value` with commas between; the text must live
+ * until the sink is closed. No effect on others. */
+void tdc_sink_tail(struct tdc_sink *sink, const char *members);
 /* Completes the file and gives it its name. Frees the sink in any case; on failure, also an earlier
  * one of a row, there is no file. */
 tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);
 /* Gives up: nothing is left behind. NULL is fine. */
 void tdc_sink_discard(struct tdc_sink *sink);
+
+struct tdc_text;
+/* A text in quotes as JSON has it. */
+void tdc_json_add_string(struct tdc_text *out, const char *text, size_t length);
+/* A number; NaN and infinities as the sink writes them. */
+void tdc_json_add_number(struct tdc_text *out, double value);
 
 #endif

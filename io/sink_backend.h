@@ -30,6 +30,8 @@ struct tdc_sink {
     size_t sheet_rows; /* a table of so many rows or more is split */
     uint64_t rows;     /* written so far */
     bool escape_formulas;
+    bool object;            /* json: rows are a member */
+    const char *tail;       /* json: the other members, NULL: none */
     bool exclusive;         /* do not replace a file */
     void *state;            /* of the backend */
     struct tdc_error first; /* the failure that ended it, TDC_OK while none */

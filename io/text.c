@@ -25,8 +25,7 @@ void tdc_text_clear(struct tdc_text *text)
         text->data[0] = '\0';
 }
 
-/* Makes room for more bytes and the terminator. */
-static bool reserve(struct tdc_text *text, size_t more)
+bool tdc_text_reserve(struct tdc_text *text, size_t more)
 {
     size_t need;
     if (text->failed || __builtin_add_overflow(text->length, more, &need) || need > text->limit ||
@@ -44,6 +43,7 @@ static bool reserve(struct tdc_text *text, size_t more)
         text->failed = true;
         return false;
     }
+    data[text->length] = '\0';
     text->data = data;
     text->capacity = capacity;
     return true;
@@ -51,7 +51,7 @@ static bool reserve(struct tdc_text *text, size_t more)
 
 bool tdc_text_add(struct tdc_text *text, const char *data, size_t length)
 {
-    if (!reserve(text, length))
+    if (!tdc_text_reserve(text, length))
         return false;
     if (length != 0)
         memcpy(text->data + text->length, data, length);
@@ -76,7 +76,7 @@ bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0 || !reserve(text, (size_t)length)) {
+    if (length < 0 || !tdc_text_reserve(text, (size_t)length)) {
         text->failed = true;
         return false;
     }

@@ -21,6 +21,8 @@ struct tdc_text {
 void tdc_text_init(struct tdc_text *text, size_t limit);
 void tdc_text_free(struct tdc_text *text);
 void tdc_text_clear(struct tdc_text *text);
+/* Room for so many more bytes: adding them cannot fail. */
+bool tdc_text_reserve(struct tdc_text *text, size_t more);
 bool tdc_text_add(struct tdc_text *text, const char *data, size_t length);
 bool tdc_text_adds(struct tdc_text *text, const char *terminated);
 bool tdc_text_addc(struct tdc_text *text, char c);

@@ -1,5 +1,6 @@
 #include "io/yaml_map.h"
 #include "io/error.h"
+#include "io/retry.h"
 #include "io/key_index.h"
 #include "io/utf8_step.h"
 
@@ -337,7 +338,7 @@ tdc_status tdc_yaml_load(const char *path, struct tdc_arena *arena, struct tdc_y
 {
     *root = NULL;
     /* without O_NONBLOCK a named pipe would hang here */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = TDC_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file < 0)
         return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
                               "%s", path);

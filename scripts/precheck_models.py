@@ -18,6 +18,7 @@ import csv
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--faults", type=int, default=10, help="faults planted per dump")
     parser.add_argument("--runs", help="runs.json of an earlier collection")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # planted faults are taken back
     with tempfile.TemporaryDirectory() as scratch:
         runs = options.runs
         if runs is None:

@@ -179,7 +179,7 @@ static int exit_code(const struct settings *settings, const struct tdc_task_list
         }
         tdc_table_summary(run->items[i].table, &summary);
         trouble |= summary.classes[TDC_ROW_ERROR] != 0;
-        different |= summary.classes[TDC_ROW_DIFFERENT] != 0;
+        different |= summary.classes[TDC_ROW_DIFFERENT] != 0 || summary.origins != 0;
         bool apart = !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
         different |= apart;
         if (tdc_summary_compared(&summary) || apart)

@@ -51,8 +51,16 @@ static bool open_standard_files(void)
 /* What a command printed may have met a full disk. */
 static int check_output(int code)
 {
-    int number = fflush(stdout) == 0 ? 0 : errno;
-    if (number == 0 && ferror(stdout) == 0)
+    bool failed = ferror(stdout) != 0;
+    int number = 0;
+    while (fflush(stdout) != 0) {
+        number = errno;
+        failed |= number != EINTR;
+        if (failed)
+            break;
+        clearerr(stdout);
+    }
+    if (!failed)
         return code;
     tdc_complain("the standard output cannot be written%s%s", number != 0 ? ": " : "",
                  number != 0 ? strerror(number) : "");

@@ -96,31 +96,37 @@ static bool take_option(struct settings *settings, int option)
     }
 }
 
-static void print_pair(const struct showing *showing, tdc_match *match, size_t pair, size_t npu,
+/* False when out of memory. */
+static bool print_pair(const struct showing *showing, tdc_match *match, size_t pair, size_t npu,
                        size_t bench)
 {
+    const char *reason = tdc_match_reason(match, pair);
+    if (reason == NULL)
+        return false;
     tdc_show(stdout, npu != TDC_NO_RECORD ? tdc_dump_record_name(showing->npu, npu) : "-");
     putchar('\t');
     tdc_show(stdout, bench != TDC_NO_RECORD ? tdc_dump_record_name(showing->bench, bench) : "-");
     putchar('\t');
-    tdc_show(stdout, tdc_match_reason(match, pair));
+    tdc_show(stdout, reason);
     putchar('\n');
+    return true;
 }
 
-/* Prints the pairs; the number of rows without a partner. */
-static size_t print_pairs(const struct showing *showing, tdc_match *match)
+/* Prints the pairs; *lonely is the number of rows without a partner. */
+static bool print_pairs(const struct showing *showing, tdc_match *match, size_t *lonely)
 {
     const struct settings *settings = showing->settings;
-    size_t lonely = 0;
+    *lonely = 0;
     for (size_t i = 0; i < tdc_match_pairs(match); i++) {
         size_t npu, bench;
         tdc_match_pair(match, i, &npu, &bench);
         bool paired = npu != TDC_NO_RECORD && bench != TDC_NO_RECORD;
-        lonely += !paired;
-        if (!settings->suggest && !(paired && settings->unmatched))
-            print_pair(showing, match, i, npu, bench);
+        *lonely += !paired;
+        if (!settings->suggest && !(paired && settings->unmatched) &&
+            !print_pair(showing, match, i, npu, bench))
+            return false;
     }
-    return lonely;
+    return true;
 }
 
 static tdc_status suggest(struct showing *showing, tdc_match *match, struct tdc_error *error)
@@ -142,7 +148,12 @@ static tdc_status show(struct showing *showing, struct tdc_error *error)
         tdc_match_new(showing->npu, showing->bench, &settings->options, &match, error);
     if (status != TDC_OK)
         return status;
-    size_t lonely = print_pairs(showing, match);
+    size_t lonely;
+    if (!print_pairs(showing, match, &lonely)) {
+        tdc_match_free(match);
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return error->status = TDC_ERR_MEMORY;
+    }
     showing->lonely += lonely;
     showing->rows += tdc_match_pairs(match);
     fprintf(stderr, "tdcmp: matched by %s: %zu rows, %zu without a partner\n",

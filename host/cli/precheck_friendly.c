@@ -210,8 +210,10 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
     tdc_precheck *precheck;
     char *output;
     if (asprintf(&output, "%s%s%s", settings->output, place->folder[0] != '\0' ? "/" : "",
-                 place->folder) < 0)
+                 place->folder) < 0) {
+        tdc_complain("out of memory");
         return TDC_EXIT_TROUBLE;
+    }
     options->output = output;
     tdc_status status = tdc_precheck_open(place->path, options, &precheck, &error);
     if (status == TDC_OK) {
@@ -239,6 +241,9 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
             tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
                          "to compare",
                          place->path, (unsigned long long)summary.calls);
+        else if (summary.unreadable != 0)
+            tdc_complain("%s: tensor files of %llu calls cannot be read", place->path,
+                         (unsigned long long)summary.unreadable);
         else
             code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
     }

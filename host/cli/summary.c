@@ -28,6 +28,8 @@ static void add_up(struct tdc_summary *total, const struct tdc_summary *part)
 {
     total->rows += part->rows;
     total->bytes += part->bytes;
+    total->origins += part->origins;
+    total->entering += part->entering;
     total->seconds = part->seconds; /* of the whole run, the same for all */
     for (int i = 0; i < TDC_ROW_CLASSES; i++)
         total->classes[i] += part->classes[i];
@@ -35,35 +37,59 @@ static void add_up(struct tdc_summary *total, const struct tdc_summary *part)
         total->coloured[i] += part->coloured[i];
 }
 
-static void print_counts(const char *label, const struct tdc_summary *summary)
+/* The classes a rule set knows, in the order they are shown. */
+struct count_column {
+    tdc_row_class row_class;
+    const char *title;
+};
+
+static const struct count_column level_columns[] = {
+    {TDC_ROW_IDENTICAL, "identical"}, {TDC_ROW_ROUNDING, "rounding"},   {TDC_ROW_CLOSE, "close"},
+    {TDC_ROW_DIFFERENT, "different"}, {TDC_ROW_UNMATCHED, "unmatched"}, {TDC_ROW_ERROR, "errors"},
+    {TDC_ROW_NONE, "no data"},        {TDC_ROW_CLASSES, NULL},
+};
+
+static const struct count_column plain_columns[] = {
+    {TDC_ROW_SAME, "same"},    {TDC_ROW_DIFFERENT, "different"}, {TDC_ROW_UNMATCHED, "unmatched"},
+    {TDC_ROW_ERROR, "errors"}, {TDC_ROW_NONE, "no data"},        {TDC_ROW_CLASSES, NULL},
+};
+
+static const struct count_column *columns_of(const struct tdc_run_request *request)
 {
-    printf("%-18s %10llu %10llu %10llu %10llu %8llu %8llu\n", label,
-           (unsigned long long)summary->rows, (unsigned long long)summary->classes[TDC_ROW_SAME],
-           (unsigned long long)summary->classes[TDC_ROW_DIFFERENT],
-           (unsigned long long)summary->classes[TDC_ROW_UNMATCHED],
-           (unsigned long long)summary->classes[TDC_ROW_ERROR],
-           (unsigned long long)summary->classes[TDC_ROW_NONE]);
+    return request->options.rules == TDC_RULES_COMPAT ? plain_columns : level_columns;
 }
 
-static void print_table(const struct tdc_run *run, struct tdc_summary *total)
+static void print_counts(const struct count_column *columns, const char *label,
+                         const struct tdc_summary *summary)
 {
-    printf("%-18s %10s %10s %10s %10s %8s %8s\n", "", "rows", "same", "different", "unmatched",
-           "errors", "no data");
+    printf("%-12s %7llu", label, (unsigned long long)summary->rows);
+    for (; columns->title != NULL; columns++)
+        printf(" %9llu", (unsigned long long)summary->classes[columns->row_class]);
+    printf("\n");
+}
+
+static void print_table(const struct tdc_run *run, const struct count_column *columns,
+                        struct tdc_summary *total)
+{
+    printf("%-12s %7s", "", "rows");
+    for (const struct count_column *column = columns; column->title != NULL; column++)
+        printf(" %9s", column->title);
+    printf("\n");
     for (size_t i = 0; i < run->count; i++) {
         const struct tdc_run_item *item = &run->items[i];
         char label[128];
         if (item->table == NULL) {
-            printf("%-18s not compared: %s\n", label_of(item->task, label),
+            printf("%-12s not compared: %s\n", label_of(item->task, label),
                    tdc_shown(item->error.message));
             continue;
         }
         struct tdc_summary summary;
         tdc_table_summary(item->table, &summary);
         add_up(total, &summary);
-        print_counts(label_of(item->task, label), &summary);
+        print_counts(columns, label_of(item->task, label), &summary);
     }
     if (run->count > 1)
-        print_counts("total", total);
+        print_counts(columns, "total", total);
 }
 
 /* Name of the row: the NPU's, or the bench's where there is no NPU record. */
@@ -129,12 +155,80 @@ static void print_methods(const struct tdc_run *run)
     }
 }
 
+static void print_origin(const struct tdc_run *run, const struct tdc_run_item *item,
+                         const struct tdc_origin *origin)
+{
+    static const char *const words[] = {
+        [TDC_ORIGIN_OPERATOR] = "the inputs of the call do not explain it",
+        [TDC_ORIGIN_ENTRY] = "no recorded call has produced it",
+        [TDC_ORIGIN_ARGUMENT] = "an argument of the call",
+        [TDC_ORIGIN_RANDOM] = "random state differs: fix the seed, what follows is not comparable",
+    };
+    print_row(run, item, origin->row);
+    printf("          %s: %s", tdc_origin_text(origin->kind), words[origin->kind]);
+    if (origin->kind != TDC_ORIGIN_ARGUMENT)
+        printf("\n          relative distance %.3g, worst element %.3g of the largest",
+               origin->distance, origin->worst);
+    if (origin->kind == TDC_ORIGIN_OPERATOR)
+        printf(" (inputs %.3g, %.3g)", origin->input_distance, origin->input_worst);
+    printf("\n");
+}
+
+/* Origins of one direction, and whether sure ones or those that may be consequences. */
+static size_t print_origins_of(const struct tdc_run *run, bool backward, bool consequence,
+                               size_t most)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_item *item = &run->items[i];
+        size_t count = item->table != NULL ? tdc_table_origins(item->table) : 0;
+        for (size_t k = 0; k < count && shown < most; k++) {
+            struct tdc_origin origin = tdc_table_origin(item->table, k);
+            if (origin.backward != backward || origin.consequence != consequence)
+                continue;
+            print_origin(run, item, &origin);
+            shown++;
+        }
+    }
+    return shown;
+}
+
+/* Where differences begin: forward before backward. */
+static void print_origins(const struct tdc_run *run, uint64_t all)
+{
+    const size_t most = 10, most_consequences = 3;
+    if (all == 0)
+        return;
+    printf("\n%sFirst differences%s (where they begin, in network order):\n", paint("\x1b[31m"),
+           paint("\x1b[0m"));
+    size_t shown = print_origins_of(run, false, false, most);
+    shown += print_origins_of(run, true, false, most - shown);
+    if (shown < most_consequences) {
+        shown += print_origins_of(run, false, true, most_consequences - shown);
+        shown += print_origins_of(run, true, true, most_consequences - shown);
+    }
+    if (shown < all)
+        printf("  and %llu more, consequences of these perhaps\n",
+               (unsigned long long)(all - shown));
+}
+
 void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_run *run)
 {
     struct tdc_summary total = {0};
-    print_table(run, &total);
-    print_first(run, TDC_ROW_DIFFERENT, "First differences, in network order", "\x1b[31m",
-                total.classes[TDC_ROW_DIFFERENT], 10);
+    print_table(run, columns_of(request), &total);
+    if (total.classes[TDC_ROW_SHOWN] != 0)
+        printf("%llu rows are shown and not judged\n",
+               (unsigned long long)total.classes[TDC_ROW_SHOWN]);
+    if (total.entering != 0)
+        printf("%llu parameters or inputs of the two runs are not identical\n",
+               (unsigned long long)total.entering);
+    print_origins(run, total.origins);
+    if (total.origins == 0)
+        print_first(run, TDC_ROW_DIFFERENT,
+                    request->options.rules == TDC_RULES_COMPAT
+                        ? "First differences, in network order"
+                        : "First differences, grown from smaller ones",
+                    "\x1b[31m", total.classes[TDC_ROW_DIFFERENT], 10);
     print_first(run, TDC_ROW_ERROR, "Could not be compared", "\x1b[33m",
                 total.classes[TDC_ROW_ERROR], 5);
     print_first(run, TDC_ROW_UNMATCHED, "Without a partner", "\x1b[33m",

@@ -17,11 +17,15 @@ const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *
         return NULL;
     }
     tdc_text_clear(path);
+    if (strlen(folder) + strlen(name) > path->limit / 2) {
+        tdc_fail(error, TDC_ERR_NOT_FOUND, "%.200s: a name that long no file has", name);
+        return NULL;
+    }
     tdc_text_adds(path, folder);
     tdc_text_addc(path, '/');
     tdc_text_adds(path, name);
     if (path->failed) {
-        tdc_fail(error, TDC_ERR_MEMORY, "%.200s: name too long or out of memory", name);
+        tdc_fail(error, TDC_ERR_MEMORY, "%.200s: out of memory", name);
         return NULL;
     }
     return tdc_text_get(path);

@@ -8,11 +8,16 @@
 #include "io/out_file.h"
 #include "io/utf8_step.h"
 
-static const char *advice_for(const char *name)
+static const char *advice_for(const char *name, tdc_origin_kind origin)
 {
     static const char *const random_calls[] = {"conv2d",   "conv3d",     "matmul",
                                                "nll_loss", "layer_norm", "lstm"};
     bool forward = strstr(name, "forward") != NULL;
+    if (origin == TDC_ORIGIN_RANDOM)
+        return "This operator is random and its state differs between the runs: fix the seed "
+               "(seed_all(mode=True)) or set its probability to 0 and dump again.";
+    if (origin == TDC_ORIGIN_ARGUMENT)
+        return "An argument of this call differs between the runs: check the configuration.";
     if (strstr(name, "input") != NULL)
         return forward ? "1. Analyze the model to view the input source.\n"
                          "2. Check whether an inplace API causes the output result to overwrite "
@@ -35,15 +40,10 @@ static bool suspicious(const struct tdc_table *table, const struct tdc_row *row)
 {
     if (row->npu == TDC_UNPAIRED)
         return false;
-    switch (table->mode) {
-    case TDC_MODE_TENSOR:
-        return row->verdict == TDC_VERDICT_NO;
-    case TDC_MODE_STATISTICS:
-        return row->verdict == TDC_VERDICT_WARNING;
-    case TDC_MODE_DIGEST:
-        return row->verdict == TDC_VERDICT_DIFFERENT;
-    }
-    return false;
+    /* with origins known a consequence is no suspect */
+    if (table->origins != NULL && tdc_table_origins(table) != 0)
+        return row->origin != TDC_ORIGIN_NONE;
+    return row->row_class == TDC_ROW_DIFFERENT;
 }
 
 const char *tdc_advice_text(tdc_table *table)
@@ -59,7 +59,8 @@ const char *tdc_advice_text(tdc_table *table)
         const char *name = tdc_row_npu(table, &table->rows[row])->name;
         tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: ", row);
         tdc_utf8_add(&text, name, strlen(name));
-        tdc_text_addf(&text, "\nExpert Advice: %s\n", advice_for(name));
+        tdc_text_addf(&text, "\nExpert Advice: %s\n",
+                      advice_for(name, (tdc_origin_kind)table->rows[row].origin));
     } else {
         tdc_text_adds(&text, "Line: NA\nSuspect Nodes: NA\nExpert Advice: All data in comparison "
                              "result meets the accuracy requirements.\n");

@@ -29,6 +29,8 @@ enum column_id {
     STACK,
     DATA_NAME,
     /* extended rules */
+    DISTANCE,
+    WORST,
     MEAN_ABS,
     RMSE,
     BELOW_1,
@@ -66,6 +68,11 @@ static const struct tdc_column tensor_values[] = {
     {VALUE + TDC_MAX_REL, "MaxRelativeErr", 14},
     {VALUE + TDC_ONE_THOUSANDTH, "One Thousandth Err Ratio", 14},
     {VALUE + TDC_FIVE_THOUSANDTHS, "Five Thousandths Err Ratio", 14},
+};
+
+static const struct tdc_column distances[] = {
+    {DISTANCE, "Relative Distance", 14},
+    {WORST, "Worst To Largest", 14},
 };
 
 static const struct tdc_column tensor_extras[] = {
@@ -136,6 +143,8 @@ void tdc_columns_choose(struct tdc_table *table)
         ADD(table, digests);
         break;
     }
+    if (table->rules->extended)
+        ADD(table, distances);
     add_columns(table, &consistent, 1);
     add_columns(table, table->mode == TDC_MODE_TENSOR ? &accuracy : &result, 1);
     if (table->mode != TDC_MODE_DIGEST || table->rules->extended)
@@ -385,6 +394,16 @@ static void put_extra(struct filling *fill, enum column_id id)
         put_number(fill, numbers[id - MEAN_ABS]);
 }
 
+static void put_distance(struct filling *fill, enum column_id id)
+{
+    uint8_t row_class = fill->row->row_class;
+    if (row_class == TDC_ROW_NONE || row_class == TDC_ROW_UNMATCHED || row_class == TDC_ROW_ERROR ||
+        fill->npu == NULL || fill->bench == NULL || fill->npu->scalar)
+        put_text(fill, "");
+    else
+        put_number(fill, id == DISTANCE ? fill->row->r : fill->row->s);
+}
+
 static void put_named(struct filling *fill, enum column_id id)
 {
     const struct tdc_record *record = id % 2 == NPU_NAME % 2 ? fill->npu : fill->bench;
@@ -436,8 +455,12 @@ static void fill_cell(struct filling *fill, enum column_id id)
     case CONSISTENT:
         put_bool(fill, strcmp(tdc_requires_grad(fill->npu), tdc_requires_grad(fill->bench)) == 0);
         break;
+    case DISTANCE:
+    case WORST:
+        put_distance(fill, id);
+        break;
     case VERDICT:
-        put_text(fill, fill->table->rules->verdict_text((enum tdc_verdict)fill->row->verdict));
+        put_text(fill, fill->table->rules->verdict_text(fill->row));
         break;
     case MESSAGE:
         put_text(fill, fill->row->message);

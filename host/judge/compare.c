@@ -25,6 +25,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
+        .scene = tdc_calls_scene(table, row),
     };
 }
 
@@ -67,6 +68,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
         tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
                       message.length != 0 ? " " : "");
+    /* a row that lacks something for want of memory would pass for a finding */
+    if (message.failed || (outcome != NULL && outcome->error.status == TDC_ERR_MEMORY))
+        atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
     atomic_store(&row->judged, true);
@@ -270,7 +274,8 @@ static void colour_table(struct tdc_table *table)
     tdc_highlighter_init(&highlighter, table);
     for (size_t start = 0; start < table->row_count;) {
         size_t end = tdc_highlighter_block(&highlighter, start);
-        tdc_highlighter_run(&highlighter, start, end);
+        if (!tdc_highlighter_run(&highlighter, start, end))
+            break; /* out of memory: check_tables tells */
         start = end;
     }
     tdc_highlighter_free(&highlighter);
@@ -280,7 +285,7 @@ static tdc_status check_tables(tdc_table *const *tables, size_t count, struct td
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load(&tables[i]->failed))
-            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for messages");
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     return TDC_OK;
 }
 

@@ -1,9 +1,9 @@
 /* compat.c - the rule set that reproduces msprobe. */
 #include "host/judge/compat.h"
 
-static const char *verdict_text(enum tdc_verdict verdict)
+static const char *verdict_text(const struct tdc_row *row)
 {
-    switch (verdict) {
+    switch ((enum tdc_verdict)row->verdict) {
     case TDC_VERDICT_EMPTY:
         return "";
     case TDC_VERDICT_YES:
@@ -11,7 +11,6 @@ static const char *verdict_text(enum tdc_verdict verdict)
     case TDC_VERDICT_NO:
         return "No";
     case TDC_VERDICT_NONE:
-    case TDC_VERDICT_ERROR:
         return "None";
     case TDC_VERDICT_UNMATCHED:
         return "Unmatched";

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/judge/origins.h"
 #include "host/judge/shade.h"
 #include "host/judge/table.h"
 
@@ -101,7 +102,7 @@ static void shade_one(struct tdc_table *table, const struct block *block, size_t
     tdc_text_clear(&reasons->yellow);
     reasons->colour = TDC_COLOUR_NONE;
     rules->row(table->mode, &self, reasons);
-    if (index >= block->inputs_end && index < block->outputs_end) {
+    if (rules->pair != NULL && index >= block->inputs_end && index < block->outputs_end) {
         for (size_t i = block->start; i < block->inputs_end; i++) {
             struct tdc_shade_row input = shade_row(table, i);
             rules->pair(table->mode, &input, &self, reasons);
@@ -128,10 +129,11 @@ void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table 
     highlighter->reasons.once = !table->rules->highlight->repeat_reasons;
     tdc_text_init(&highlighter->reasons.red, REASONS_LIMIT);
     tdc_text_init(&highlighter->reasons.yellow, REASONS_LIMIT);
-    /* Single points have no inputs and outputs; md5 tables nothing to measure. */
-    highlighter->colours = table->highlight && (table->rules->extended || table->highlight_cells) &&
-                           table->mode != TDC_MODE_DIGEST &&
-                           table->match->npu->kind != TDC_DEBUG_JSON;
+    /* msprobe: single points have no inputs and outputs, md5 tables nothing to measure */
+    highlighter->colours =
+        table->highlight &&
+        (table->rules->extended || (table->highlight_cells && table->mode != TDC_MODE_DIGEST &&
+                                    table->match->npu->kind != TDC_DEBUG_JSON));
 }
 
 void tdc_highlighter_free(struct tdc_highlighter *highlighter)
@@ -142,20 +144,26 @@ void tdc_highlighter_free(struct tdc_highlighter *highlighter)
 
 size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start)
 {
+    const struct tdc_table *table = highlighter->table;
+    if (table->origins != NULL)
+        return table->calls.calls[table->rows[start].call].end;
     /* rows of the bench side alone follow at the end and form no block */
-    if (!highlighter->colours || entry_name(highlighter->table, start) == NULL)
+    if (!highlighter->colours || entry_name(table, start) == NULL)
         return start + 1;
-    return find_block(highlighter->table, start).end;
+    return find_block(table, start).end;
 }
 
-void tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end)
+bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end)
 {
     struct tdc_table *table = highlighter->table;
+    if (table->origins != NULL && !tdc_origins_take(table, start, end))
+        return false;
     if (!highlighter->colours)
-        return;
+        return true;
     struct block block = {start, start + 1, start + 1, start + 1};
-    if (entry_name(table, start) != NULL)
+    if (table->rules->highlight->pair != NULL && entry_name(table, start) != NULL)
         block = find_block(table, start);
     for (size_t at = start; at < end; at++)
         shade_one(table, &block, at, &highlighter->reasons);
+    return true;
 }

@@ -40,14 +40,13 @@ enum {
     TDC_ROW_VALUES = 2 * TDC_STATISTICS
 };
 
-/* The verdict column; which text stands for it depends on mode and rules. */
+/* The verdict column of the compat rules; that of the sound rules is the class of the row. */
 enum tdc_verdict {
     TDC_VERDICT_EMPTY, /* statistics: nothing suspicious */
     TDC_VERDICT_YES,
     TDC_VERDICT_NO,
     TDC_VERDICT_NONE,
     TDC_VERDICT_UNMATCHED,
-    TDC_VERDICT_ERROR,
     TDC_VERDICT_WARNING,
     TDC_VERDICT_PASS,
     TDC_VERDICT_DIFFERENT,
@@ -57,9 +56,14 @@ enum tdc_verdict {
 struct tdc_row {
     uint32_t npu, bench; /* records; TDC_UNPAIRED where there is none */
     uint8_t row_class;   /* tdc_row_class */
-    uint8_t verdict;     /* enum tdc_verdict */
+    uint8_t verdict;     /* enum tdc_verdict; compat rules only */
     uint8_t colour;      /* tdc_colour */
-    atomic_bool judged;  /* all of this is final but the colour: a writer may take the row */
+    atomic_bool judged;  /* all of this is final but colour and origin: a writer may take it */
+    uint32_t call;       /* of table->calls; sound rules only */
+    uint8_t origin;      /* tdc_origin_kind; sound rules only */
+    bool enters;         /* a parameter or input of the run that is not identical */
+    bool excused;        /* the distance is large and says nothing: a mask, noise around zero */
+    double r, s;         /* relative distance, worst element; sound rules only */
     const char *message; /* Err_message, never NULL; kept by the table */
     struct tdc_value values[TDC_ROW_VALUES];
 };

@@ -8,6 +8,7 @@
 #define TDC_HOST_RULES_H
 
 #include "host/engine/engine.h"
+#include "host/judge/calls.h"
 #include "host/judge/row.h"
 #include "io/text.h"
 
@@ -25,6 +26,7 @@ struct tdc_case {
     const char *n_file, *b_file;
     /* of the NPU and of the bench side, by statistic; NULL: any number may stand in any column */
     const struct tdc_stat_column (*stat_columns)[TDC_STATISTICS];
+    struct tdc_scene scene; /* of the sound rules */
 };
 
 struct tdc_table;
@@ -57,7 +59,7 @@ struct tdc_rules {
     const struct tdc_highlight_rules *highlight;
 
     /* Text of a verdict. */
-    const char *(*verdict_text)(enum tdc_verdict verdict);
+    const char *(*verdict_text)(const struct tdc_row *row);
 };
 
 extern const struct tdc_rules tdc_rules_compat, tdc_rules_sound;
@@ -86,6 +88,7 @@ void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *
 struct tdc_highlight_rules {
     bool repeat_reasons;
     void (*row)(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons);
+    /* an output with each input; NULL: rows are coloured alone */
     void (*pair)(tdc_mode mode, const struct tdc_shade_row *input,
                  const struct tdc_shade_row *output, struct tdc_reasons *reasons);
     /* after the pairs */

@@ -12,12 +12,20 @@ void tdc_sound_say(struct tdc_text *message, const char *text);
 bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
                          struct tdc_text *message);
 
+/* What is said of every judged row at the end: parameters and inputs of a run that differ. */
+void tdc_sound_finish(const struct tdc_case *row_case, struct tdc_row *row,
+                      struct tdc_text *message);
+
+/* Equal numbers, texts, booleans. */
+bool tdc_stat_same(const struct tdc_record *npu, const struct tdc_record *bench,
+                   enum tdc_statistic which);
+
 /* The difference of a number of two records, rounded once: integers of any size are not rounded
  * before. False when one of them is no number. */
 bool tdc_stat_difference(const struct tdc_record *npu, const struct tdc_record *bench,
                          enum tdc_statistic which, double *difference);
 
-/* Items that are not tensors: equal or not. */
+/* Items that are not tensors. */
 void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
                       struct tdc_text *message);
 

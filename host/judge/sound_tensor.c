@@ -2,12 +2,14 @@
  * sound_tensor.c - real data, judged soundly.
  *
  * Relative errors are in float64 with 0/0 = 0 and x/0 = 1. NaN and infinities are counted on both
- * sides; where the two sides disagree about them (sign of infinity included) the row fails, and the
- * metrics cover the finite pairs. Nothing is rounded.
+ * sides; where the two sides disagree about them (sign of infinity included) the row is different,
+ * and the metrics cover the finite pairs. Nothing is rounded. Level: level.h.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "host/judge/level.h"
 #include "host/judge/sound.h"
 
 static void set_all(struct tdc_row *row, enum tdc_value_form form)
@@ -59,30 +61,56 @@ static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extr
             (double)(sums->below[2 + i] + sums->nonfinite_equal) / (double)sums->count;
 }
 
-/* Whether the numbers are within tolerance; says which limit was passed. */
-static bool reached(const struct tdc_row *row, const struct tdc_pair_sums *sums,
-                    struct tdc_text *message)
+/* Value of the reference's element with the largest error, complex numbers by their modulus. */
+static double element_size(uint8_t dtype, const struct tdc_element *element)
 {
-    double m = sums->abs_max, c = row->values[TDC_COSINE].number;
-    const char *reason = NULL;
-    if (row->values[TDC_COSINE].form == TDC_VALUE_NUMBER) {
-        if (c < 0.9)
-            reason = "Cosine below 0.9.";
-        else if (c < 0.99 && m > 0.001)
-            reason = "Cosine below 0.99 and MaxAbsErr above 0.001.";
-    } else if (m > 0.001 && sums->rel_max > 0.01) {
-        /* no direction to compare: one element, or one side all zero */
-        reason = "MaxAbsErr above 0.001 and MaxRelativeErr above 0.01.";
-    }
-    if (reason == NULL && m > 1)
-        reason = "MaxAbsErr above 1.";
-    if (reason != NULL)
-        tdc_sound_say(message, reason);
-    return reason == NULL;
+    double imaginary, real = tdc_element_value((tdc_dtype)dtype, element->bytes, &imaginary);
+    return hypot(real, imaginary);
 }
 
-static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, struct tdc_extra *extra,
-                    struct tdc_text *message)
+static double stat_or_nan(const struct tdc_record *record, enum tdc_statistic which)
+{
+    double number;
+    return tdc_stat_number(record, which, &number) ? number : (double)NAN;
+}
+
+static struct tdc_measure measure_of(const struct tdc_case *row_case,
+                                     const struct tdc_outcome *outcome,
+                                     const struct tdc_extra *extra, bool apart)
+{
+    const struct tdc_pair_sums *sums = &outcome->sums;
+    struct tdc_measure m = {
+        .n_rms = sums->finite != 0 ? sqrt(sums->nn / (double)sums->finite) : 0,
+        .b_rms = sums->finite != 0 ? sqrt(sums->bb / (double)sums->finite) : 0,
+        .d_rms = extra->rmse,
+        .b_max = stat_or_nan(row_case->bench, TDC_MAX),
+        .b_min = stat_or_nan(row_case->bench, TDC_MIN),
+        .n_min = stat_or_nan(row_case->npu, TDC_MIN),
+        .half = outcome->n_dtype == TDC_F16 || outcome->b_dtype == TDC_F16,
+        .apart = apart,
+    };
+    if (apart) {
+        m.r = m.s = HUGE_VAL;
+        return m;
+    }
+    if (sums->finite == 0 || sums->abs_max <= 0)
+        return m;
+    /* The largest magnitude of the reference is in its record; the record may lack it, or hold an
+     * infinity that both sides have. */
+    double most = fmax(m.b_rms, element_size(extra->b_dtype, &extra->abs_b));
+    if (isfinite(m.b_max) && isfinite(m.b_min))
+        most = fmax(most, fmax(fabs(m.b_max), fabs(m.b_min)));
+    m.s = fmax(tdc_ratio(sums->abs_max, most), DBL_MIN);
+    /* where squares under- or overflow single elements speak for all */
+    if (!(sums->bb > 0) || !isfinite(sums->bb) || !isfinite(sums->dd))
+        m.r = most == 0 ? HUGE_VAL : sums->rel_max;
+    else
+        m.r = sums->dd > 0 ? tdc_ratio(sqrt(sums->dd), sqrt(sums->bb)) : m.s;
+    return m;
+}
+
+static void compute(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                    struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message)
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
     double count = (double)sums->count;
@@ -98,9 +126,8 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row, stru
         tdc_value_number((double)(sums->below[1] + sums->nonfinite_equal) / count);
     if (apart)
         tdc_sound_say(message, "The Position of inf or nan in NPU and bench Tensor do not match.");
-    bool good = !apart && reached(row, sums, message);
-    row->verdict = good ? TDC_VERDICT_YES : TDC_VERDICT_NO;
-    row->row_class = good ? TDC_ROW_SAME : TDC_ROW_DIFFERENT;
+    struct tdc_measure measure = measure_of(row_case, outcome, extra, apart);
+    tdc_level_judge(&row_case->scene, &measure, row, message);
 }
 
 static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
@@ -108,18 +135,16 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
 {
     switch (outcome->code) {
     case TDC_OUTCOME_COMPARED:
-        compute(outcome, row, extra, message);
+        compute(row_case, outcome, row, extra, message);
         break;
     case TDC_OUTCOME_UNREADABLE:
         tdc_sound_say(message, outcome->error.message);
-        row->verdict = TDC_VERDICT_ERROR;
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_NOT_NUMBERS:
         tdc_sound_say(message, "Data is unreadable.");
         if (outcome->error.message[0] != '\0')
             tdc_sound_say(message, outcome->error.message);
-        row->verdict = TDC_VERDICT_ERROR;
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_EMPTY:
@@ -128,7 +153,6 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
     case TDC_OUTCOME_SHAPES_DIFFER:
         set_all(row, TDC_VALUE_SHAPE);
         tdc_sound_say(message, "Shape of NPU and bench Tensor do not match. Skipped.");
-        row->verdict = TDC_VERDICT_UNMATCHED;
         row->row_class = TDC_ROW_UNMATCHED;
         break;
     }
@@ -138,7 +162,6 @@ void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome 
                       struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message)
 {
     set_all(row, TDC_VALUE_UNSUPPORTED);
-    row->verdict = TDC_VERDICT_NONE;
     row->row_class = TDC_ROW_NONE;
     if (tdc_sound_structure(row_case, row, message)) {
         if (row_case->npu != NULL && row_case->bench != NULL)
@@ -147,8 +170,8 @@ void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome 
         judge_outcome(row_case, outcome, row, extra, message);
     } else if (row_case->npu->scalar) {
         tdc_sound_scalar(row_case, row, message);
-        row->verdict = row->row_class == TDC_ROW_SAME ? TDC_VERDICT_YES : TDC_VERDICT_NO;
     } else {
         tdc_sound_no_file(row_case, row, message);
     }
+    tdc_sound_finish(row_case, row, message);
 }

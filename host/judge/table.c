@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/judge/columns.h"
+#include "host/judge/origins.h"
 #include "host/judge/sound.h"
 #include "io/error.h"
 #include "io/sink.h"
@@ -12,6 +13,7 @@
 #define MESSAGES_LIMIT ((size_t)16 << 30)
 #define MESSAGE_LIMIT  ((size_t)1 << 20)
 #define ROW_LIMIT      ((size_t)1 << 28)
+#define WORST_ROOM     ((size_t)1 << 12) /* more than its few numbers take */
 
 void tdc_options_init(struct tdc_options *options, tdc_rules_id rules)
 {
@@ -86,6 +88,10 @@ static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error
         table->rows[i].bench = match->pairs[i].bench;
         table->rows[i].message = "";
     }
+    if (table->rules->extended) {
+        if (!tdc_calls_make(table) || (table->origins = tdc_origins_new(table)) == NULL)
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
+    }
     if (table->rules->last_pair_wins && table->mode == TDC_MODE_TENSOR && !find_sources(table))
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     return TDC_OK;
@@ -139,6 +145,8 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
     tdc_status status = allocate_rows(made, error);
+    if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK && stack_json != NULL)
         status = load_stacks(made, stack_json, error);
     if (status != TDC_OK) {
@@ -164,6 +172,8 @@ void tdc_table_free(tdc_table *table)
     free(table->rows);
     free(table->sources);
     free(table->extras);
+    free(table->calls.calls);
+    tdc_origins_free(table->origins);
     free(table->advice);
     free(table);
 }
@@ -226,5 +236,7 @@ void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
         summary->tensors += !record->scalar && judged((tdc_row_class)row->row_class);
         summary->no_data +=
             !record->scalar && row->row_class == TDC_ROW_NONE && !tdc_shape_is_empty(record->shape);
+        summary->entering += row->enters;
     }
+    summary->origins = tdc_table_origins(table);
 }

@@ -20,8 +20,10 @@ struct tdc_table {
 
     struct tdc_row *rows;
     size_t row_count;
-    uint32_t *sources;        /* row whose files a row is compared with; NULL: each its own */
-    struct tdc_extra *extras; /* by row; tensor mode of extended rules only */
+    uint32_t *sources;           /* row whose files a row is compared with; NULL: each its own */
+    struct tdc_extra *extras;    /* by row; tensor mode of extended rules only */
+    struct tdc_calls calls;      /* of extended rules only */
+    struct tdc_origins *origins; /* found so far; of extended rules only */
     struct tdc_stacks *stacks;
     struct tdc_stat_column stat_columns[2][TDC_STATISTICS]; /* of the rules' survey */
 
@@ -64,7 +66,7 @@ static inline const struct tdc_record *tdc_row_bench(const struct tdc_table *tab
 /* Chooses the columns of the table. */
 void tdc_columns_choose(struct tdc_table *table);
 
-/* Finding colours block by block; rows of a block must be judged. */
+/* Finding origins and colours block by block; rows of a block must be judged. */
 struct tdc_highlighter {
     struct tdc_table *table;
     struct tdc_reasons reasons;
@@ -74,8 +76,9 @@ void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table 
 void tdc_highlighter_free(struct tdc_highlighter *highlighter);
 /* The row behind the block that starts at `start`. */
 size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start);
-/* Colours the rows [start, end) of a block and adds the reasons to their messages. */
-void tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end);
+/* Finds the origins and colours among the rows [start, end) of a block and adds the reasons to
+ * their messages. False when the run was given up or memory is out (table->failed). */
+bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end);
 
 /* Waits until a row is judged; false when the run was given up. */
 bool tdc_table_await(struct tdc_table *table, size_t row);

@@ -76,7 +76,7 @@ const char *tdc_table_worst(tdc_table *table, size_t row)
     tdc_text_clear(out);
     if (npu == NULL || bench == NULL || held->row_class == TDC_ROW_ERROR ||
         held->row_class == TDC_ROW_UNMATCHED) {
-        tdc_text_adds(out, held->message);
+        return held->message;
     } else if (npu->scalar) {
         tdc_text_adds(out, "argument ");
         add_scalar(npu, out);

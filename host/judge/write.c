@@ -2,11 +2,15 @@
 #include <stdlib.h>
 
 #include "host/judge/columns.h"
+#include "host/judge/overview.h"
 #include "io/error.h"
 #include "io/sink.h"
 
 /* As many files as there are formats. */
 #define MOST_SINKS 4
+
+/* Counts and origins as JSON: some hundred bytes an origin. */
+#define OVERVIEW_LIMIT ((size_t)1 << 30)
 
 static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
                             struct tdc_error *error)
@@ -31,6 +35,7 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
         .widths = widths,
         .escape_formulas = extended,
         .argb_yellow = !extended,
+        .object = extended,
     };
     return tdc_sink_open(output->format, &spec, sink, error);
 }
@@ -46,6 +51,29 @@ static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink
     return status;
 }
 
+/* Closes the sinks of a table whose rows are written (status: how that went). One that fails takes
+ * those behind it along: nothing of them is left. written, if any, tells by place what is. */
+static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *const *sinks,
+                              size_t count, tdc_status status, const size_t *places, bool *written,
+                              struct tdc_error *error)
+{
+    struct tdc_text overview;
+    tdc_text_init(&overview, OVERVIEW_LIMIT);
+    if (status == TDC_OK && table->rules->extended && !tdc_overview_json(table, &overview))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the overview");
+    size_t closed = 0;
+    for (; closed < count && status == TDC_OK; closed++) {
+        tdc_sink_tail(sinks[closed], tdc_text_get(&overview));
+        status = tdc_sink_close(sinks[closed], error);
+        if (written != NULL)
+            written[places[closed]] = status == TDC_OK;
+    }
+    for (; closed < count; closed++)
+        tdc_sink_discard(sinks[closed]);
+    tdc_text_free(&overview);
+    return status;
+}
+
 tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
                            struct tdc_error *error)
 {
@@ -56,11 +84,7 @@ tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path
         return status;
     for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
         status = write_row(table, row, &sink, 1, error);
-    if (status != TDC_OK) {
-        tdc_sink_discard(sink);
-        return status;
-    }
-    return tdc_sink_close(sink, error);
+    return close_sinks(table, &sink, 1, status, NULL, NULL, error);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */
@@ -105,8 +129,10 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
         for (size_t row = start; row < end && status == TDC_OK; row++)
             if (!tdc_table_await(table, row))
                 status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
-        if (status == TDC_OK)
-            tdc_highlighter_run(&highlighter, start, end);
+        if (status == TDC_OK && !tdc_highlighter_run(&highlighter, start, end))
+            status = atomic_load(&table->failed)
+                         ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins")
+                         : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
         for (; start < end && status == TDC_OK; start++)
             status = write_row(table, start, sinks, sink_count, error);
     }
@@ -119,7 +145,7 @@ tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *ou
 {
     struct tdc_sink *sinks[MOST_SINKS] = {NULL};
     size_t places[MOST_SINKS] = {0}; /* among the outputs */
-    size_t opened = 0, closed = 0;
+    size_t opened = 0;
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
         if (outputs[i].table != table)
@@ -134,11 +160,5 @@ tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *ou
     }
     if (status == TDC_OK)
         status = follow_rows(table, sinks, opened, error);
-    for (; closed < opened && status == TDC_OK; closed++) {
-        status = tdc_sink_close(sinks[closed], error);
-        written[places[closed]] = status == TDC_OK;
-    }
-    for (; closed < opened; closed++)
-        tdc_sink_discard(sinks[closed]);
-    return status;
+    return close_sinks(table, sinks, opened, status, places, written, error);
 }

@@ -100,5 +100,5 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
         explain_pair(match, &match->npu->records[pairing.npu],
                      &match->bench->records[pairing.bench],
                      (enum tdc_key_rule)match->key_rules[pairing.npu]);
-    return tdc_text_get(&match->reason);
+    return match->reason.failed ? NULL : tdc_text_get(&match->reason);
 }

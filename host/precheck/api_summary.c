@@ -68,7 +68,7 @@ bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_found
     }
     if (found->worst_ulp > api->worst_ulp)
         api->worst_ulp = found->worst_ulp;
-    return true;
+    return !summary->arena.exhausted;
 }
 
 /* By share of failing calls, then units in the last place, then absolute error, then name. */

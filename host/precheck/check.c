@@ -167,7 +167,8 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
                                 .scratch = checker->scratch,
                                 .check_files = checker->options->check_files,
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
-                                .reason = reason};
+                                .reason = reason,
+                                .unreadable = &check->unreadable};
 }
 
 bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direction,

@@ -137,6 +137,11 @@ static struct tdc_slot_row *add_reference(struct tdc_call_check *check,
                                           const struct tdc_reference_value *tested)
 {
     struct tdc_reference_value reference = {.kind = TDC_VALUE_TENSOR, .tensor = bench};
+    /* the product of a kept element may be made in more than one rounding */
+    bench->error =
+        tdc_arena_zeroed(&check->checker->arena, (size_t)bench->count, sizeof *bench->error);
+    for (int64_t i = 0; bench->error != NULL && i < bench->count; i++)
+        bench->error[i] = fabs(bench->real[i]);
     tdc_add_slot(check, direction, 0, &reference, tested);
     return &check->directions[direction].rows[0];
 }

@@ -54,8 +54,9 @@ void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check)
             found->reasons[d] = direction->reason;
         found->recorded[d] = check->call->records[d].size != 0;
     }
-    found->no_memory =
-        found->details.failed || found->result.failed || found->json.failed || found->log.failed;
+    found->unreadable = check->unreadable;
+    found->no_memory = found->details.failed || found->result.failed || found->json.failed ||
+                       found->log.failed || check->log.failed || check->checker->arena.exhausted;
 }
 
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])

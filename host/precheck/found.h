@@ -13,7 +13,8 @@ struct tdc_found {
     uint64_t slots, failed_slots;
     double worst_ulp, worst_abs;               /* negative: nothing measured */
     struct tdc_reason reasons[TDC_DIRECTIONS]; /* of a SKIP */
-    bool no_memory;                            /* a text could not be kept */
+    bool no_memory;                            /* the system has none left, or a text was lost */
+    bool unreadable;                           /* a tensor file exists and cannot be read */
 };
 
 void tdc_found_init(struct tdc_found *found);

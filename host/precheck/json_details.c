@@ -1,5 +1,6 @@
 #include "host/precheck/json_details.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,14 @@ static void quoted(struct tdc_text *text, const char *string)
     tdc_text_addc(text, '"');
 }
 
+/* A text that could not be made is a failure of the file. */
+static void put_text(struct tdc_json_details *details, const struct tdc_text *text)
+{
+    if (text->failed && details->writer.failure == 0)
+        details->writer.failure = ENOMEM;
+    tdc_put(&details->writer, tdc_text_get(text), text->length);
+}
+
 static void put_head(struct tdc_json_details *details, const char *dump, const char *executor,
                      const struct tdc_precheck_options *options)
 {
@@ -41,7 +50,7 @@ static void put_head(struct tdc_json_details *details, const char *dump, const c
                   options->profile == TDC_PROFILE_COMPAT ? "compat" : "extended",
                   options->standard == TDC_STANDARD_PYTORCH ? "pytorch" : "cosine",
                   roundings[options->bench_round], max_abs, cosine);
-    tdc_put(&details->writer, tdc_text_get(&head), head.length);
+    put_text(details, &head);
     tdc_text_free(&head);
 }
 
@@ -97,7 +106,7 @@ static void put_api(struct tdc_json_details *details, const struct tdc_precheck_
     tdc_text_adds(&text, ", \"skip_reason\": ");
     quoted(&text, api->skip_reason != NULL ? api->skip_reason : "");
     tdc_text_addc(&text, '}');
-    tdc_put(&details->writer, tdc_text_get(&text), text.length);
+    put_text(details, &text);
     tdc_text_free(&text);
 }
 

@@ -246,6 +246,7 @@ static void count(struct tdc_precheck_summary *summary, const struct tdc_found *
             found->statuses[d] != TDC_CHECK_SKIP && found->statuses[d] != TDC_CHECK_NONE;
     }
     summary->unsupported += found->unsupported;
+    summary->unreadable += found->unreadable;
     summary->slots += found->slots;
     summary->failed_slots += found->failed_slots;
 }

@@ -153,6 +153,7 @@ static void compare_rows(struct work *work,
         tdc_judge_precision(&row);
         tdc_precision_text(&work->details, &row);
         count_row(&work->result, &call, &row);
+        work->details.failed |= row.message.failed;
         tdc_text_free(&row.message);
     }
     end_call(&work->result, &call);

@@ -27,6 +27,7 @@ struct tdc_rebuild {
     const struct tdc_json *classes;
     bool leaves; /* mark tensors recorded with requires_grad (PyTorch) */
     struct tdc_reason *reason;
+    bool *unreadable; /* set when a file exists and cannot be read */
 };
 
 /* False with the reason set when the element cannot be rebuilt. */

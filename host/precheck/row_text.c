@@ -45,6 +45,7 @@ static void add_name(struct tdc_text *text, const struct tdc_call_check *check,
     tdc_text_addf(&name, "%s.%s.output.%zu", check->call->name, tdc_direction_name[direction],
                   number);
     tdc_csv_field(text, tdc_text_get(&name));
+    text->failed |= name.failed;
     tdc_text_free(&name);
 }
 
@@ -81,6 +82,7 @@ static void standard_rows(struct tdc_text *text, const struct tdc_call_check *ch
         tdc_text_addf(&name, "%s.%s.output.%zu", check->call->name, tdc_direction_name[direction],
                       judged ? found->rows[i].number : 0);
         tdc_standard_text(text, tdc_text_get(&name), judged ? &found->standard[i] : &skipped);
+        text->failed |= name.failed;
         tdc_text_free(&name);
     }
 }
@@ -150,6 +152,7 @@ void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check)
                   tdc_check_text(backward->status));
     tdc_csv_field(text, tdc_text_get(&message));
     tdc_text_adds(text, "\r\n");
+    text->failed |= message.failed;
     tdc_text_free(&message);
 }
 

@@ -161,8 +161,10 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
     if (strstr(file_name, TDC_UTF8_NUL) != NULL)
         return tdc_give_reason(rebuild->reason, "data_name with a NUL");
     char *path;
-    if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0)
+    if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0) {
+        rebuild->arena->exhausted = true;
         return tdc_give_reason(rebuild->reason, "out of memory");
+    }
     struct tdc_error error = {0};
     struct tdc_tensor file;
     tdc_status status = rebuild->check_files ? tdc_input_file_check(path, &error) : TDC_OK;
@@ -171,6 +173,8 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         tdc_give_reason(rebuild->reason, "%s", tdc_input_file_exception(status));
     } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, &file, &error) != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%.500s", error.message);
+        rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
+        *rebuild->unreadable |= error.status == TDC_ERR_READ;
     } else {
         loaded = load(rebuild, path, &file, dtype, tensor);
         tdc_tensor_close(&file);

@@ -115,20 +115,22 @@ void tdc_folder_names_free(struct tdc_names *names)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-static char *stack_beside(const char *json)
+/* *stack is NULL where there is none. False when out of memory. */
+static bool stack_beside(const char *json, char **stack)
 {
+    *stack = NULL;
     const char *slash = strrchr(json, '/');
     size_t folder = slash == NULL ? 0 : (size_t)(slash - json) + 1;
     char *path = malloc(folder + sizeof "stack.json");
     if (path == NULL)
-        return NULL;
+        return false;
     memcpy(path, json, folder);
     memcpy(path + folder, "stack.json", sizeof "stack.json");
-    if (!tdc_is_file(path)) {
+    if (tdc_is_file(path))
+        *stack = path;
+    else
         free(path);
-        return NULL;
-    }
-    return path;
+    return true;
 }
 
 static void free_task(struct tdc_task *task)
@@ -153,14 +155,13 @@ tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char
     struct tdc_task task = {
         .npu = strdup(npu),
         .bench = strdup(bench),
-        .stack = tdc_is_tensor_file(npu) ? NULL : stack_beside(npu),
         .rank = strdup(rank),
         .step = strdup(step),
         .folder = strdup(folder),
         .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
     };
-    if (task.npu == NULL || task.bench == NULL || task.rank == NULL || task.step == NULL ||
-        task.folder == NULL) {
+    if ((!tdc_is_tensor_file(npu) && !stack_beside(npu, &task.stack)) || task.npu == NULL ||
+        task.bench == NULL || task.rank == NULL || task.step == NULL || task.folder == NULL) {
         free_task(&task);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }

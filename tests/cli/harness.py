@@ -156,7 +156,8 @@ class Case(unittest.TestCase):
         out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
         result = self.run_code(code, "compare", npu, bench, "-o", out, "--format", rows_of, *options, **settings)
         read = {"csv": read_csv, "json": read_json}[rows_of]
-        return read(only_file(out, rows_of)), result
+        found = read(only_file(out, rows_of))
+        return found["rows"] if isinstance(found, dict) else found, result
 
     def msprobe(self, code, npu, bench, *options, extra=None, framework="pytorch", **settings):
         """msprobe's form with a fresh compare.json; (rows of its one csv file or None, run, folder)."""

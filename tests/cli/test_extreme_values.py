@@ -45,7 +45,7 @@ class Extremes(Case):
         result = harness.run("compare", *sides, "-o", out, "--format", "json", "-t", settings.get("threads", "1"),
                              env=settings.get("env"))
         self.assertIn(result.code, (0, 1), str(result))
-        return harness.read_json(harness.only_file(out, "json"))[0], result
+        return harness.read_json(harness.only_file(out, "json"))["rows"][0], result
 
     def close(self, found, expected):
         self.assertTrue(abs(found - expected) <= 1e-14 * abs(expected), (found, expected))
@@ -112,7 +112,7 @@ class Extremes(Case):
         self.assertIn(result.code, (0, 1), str(result))
         if not tensor:
             self.assertEqual(result.code, npu != bench, str(result))
-        return harness.read_json(harness.only_file(out, "json"))[0]
+        return harness.read_json(harness.only_file(out, "json"))["rows"][0]
 
     def test_integer_arguments_and_statistics(self):
         for npu, bench in ((LONG, LONG + 1), (LONG + 1, LONG + 2), (10 ** 30, 10 ** 30 + 1), (10 ** 50, 10 ** 50 + 1),

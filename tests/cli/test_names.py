@@ -66,7 +66,7 @@ class Names(Case):
             dump.write()
         rows, result = self.compare(2, self.path("npu"), self.path("bench"), rows_of="json")
         self.assertEqual([row["NPU Name"] for row in rows], ["ok", "ok"])
-        self.assertIn("Error", rows[0].values())
+        self.assertIn("error", rows[0].values())
         self.assertIn("ok.pt\0x: no file name holds a NUL", rows[0]["Err_message"])
         self.assertNotIn("\0", result.out)
         rows, _ = self.compare(0, self.side("npu2", {"Torch.a\0b.0.forward": self.entry()}),

@@ -1,0 +1,124 @@
+"""Planted faults are named first, correct runs are silent: pairs of dumps of small real networks.
+
+The archive holds an MLP with its tensors and language models, a CNN as statistics, each as it is (`mlp`), run in
+another correct way (`mlp_as_amp`: autocast; `_as_eps`: noise of 1e-7 in all weights; ...) and with one planted
+fault (`mlp_fault_scale`). docs/verdicts.md has the whole table.
+"""
+import os
+import tarfile
+
+import harness
+import xlsx
+
+ARCHIVE = os.environ["TDC_VERDICTS"]
+
+LINEAR = "Functional.linear.1.forward.output.0"
+
+# fault: mode, reference, kind of the first origin, start of its row's name, its level
+FAULTS = {
+    # tensors: an MLP
+    "mlp_fault_scale": ("tensor", "mlp", "operator", LINEAR, "different"),  # output x 1.05
+    "mlp_fault_s0005": ("tensor", "mlp", "operator", LINEAR, "close"),  # output x 1.0005
+    "mlp_fault_elem": ("tensor", "mlp", "operator", LINEAR, "different"),  # one element + 3 rms
+    "mlp_fault_nan": ("tensor", "mlp", "operator", LINEAR, "different"),
+    "mlp_fault_row": ("tensor", "mlp", "operator", LINEAR, "different"),  # a row of zeros
+    "mlp_fault_inround": ("tensor", "mlp", "operator", LINEAR, None),  # inputs rounded to bfloat16
+    "mlp_fault_gh": ("tensor", "mlp", "operator", "Module.m.3.Linear.", "different"),  # gradient x 0.5
+    "mlp_fault_weight": ("tensor", "mlp", "entry", "Functional.linear.", "different"),  # weight x 1.5
+    "mlp_fault_welem": ("tensor", "mlp", "entry", "Functional.linear.", "different"),
+    # statistics
+    "llama_fault_scale": ("statistics", "llama", "operator", "Functional.linear.5.forward.output.0", "different"),
+    "llama_fault_s0005": ("statistics", "llama", "operator", "Functional.linear.3.forward.output.0", "close"),
+    "llama_as_bf16_fault_s005": ("statistics", "llama_as_bf16", "operator", "Functional.linear.3.forward.output.0",
+                                 "rounding"),
+    "llama_fault_swapqk": ("statistics", "llama", "operator", "Functional.scaled_dot_product_attention.1.forward.", None),
+    "llama_fault_gh": ("statistics", "llama", "operator", "Module.model.layers.0.", "different"),
+    "llama_fault_weight": ("statistics", "llama", "entry", "Functional.linear.", "different"),
+    "llama_fault_epsset": ("statistics", "llama", "argument", "Tensor.__add__.", "different"),
+    "llama_fault_pos": ("statistics", "llama", "entry", "", None),
+    "bert_drop_fault_seed": ("statistics", "bert_drop", "random", "Functional.dropout.0.forward.output.0", None),
+    "gpt2_fault_scale": ("statistics", "gpt2", "operator", "Torch.addmm.5.forward.output.0", "different"),
+    "cnn_fault_scale": ("statistics", "cnn", "operator", "Functional.conv2d.1.forward.output.0", "different"),
+    "cnn_fault_gh": ("statistics", "cnn", "operator", "Module.m.3.Conv2d.", "different"),
+}
+
+CORRECT = {
+    "mlp": "tensor", "mlp_as_amp": "tensor", "mlp_as_bf16": "tensor", "mlp_as_eps": "tensor",
+    "mlp_as_nomk": "tensor", "llama_as_amp": "statistics", "llama_as_bf16": "statistics", "llama_as_eps": "statistics",
+    "llama_as_t2": "statistics", "gpt2_as_amp": "statistics", "gpt2_as_f16": "statistics", "cnn_as_nomk": "statistics",
+}
+
+
+class Verdicts(harness.Case):
+    def setUp(self):
+        super().setUp()
+        with tarfile.open(ARCHIVE) as archive:
+            archive.extractall(self.path("."), filter="data") if hasattr(tarfile, "data_filter") else \
+                archive.extractall(self.path("."))
+
+    def report(self, code, mode, npu, bench, **settings):
+        out = self.path("out_" + npu)
+        result = self.run_code(code, "compare", self.path("verdicts", mode, npu), self.path("verdicts", mode, bench),
+                               "-o", out, "--format", "json,xlsx", "--allow-unmatched", **settings)
+        return harness.read_json(harness.only_file(out, "json")), result, out
+
+    def test_faults_are_named_first(self):
+        for name, (mode, bench, kind, row, level) in FAULTS.items():
+            with self.subTest(fault=name):
+                report, result, _ = self.report(1, mode, name, bench)
+                first = report["origins"][0]
+                self.assertEqual(first["kind"], kind, first)
+                self.assertTrue(first["name"].startswith(row), first)
+                if level is not None:
+                    self.assertEqual(first["level"], level, first)
+                self.assertFalse(first["may be a consequence"])
+                verdict = "Accuracy Reached or Not" if mode == "tensor" else "Result"
+                self.assertEqual(report["rows"][first["row"]][verdict], first["level"])
+                self.assertEqual(report["rows"][first["row"]]["colour"], "red")
+                # the terminal names it before anything else
+                listed = result.out[result.out.index("First differences"):].split("\n")[1]
+                self.assertTrue(listed.endswith(first["name"]), listed)
+
+    def test_correct_runs_are_silent(self):
+        for name, mode in CORRECT.items():
+            with self.subTest(run=name):
+                report, result, out = self.report(0, mode, name, name.split("_as_")[0])
+                self.assertEqual(report["origins"], [])
+                self.assertEqual(report["counts"]["different"], 0)
+                self.assertNotIn("First differences", result.out)
+                # no red in the sheet when the terminal is content
+                sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
+                self.assertNotIn("FFFF0000", {fill for row in sheet.fills for fill in row})
+
+    def test_counts(self):
+        report, result, _ = self.report(1, "tensor", "mlp_fault_scale", "mlp")
+        counts, rows = report["counts"], report["rows"]
+        self.assertEqual(counts["rows"], len(rows))
+        levels = ("identical", "rounding", "close", "different", "unmatched", "error", "no data", "not judged")
+        self.assertEqual(sum(counts[level] for level in levels), len(rows))
+        for level in levels:
+            self.assertEqual(sum(row["Accuracy Reached or Not"] == level for row in rows), counts[level], level)
+        shown = [line.split() for line in result.out.split("\n") if line.startswith("all ")][0]
+        self.assertEqual(shown[1:6], [str(counts[k]) for k in ("rows", "identical", "rounding", "close", "different")])
+
+    def test_a_table_alone_is_the_same(self):
+        """Origins are found while rows are written; one thread writes them afterwards."""
+        several, _, _ = self.report(1, "tensor", "mlp_fault_gh", "mlp")
+        for threads in ("1", "2"):
+            out = self.path("threads" + threads)
+            self.run_code(1, "compare", self.path("verdicts", "tensor", "mlp_fault_gh"),
+                          self.path("verdicts", "tensor", "mlp"), "-o", out, "--format", "json", "-t", threads,
+                          "--allow-unmatched")
+            self.assertEqual(harness.read_json(harness.only_file(out, "json")), several)
+
+    def test_weights_that_are_not_identical_are_remarked(self):
+        report, result, _ = self.report(0, "tensor", "mlp_as_eps", "mlp")
+        self.assertGreater(report["counts"]["entering not identical"], 0)
+        self.assertIn("parameters or inputs of the two runs are not identical", result.out)
+        remarked = [row for row in report["rows"] if "Parameters of the two runs are not identical." in row["Err_message"]]
+        self.assertTrue(remarked)
+        self.assertEqual({row.get("colour") for row in remarked}, {"yellow"})
+
+
+if __name__ == "__main__":
+    harness.main()
