@@ -48,6 +48,9 @@ double tdc_bound_rules(const struct tdc_operator *operator, bool backward)
         "addcmul addcdiv lerp logsumexp prod cumprod batch_norm instance_norm log_softmax "
         "softsign tanhshrink logcumsumexp pow __pow__ __rpow__ float_power normalize "
         "local_response_norm std var std_mean var_mean";
+    /* a factor, on the gradient or on the product, is one more operation */
+    if (backward && names("addmm baddbmm addbmm addmv addr", operator))
+        return 1;
     if (names(contractions, operator))
         return 0;
     if (backward)

@@ -55,6 +55,17 @@ static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
     return n <= 1 || e->bounds.sums == 0 ? 0 : e->bounds.sums * (2 + sqrt(n));
 }
 
+/* What one term after the other is added to drifts when the terms are alike, as those of a mean's
+ * gradient are: the roundings of all partial sums, i / n of the sum y each, go the same way. Never
+ * more than y itself, where bfloat16 stops growing. */
+static inline double tdc_drift(const evaluation *e, double n, double y)
+{
+    if (n <= 1 || e->bounds.sums == 0)
+        return 0;
+    double lost = e->bounds.sums * n / 2, all = 1 / e->bounds.unit;
+    return (lost < all ? lost : all) * fabs(y);
+}
+
 /* coefficient * error, where an infinite one does not spoil a zero. */
 static inline double tdc_error_times(double coefficient, double error)
 {
@@ -144,7 +155,7 @@ void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int6
 /* How many roundings to a 16-bit dtype each operation counts for: 0 where the kernel keeps float32
  * until its end. */
 double tdc_bound_rules(const struct tdc_operator *operator, bool backward);
-/* The gradients of weight and bias are summed in the tested dtype. */
+/* The gradients of weight and bias are summed row by row in the tested dtype. */
 bool tdc_sums_narrowly(const struct tdc_operator *operator);
 
 #endif

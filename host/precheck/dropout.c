@@ -179,6 +179,14 @@ static bool judge_forward(struct tdc_call_check *check, const struct dropout *dr
     return true;
 }
 
+static bool is_zero(const struct tdc_reference_tensor *tensor)
+{
+    for (int64_t i = 0; i < tensor->count; i++)
+        if (tensor->real[i] != 0)
+            return false;
+    return true;
+}
+
 /* Kept elements pass their gradient on, times the factor. Where the input was zero the output does
  * not tell: either is right. */
 static bool judge_backward(struct tdc_call_check *check, const struct dropout *dropout,
@@ -200,7 +208,10 @@ static bool judge_backward(struct tdc_call_check *check, const struct dropout *d
         tdc_reference_tensor_new(&check->checker->arena, TDC_F64, input->rank, input->shape);
     if (bench == NULL)
         return tdc_give_reason(reason, "out of memory");
-    double factor = equal(input, output) ? 1 : factor_of(dropout, input, output);
+    /* an input of zeros says nothing of the factor */
+    double factor = is_zero(input)         ? factor_of(dropout, gradient->tensor, tested->tensor)
+                    : equal(input, output) ? 1
+                                           : factor_of(dropout, input, output);
     for (int64_t i = 0; i < input->count; i++) {
         double kept = gradient->tensor->real[i] * factor, found = tested->tensor->real[i];
         bool told = input->real[i] != 0 && isfinite(input->real[i]);

@@ -67,7 +67,7 @@ static void bound_columns(evaluation *e, const array *x, const bool *reduced, in
     array *errors = tdc_column_sums(e, terms, reduced);
     tdc_as_before(e, before);
     for (int64_t i = 0; n > 1 && i < y->count; i++)
-        errors->real[i] += tdc_own_error(e, 0, y->real[i]);
+        errors->real[i] += tdc_own_error(e, 0, y->real[i]) + tdc_drift(e, (double)n, y->real[i]);
     tdc_bound_by(y, errors);
 }
 

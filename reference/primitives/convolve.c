@@ -158,8 +158,11 @@ static void bound_combined(evaluation *e, const struct convolution *c, combine *
         errors = tdc_add(e, errors, more);
     }
     tdc_as_before(e, before);
-    for (int64_t i = 0; e->bounds.step != 0 && i < result->count; i++)
-        errors->real[i] += tdc_own_error(e, 0, result->real[i]);
+    /* each of which float16 may take below its smallest normal number */
+    double vanished = adjoint && e->bounds.tested == TDC_F16 ? 1 + sqrt(n) : 0;
+    for (int64_t i = 0; (vanished != 0 || e->bounds.step != 0) && i < result->count; i++)
+        errors->real[i] +=
+            tdc_own_error(e, 0, result->real[i]) + (errors->real[i] != 0 ? vanished : 0);
     tdc_bound_by(result, errors);
 }
 

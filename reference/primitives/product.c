@@ -158,6 +158,13 @@ array *tdc_matmul(evaluation *e, array *a, array *b)
     return y;
 }
 
+/* Some kernels store the product in the tested dtype before the bias is added to it. */
+static void round_once_more(const evaluation *e, array *y)
+{
+    for (int64_t i = 0; i < y->count; i++)
+        y->error[i] += e->bounds.narrow * fabs(y->real[i]);
+}
+
 array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
 {
     int64_t shape[TDC_REFERENCE_RANK];
@@ -174,7 +181,11 @@ array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank - 1] = n;
     y = tdc_reshape(e, y, weight->rank == 2 ? x->rank : x->rank - 1, shape);
-    return bias == NULL ? y : tdc_add(e, y, bias);
+    if (bias == NULL)
+        return y;
+    if (tdc_is_bounded(e) && e->bounds.narrow > 1 && y->count > 0)
+        round_once_more(e, y);
+    return tdc_add(e, y, bias);
 }
 
 /* One matrix, Gauss-Jordan with partial pivoting; false when it is singular. */

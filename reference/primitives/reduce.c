@@ -143,7 +143,8 @@ static void bound_sums(evaluation *e, const array *x, array *y)
             magnitude += fabs(x->real[i]);
             carried += tdc_error_at(x, i);
         }
-        errors[r] = weight * magnitude + carried + (n > 1 ? tdc_own_error(e, 0, y->real[r]) : 0);
+        errors[r] = weight * magnitude + carried + (n > 1 ? tdc_own_error(e, 0, y->real[r]) : 0) +
+                    tdc_drift(e, (double)n, y->real[r]);
     }
 }
 

@@ -336,6 +336,15 @@ STEPS(mish_slope)
     return tdc_add(e, t, tdc_mul(e, x, rise));
 }
 
+STEPS(hardswish_slope)
+{
+    UNUSED;
+    array *slope = tdc_shift(e, tdc_scale(e, x, 1.0 / 3), 0.5);
+    array *inside = where_above(e, x, -3, slope, tdc_number(e, 0));
+    array *rises = tdc_relate(e, TDC_GE, x, tdc_number(e, 3));
+    return tdc_select(e, rises, tdc_number(e, 1), inside);
+}
+
 STEPS(logsigmoid_slope)
 {
     UNUSED;
@@ -390,7 +399,7 @@ static const struct {
     [TDC_ELU] = {elu, elu_slope},
     [TDC_MISH] = {mish, mish_slope},
     [TDC_HARDSIGMOID] = {hardsigmoid, NULL},
-    [TDC_HARDSWISH] = {hardswish, NULL},
+    [TDC_HARDSWISH] = {hardswish, hardswish_slope},
     [TDC_LOGSIGMOID] = {logsigmoid, logsigmoid_slope},
     [TDC_SOFTSIGN] = {softsign, softsign_slope},
     [TDC_TANHSHRINK] = {tanhshrink, tanhshrink_slope},

@@ -218,5 +218,8 @@ void tdc_bound_unary_pull(evaluation *e, enum tdc_unary function, array *x, arra
                     tdc_error_times(by, tdc_error_at(slope, i));
         if (s != 0 && fabs(s) != 1)
             errors[i] += tdc_own_error(e, TDC_BASIC, s * by);
+        /* at its kinks frameworks take the slope of either side */
+        if (function == TDC_HARDSWISH && fabs(x->real[i]) == 3)
+            errors[i] += 0.5 * fabs(by) / e->bounds.unit;
     }
 }

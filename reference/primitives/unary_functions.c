@@ -62,9 +62,9 @@ PLAIN(softshrink,
 PLAIN(hardsigmoid, isnan(x[i]) ? x[i] : fmin(fmax(x[i] + 3, 0), 6) / 6,
       x[i] > -3 && x[i] < 3 ? 1.0 / 6 : 0.0)
 PLAIN(hardswish, isnan(x[i]) ? x[i] : x[i] * fmin(fmax(x[i] + 3, 0), 6) / 6,
-      x[i] < -3   ? 0.0
-      : x[i] <= 3 ? x[i] / 3 + 0.5
-                  : 1.0)
+      x[i] <= -3 ? 0.0
+      : x[i] < 3 ? x[i] / 3 + 0.5
+                 : 1.0)
 PLAIN(softsign, x[i] / (1 + fabs(x[i])), 1 / ((1 + fabs(x[i])) * (1 + fabs(x[i]))))
 PLAIN(hardtanh, x[i]<p[0] ? p[0] : x[i]> p[1] ? p[1] : x[i], x[i] > p[0] && x[i] < p[1] ? 1.0 : 0.0)
 PLAIN(clamp,
