@@ -21,7 +21,6 @@ bool tdc_shape_is_empty(const char *shape)
 static void fail(struct tdc_row *row, struct tdc_text *message, const char *text)
 {
     tdc_sound_say(message, text);
-    row->verdict = TDC_VERDICT_ERROR;
     row->row_class = TDC_ROW_ERROR;
 }
 
@@ -89,7 +88,6 @@ bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *ro
     if (apart == 0)
         return false;
     tdc_sound_say(message, "Statistics on one side only.");
-    row->verdict = TDC_VERDICT_WARNING;
     row->row_class = TDC_ROW_DIFFERENT;
     return true;
 }
@@ -100,7 +98,6 @@ bool tdc_sound_no_digest(const struct tdc_case *row_case, struct tdc_row *row,
     if (row_case->npu->scalar || row_case->npu->digest_given || row_case->bench->digest_given)
         return false;
     tdc_sound_say(message, "No md5 on either side.");
-    row->verdict = TDC_VERDICT_NONE;
     row->row_class = TDC_ROW_NONE;
     return true;
 }
