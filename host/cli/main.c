@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,12 +99,19 @@ static void watch_signals(void)
  * happened, and no temporary stays.
  */
 static bool returned; /* from the command */
+static atomic_flag leaving = ATOMIC_FLAG_INIT;
+
+/* Several threads may be out of memory at once, and each that calls exit takes the next handler:
+ * as many are registered as there can be threads. The first leaves, the others wait for it. */
+#define EXITING_THREADS 1024
 
 static void leave_in_trouble(void)
 {
     static const char text[] = "tdcmp: ended by the OpenMP runtime\n";
     if (returned)
         return;
+    while (atomic_flag_test_and_set(&leaving))
+        pause();
     tdc_out_files_remove();
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
@@ -120,7 +128,8 @@ static void aborted(int number)
 
 static void watch_runtime(void)
 {
-    atexit(leave_in_trouble);
+    for (int i = 0; i < EXITING_THREADS && atexit(leave_in_trouble) == 0; i++)
+        ;
 #ifdef __clang__
     signal(SIGABRT, aborted);
 #endif

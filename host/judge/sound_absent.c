@@ -71,10 +71,12 @@ bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *ro
         bool y = tdc_stat_number(bench, (enum tdc_statistic)i, &number);
         npu_none += is_none(npu, i);
         bench_none += is_none(bench, i);
-        /* a number against a text that is not "Nan" */
+        /* a number against a text that is neither "Nan" nor missing: collectors leave Mean and Norm
+         * out of some dtypes, and the others are judged */
         const struct tdc_record *other = x ? bench : npu;
-        apart += x != y && !(other->stat_kinds[i] == TDC_STAT_TEXT &&
-                             strcmp(other->stats[i].text, "Nan") == 0);
+        apart +=
+            x != y && !is_none(other, i) &&
+            !(other->stat_kinds[i] == TDC_STAT_TEXT && strcmp(other->stats[i].text, "Nan") == 0);
     }
     if (npu->scalar)
         return false;
@@ -85,7 +87,8 @@ bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *ro
         row->row_class = TDC_ROW_NONE;
         return true;
     }
-    if (apart == 0)
+    bool one_side = (npu_none == TDC_STATISTICS) != (bench_none == TDC_STATISTICS);
+    if (apart == 0 && !one_side)
         return false;
     tdc_sound_say(message, "Statistics on one side only.");
     row->row_class = TDC_ROW_DIFFERENT;

@@ -132,7 +132,7 @@ static void put_checked(struct tdc_json_details *details,
                       gaps->gaps[i].is_module ? "true" : "false");
     }
     tdc_text_adds(&text, "\n ],\n");
-    tdc_put(&details->writer, tdc_text_get(&text), text.length);
+    put_text(details, &text);
     tdc_text_free(&text);
 }
 

@@ -85,7 +85,7 @@ struct tdc_bound_check tdc_check_bound(const struct tdc_reference_tensor *refere
                 part.ratio = ratio;
             }
         }
-#pragma omp critical(tdc_slot_bound)
+#pragma omp critical
         join(&all, &part);
     }
     if (all.worst >= 0) {

@@ -108,6 +108,12 @@ def read_json(path):
         return json.load(file, parse_constant=refuse)
 
 
+def json_rows(path):
+    """The rows of a result: a list in the compat rules, a member of the sound rules' object."""
+    found = read_json(path)
+    return found["rows"] if isinstance(found, dict) else found
+
+
 def by_name(rows, column="NPU Name"):
     return {row[column]: row for row in rows}
 
@@ -155,9 +161,8 @@ class Case(unittest.TestCase):
         """`tdcmp compare` into a fresh folder; the rows of its one csv file, and the run."""
         out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
         result = self.run_code(code, "compare", npu, bench, "-o", out, "--format", rows_of, *options, **settings)
-        read = {"csv": read_csv, "json": read_json}[rows_of]
-        found = read(only_file(out, rows_of))
-        return found["rows"] if isinstance(found, dict) else found, result
+        read = {"csv": read_csv, "json": json_rows}[rows_of]
+        return read(only_file(out, rows_of)), result
 
     def msprobe(self, code, npu, bench, *options, extra=None, framework="pytorch", **settings):
         """msprobe's form with a fresh compare.json; (rows of its one csv file or None, run, folder)."""

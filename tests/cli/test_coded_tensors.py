@@ -32,7 +32,7 @@ class Codes(Case):
         sides = [self.dump("%s%d" % (name, self.turn), data, shape) for name, data in (("npu", npu), ("bench", bench))]
         out = self.path("out%d" % self.turn)
         result = harness.run("compare", *sides, "-o", out, "--format", "json", *options)
-        return harness.read_json(harness.only_file(out, "json"))[0], result.code
+        return harness.json_rows(harness.only_file(out, "json"))[0], result.code
 
     def plain(self, values, shape):
         return dumps.pt_bytes("f64", shape, dumps.pack("f64", values))

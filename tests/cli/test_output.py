@@ -118,6 +118,7 @@ class Killed(harness.Case):
         sides, out = self.large(), self.path("out")
         running = self.started(sides, out, 4)
         running.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, running.process.pid, os.WSTOPPED | os.WNOWAIT)  # the signal is taken a moment later
         before = hidden(out)
         self.assertEqual(len(before), 4, before)
         self.run_code(1, "compare", *Together.sides(self), "-o", out, "--format", "csv", "-t", "1")

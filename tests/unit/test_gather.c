@@ -89,9 +89,9 @@ static enum tdc_outcome_code open_repeated(const struct tensor_folder *folder, c
     const struct made_member members[] = {{"a/data.pkl", pickle, size}, {"a/data/0", &stored, 4}};
     make_zip(&zip, members, 2, false);
     file_write(folder_file(&folder->data, "one.pt"), zip.bytes, zip.size);
-    struct tdc_job job = {.n_folder = folder->folder.path,
+    struct tdc_job job = {.n_folder = folder->data.path,
                           .n_file = "one.pt",
-                          .b_folder = folder->folder.path,
+                          .b_folder = folder->data.path,
                           .b_file = "one.pt"};
     struct tdc_worker worker;
     struct tdc_open_pair pair;
