@@ -15,8 +15,10 @@ struct operands {
     const double *eq, *ek, *ev, *eg; /* errors, NULL where there are none */
     double *room;                    /* BLOCK * (2 * columns + width) per thread */
     double keys_weight, depth_weight, width_weight, rows_weight;
-    double round; /* of weights and scores' gradients to the tested dtype */
-    double least; /* a float16 weight that vanishes */
+    double round;  /* of weights and scores' gradients to the tested dtype */
+    double scores; /* of scores, which the weights feel by the scores' size */
+    double steps;  /* of everything on the way, where each operation is one of its own */
+    double least;  /* a float16 weight that vanishes */
 };
 
 static const double *magnitudes(evaluation *e, const array *x)
@@ -37,9 +39,12 @@ static struct operands prepare(evaluation *e, const struct tdc_attention_plan *p
     o.depth_weight = tdc_sum_weight((double)p->depth) + 2 * TDC_BASIC;
     o.width_weight = tdc_sum_weight((double)p->width);
     o.rows_weight = tdc_sum_weight((double)p->rows * (double)p->shared);
-    /* frameworks that compute it in parts round the scores as well, which the weights feel by the
-     * scores' size */
-    o.round = e->bounds.narrow > 1 ? 12 * e->bounds.narrow : 0;
+    /* Kernels round the weights for the product with the values, some the scores before. Backward
+     * the weights' gradients are rounded as well, which are made of rounded ones. */
+    o.scores = e->bounds.narrow > 1 ? e->bounds.narrow : 0;
+    o.steps = e->bounds.inner;
+    o.round = (gradient == NULL ? 1 : 2) * o.scores + 2 * o.steps;
+    o.width_weight += o.steps;
     o.least = e->bounds.tested == TDC_F16 ? 1 : 0;
     o.room = tdc_take(e, BLOCK * (2 * p->columns + p->width) * p->teams, sizeof *o.room);
     return o;
@@ -55,7 +60,8 @@ static void add_product(int64_t m, int64_t n, int64_t k, const double *a, bool t
 }
 
 /* to = of the weights b->scores, whose scores are off by scale |q| |k| and more. */
-static void weight_errors(const struct operands *o, const struct tdc_attention_block *b, double *to)
+static void weight_errors(const struct operands *o, const struct tdc_attention_block *b,
+                          const double *most, double *to)
 {
     const struct tdc_attention_plan *p = o->p;
     int64_t n = p->columns, row = b->unit * p->rows + b->from;
@@ -75,8 +81,9 @@ static void weight_errors(const struct operands *o, const struct tdc_attention_b
         for (int64_t j = 0; j < n; j++)
             top = w[j] > top ? w[j] : top;
         for (int64_t j = 0; j < n; j++) {
-            double away = w[j] > 0 ? log(top / w[j]) : 0;
-            own[j] = TDC_ELEMENTARY * (1 + away) + fabs(p->a.scale) * own[j];
+            double away = w[j] > 0 ? log(top / w[j]) : 0, score = fabs(most[r] - away);
+            own[j] = TDC_ELEMENTARY * (1 + away) + fabs(p->a.scale) * own[j] + o->scores * score +
+                     o->steps * (1 + away + 2 * score);
             mean += tdc_error_times(w[j], own[j]);
         }
         for (int64_t j = 0; j < n; j++)
@@ -89,10 +96,11 @@ static struct tdc_attention_block softened(const struct operands *o, int64_t uni
                                            double **first, double **second)
 {
     struct tdc_attention_block b = tdc_attention_block_at(o->p, unit, index);
+    double most[BLOCK], total[BLOCK];
     *first = o->room + omp_get_thread_num() * BLOCK * (2 * o->p->columns + o->p->width);
     *second = *first + BLOCK * o->p->columns;
-    tdc_attention_soften(o->p, &b, NULL, NULL);
-    weight_errors(o, &b, *first);
+    tdc_attention_soften(o->p, &b, most, total);
+    weight_errors(o, &b, most, *first);
     return b;
 }
 

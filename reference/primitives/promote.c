@@ -62,13 +62,13 @@ int64_t tdc_wrap(int64_t v, tdc_dtype dtype)
     }
 }
 
-static int64_t truncated(double v)
+/* As frameworks convert on x86: to 32 bits and by way of them to fewer, or to 64. What does not
+ * fit, infinities and NaN among it, becomes the smallest number. */
+static int64_t truncated(double v, tdc_dtype dtype)
 {
-    if (isnan(v))
-        return INT64_MIN;
-    if (v >= 0x1p63)
-        return INT64_MAX;
-    return v <= -0x1p63 ? INT64_MIN : (int64_t)v;
+    if (tdc_dtype_size(dtype) <= 4 && dtype != TDC_U32)
+        return v > -0x1p31 - 1 && v < 0x1p31 ? (int64_t)v : INT32_MIN;
+    return v > -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
 }
 
 static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradient)
@@ -96,7 +96,7 @@ array *tdc_convert(evaluation *e, array *x, tdc_dtype dtype)
         else if (dtype == TDC_BOOL)
             y->whole[i] = from ? x->real[i] != 0 : x->whole[i] != 0;
         else
-            y->whole[i] = tdc_wrap(from ? truncated(x->real[i]) : x->whole[i], dtype);
+            y->whole[i] = tdc_wrap(from ? truncated(x->real[i], dtype) : x->whole[i], dtype);
     }
     if (from && to)
         tdc_bound_as(y, x);
