@@ -55,15 +55,13 @@ static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
     return n <= 1 || e->bounds.sums == 0 ? 0 : e->bounds.sums * (2 + sqrt(n));
 }
 
-/* What one term after the other is added to drifts when the terms are alike, as those of a mean's
- * gradient are: the roundings of all partial sums, i / n of the sum y each, go the same way. Never
- * more than y itself, where bfloat16 stops growing. */
-static inline double tdc_drift(const evaluation *e, double n, double y)
+/* Where terms are added one after the other and are alike, as those of a mean's gradient are, the
+ * roundings go the same way. `passed` is the sum of the magnitudes of the partial sums; never more
+ * is lost than all the terms, where bfloat16 stops growing. */
+static inline double tdc_drift(const evaluation *e, double passed, double magnitude)
 {
-    if (n <= 1 || e->bounds.sums == 0)
-        return 0;
-    double lost = e->bounds.sums * n / 2, all = 1 / e->bounds.unit;
-    return (lost < all ? lost : all) * fabs(y);
+    double lost = e->bounds.sums * passed, all = magnitude / e->bounds.unit;
+    return lost < all ? lost : all;
 }
 
 /* coefficient * error, where an infinite one does not spoil a zero. */

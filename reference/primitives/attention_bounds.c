@@ -242,4 +242,10 @@ void tdc_bound_attention_pull(evaluation *e, const struct tdc_attention_plan *p,
         for (int64_t i = 0; i < p->shared * p->blocks; i++)
             bound_pulled_block(&o, gradient->real, key * p->shared + i / p->blocks, i % p->blocks,
                                &to);
+    /* heads that share keys and values are stored before they are added */
+    double stored = p->shared > 1 ? o.least * (double)p->shared : 0;
+    for (int64_t i = 0; stored != 0 && dk != NULL && i < dk->count; i++)
+        to.k[i] += stored;
+    for (int64_t i = 0; stored != 0 && dv != NULL && i < dv->count; i++)
+        to.v[i] += stored;
 }

@@ -59,15 +59,31 @@ bool tdc_is_column_sum(const array *x, const bool *reduced)
     return end < x->rank && end > first && x->count > 0 && tdc_dtype_is_floating(x->dtype);
 }
 
-static void bound_columns(evaluation *e, const array *x, const bool *reduced, int64_t n, array *y)
+/* Of a column of n elements, for sums that are kept in the tested dtype. */
+static double drift(const evaluation *e, const double *x, int64_t n, int64_t inner)
+{
+    double sum = 0, passed = 0, magnitude = 0;
+    for (int64_t i = 0; i < n; i++) {
+        passed += fabs(sum += x[i * inner]);
+        magnitude += fabs(x[i * inner]);
+    }
+    return tdc_drift(e, passed, magnitude);
+}
+
+static void bound_columns(evaluation *e, const array *x, const bool *reduced,
+                          const struct columns *c, array *y)
 {
     struct tdc_quiet before = tdc_quietly(e);
-    double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
+    double n = (double)c->n, weight = tdc_sum_weight(n) + tdc_narrow_sum_weight(e, n);
     array *terms = tdc_magnitudes(e, x, weight);
     array *errors = tdc_column_sums(e, terms, reduced);
     tdc_as_before(e, before);
-    for (int64_t i = 0; n > 1 && i < y->count; i++)
-        errors->real[i] += tdc_own_error(e, 0, y->real[i]) + tdc_drift(e, (double)n, y->real[i]);
+    for (int64_t i = 0; n > 1 && i < y->count; i++) {
+        const double *top = x->real + i / c->inner * c->n * c->inner + i % c->inner;
+        errors->real[i] += tdc_own_error(e, 0, y->real[i]);
+        if (e->bounds.sums != 0)
+            errors->real[i] += drift(e, top, c->n, c->inner);
+    }
     tdc_bound_by(y, errors);
 }
 
@@ -97,7 +113,7 @@ array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
                   y->real + o * c->inner + at);
     }
     if (tdc_is_bounded(e))
-        bound_columns(e, x, reduced, c->n, y);
+        bound_columns(e, x, reduced, c, y);
     tdc_note(e, y, pull_columns, c, 1, &x);
     return y;
 }

@@ -138,13 +138,14 @@ static void bound_sums(evaluation *e, const array *x, array *y)
     double *errors = tdc_new_errors(e, y);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
     for (int64_t r = 0; r < y->count; r++) {
-        double magnitude = 0, carried = 0;
+        double magnitude = 0, carried = 0, sum = 0, passed = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             magnitude += fabs(x->real[i]);
+            passed += fabs(sum += x->real[i]);
             carried += tdc_error_at(x, i);
         }
         errors[r] = weight * magnitude + carried + (n > 1 ? tdc_own_error(e, 0, y->real[r]) : 0) +
-                    tdc_drift(e, (double)n, y->real[r]);
+                    tdc_drift(e, passed, magnitude);
     }
 }
 
