@@ -59,19 +59,32 @@ static const struct count_column *columns_of(const struct tdc_run_request *reque
     return request->options.rules == TDC_RULES_COMPAT ? plain_columns : level_columns;
 }
 
-static void print_counts(const struct count_column *columns, const char *label,
+static void print_counts(const struct count_column *columns, int width, const char *label,
                          const struct tdc_summary *summary)
 {
-    printf("%-12s %7llu", label, (unsigned long long)summary->rows);
+    printf("%-*s %7llu", width, label, (unsigned long long)summary->rows);
     for (; columns->title != NULL; columns++)
         printf(" %9llu", (unsigned long long)summary->classes[columns->row_class]);
     printf("\n");
 }
 
+/* Of the widest label, at least 12. */
+static int label_width(const struct tdc_run *run)
+{
+    size_t width = 12;
+    for (size_t i = 0; i < run->count; i++) {
+        char label[128];
+        size_t length = strlen(label_of(run->items[i].task, label));
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 static void print_table(const struct tdc_run *run, const struct count_column *columns,
                         struct tdc_summary *total)
 {
-    printf("%-12s %7s", "", "rows");
+    int width = label_width(run);
+    printf("%-*s %7s", width, "", "rows");
     for (const struct count_column *column = columns; column->title != NULL; column++)
         printf(" %9s", column->title);
     printf("\n");
@@ -79,17 +92,17 @@ static void print_table(const struct tdc_run *run, const struct count_column *co
         const struct tdc_run_item *item = &run->items[i];
         char label[128];
         if (item->table == NULL) {
-            printf("%-12s not compared: %s\n", label_of(item->task, label),
+            printf("%-*s not compared: %s\n", width, label_of(item->task, label),
                    tdc_shown(item->error.message));
             continue;
         }
         struct tdc_summary summary;
         tdc_table_summary(item->table, &summary);
         add_up(total, &summary);
-        print_counts(columns, label_of(item->task, label), &summary);
+        print_counts(columns, width, label_of(item->task, label), &summary);
     }
     if (run->count > 1)
-        print_counts(columns, "total", total);
+        print_counts(columns, width, "total", total);
 }
 
 /* Name of the row: the NPU's, or the bench's where there is no NPU record. */

@@ -88,6 +88,9 @@ static bool drops(const struct tdc_call_name *name, const struct tdc_record *rec
 static void note_rows(const struct tdc_table *table, const struct tdc_call_name *name,
                       struct tdc_call *call)
 {
+    /* what updates a parameter in place does so where no gradients are kept */
+    bool in_place = !name->module && name->operation_length != 0 &&
+                    name->operation[name->operation_length - 1] == '_';
     for (uint32_t i = call->first; i < call->end; i++) {
         const struct tdc_record *npu = tdc_row_npu(table, &table->rows[i]);
         const struct tdc_record *bench = tdc_row_bench(table, &table->rows[i]);
@@ -101,6 +104,7 @@ static void note_rows(const struct tdc_table *table, const struct tdc_call_name 
         }
         note_input(call, npu);
         note_input(call, bench);
+        call->update &= in_place || strcmp(any->requires_grad, "True") != 0;
         call->random |= call->direction == TDC_CALL_FORWARD && drops(name, any);
     }
 }
@@ -118,11 +122,20 @@ static void note_name(const struct tdc_call_name *name, struct tdc_call *call)
 
 /* ---- how calls belong together --------------------------------------------------------------- */
 
+/* Gradients and backward calls of one module, as far as the dump has been walked. */
+struct module_calls {
+    uint32_t gradients; /* the last ones */
+    bool waiting;       /* for their backward call */
+    uint32_t backward;  /* one that no gradients have taken yet */
+};
+
 struct building {
     struct tdc_table *table;
     struct tdc_calls *calls;
     uint32_t *of_entry; /* NPU entries: their call */
     struct tdc_name_table parents;
+    struct tdc_name_table modules;
+    struct module_calls *of_module; /* by number in modules */
     struct tdc_text name;
 };
 
@@ -171,21 +184,50 @@ static const char *entry_of(const struct tdc_table *table, const struct tdc_call
                        : table->match->bench->entries[bench->entry].name;
 }
 
-static void link_call(struct building *building, struct tdc_call *call)
+/*
+ * The numbers of gradients count micro batches, those of backward calls count forward calls, of
+ * which a recomputed module has two for each: the order in the dump tells which belong together.
+ * Collectors write the gradients right before the backward call of their module, or after it.
+ */
+static bool link_gradients(struct building *building, const struct tdc_call_name *name,
+                           uint32_t index)
 {
+    struct tdc_call *calls = building->calls->calls;
+    bool fresh;
+    uint32_t number = tdc_names_put(&building->modules, name->stem, name->stem_length, &fresh);
+    if (number == TDC_NAME_NONE)
+        return false;
+    struct module_calls *module = &building->of_module[number];
+    if (fresh)
+        *module = (struct module_calls){TDC_NO_CALL, false, TDC_NO_CALL};
+    if (name->direction == TDC_CALL_GRADIENTS) {
+        calls[index].earlier = module->gradients;
+        calls[index].backward = module->backward;
+        module->waiting = module->backward == TDC_NO_CALL;
+        module->gradients = index;
+        module->backward = TDC_NO_CALL;
+    } else if (module->waiting) {
+        calls[module->gradients].backward = index;
+        module->waiting = false;
+    } else {
+        module->backward = index;
+    }
+    return true;
+}
+
+static bool link_call(struct building *building, uint32_t index)
+{
+    struct tdc_call *call = &building->calls->calls[index];
     bool of_npu;
     struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
     if (!of_npu)
-        return;
-    if (name.direction == TDC_CALL_BACKWARD || name.direction == TDC_CALL_GRADIENTS) {
-        const char *rest =
-            name.direction == TDC_CALL_GRADIENTS && name.rest[0] == '\0' ? ".0" : name.rest;
-        call->forward = sibling(building, &name, "forward", rest);
-        if (name.direction == TDC_CALL_GRADIENTS)
-            call->backward = sibling(building, &name, "backward", rest);
-    }
+        return true;
+    if (name.direction == TDC_CALL_BACKWARD)
+        call->forward = sibling(building, &name, "forward", name.rest);
     call->container = name.module && tdc_names_find(&building->parents, name.place,
                                                     name.place_length) != TDC_NAME_NONE;
+    bool gradient = name.direction == TDC_CALL_BACKWARD || name.direction == TDC_CALL_GRADIENTS;
+    return !gradient || !name.module || link_gradients(building, &name, index);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -202,8 +244,10 @@ static void group_rows(struct building *building)
             entry = npu != NULL ? npu->entry : UINT32_MAX;
             if (npu != NULL)
                 building->of_entry[entry] = (uint32_t)calls->count;
-            calls->calls[calls->count++] = (struct tdc_call){
-                .first = (uint32_t)i, .forward = TDC_NO_CALL, .backward = TDC_NO_CALL};
+            calls->calls[calls->count++] = (struct tdc_call){.first = (uint32_t)i,
+                                                             .forward = TDC_NO_CALL,
+                                                             .backward = TDC_NO_CALL,
+                                                             .earlier = TDC_NO_CALL};
         }
         calls->calls[calls->count - 1].end = (uint32_t)i + 1;
         table->rows[i].call = (uint32_t)calls->count - 1;
@@ -214,12 +258,15 @@ static bool describe_calls(struct building *building)
 {
     struct tdc_calls *calls = building->calls;
     uint8_t precision = TDC_PRECISION_EXACT;
+    bool backward = false; /* has begun */
     for (size_t i = 0; i < calls->count; i++) {
         struct tdc_call *call = &calls->calls[i];
         bool of_npu;
         struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
         call->precision = precision;
         note_name(&name, call);
+        backward |= call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS;
+        call->update = backward && call->direction == TDC_CALL_FORWARD;
         note_rows(building->table, &name, call);
         /* what the bench has in other places came at an unknown time */
         if (of_npu)
@@ -228,7 +275,13 @@ static bool describe_calls(struct building *building)
             return false;
     }
     for (size_t i = 0; i < calls->count; i++)
-        link_call(building, &calls->calls[i]);
+        if (!link_call(building, (uint32_t)i))
+            return false;
+    for (size_t i = 0; i < calls->count; i++) {
+        struct tdc_call *call = &calls->calls[i];
+        if (call->direction == TDC_CALL_GRADIENTS && call->backward != TDC_NO_CALL)
+            call->forward = calls->calls[call->backward].forward;
+    }
     return true;
 }
 
@@ -238,9 +291,11 @@ bool tdc_calls_make(struct tdc_table *table)
     size_t entries = table->match->npu->entry_count;
     table->calls.calls = malloc((table->row_count + 1) * sizeof *table->calls.calls);
     building.of_entry = malloc((entries + 1) * sizeof *building.of_entry);
+    building.of_module = malloc((entries + 1) * sizeof *building.of_module);
     tdc_names_init(&building.parents);
+    tdc_names_init(&building.modules);
     tdc_text_init(&building.name, (size_t)1 << 20);
-    bool ok = table->calls.calls != NULL && building.of_entry != NULL;
+    bool ok = table->calls.calls != NULL && building.of_entry != NULL && building.of_module != NULL;
     if (ok) {
         memset(building.of_entry, 0xff, (entries + 1) * sizeof *building.of_entry);
         group_rows(&building);
@@ -248,6 +303,8 @@ bool tdc_calls_make(struct tdc_table *table)
     }
     tdc_text_free(&building.name);
     tdc_names_free(&building.parents);
+    tdc_names_free(&building.modules);
+    free(building.of_module);
     free(building.of_entry);
     return ok;
 }
@@ -291,8 +348,9 @@ struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc
     if (npu == NULL || bench == NULL)
         return scene;
     bool output = tdc_state_is_output(npu->state);
+    scene.update = call->update;
     scene.gradient = call->direction == TDC_CALL_BACKWARD ||
-                     call->direction == TDC_CALL_GRADIENTS ||
+                     call->direction == TDC_CALL_GRADIENTS || call->update ||
                      (call->direction == TDC_CALL_OTHER && strstr(npu->name, "_grad") != NULL);
     enum tdc_precision n = tdc_precision_of(npu->dtype), b = tdc_precision_of(bench->dtype);
     scene.precision = n > b ? n : b;

@@ -20,6 +20,7 @@ struct tdc_call {
     uint32_t first, end; /* rows */
     uint32_t forward;    /* of a backward call and of gradients: their forward call */
     uint32_t backward;   /* of gradients: the backward call of their module */
+    uint32_t earlier;    /* of gradients: those of the micro batch before, which they add to */
     uint8_t direction;   /* enum tdc_direction */
     uint8_t precision;   /* enum tdc_precision: the coarsest from the start of the dump to here */
     bool module;         /* not an API */
@@ -29,6 +30,7 @@ struct tdc_call {
     bool random;
     bool overwrites;   /* the old content of its first input does not matter */
     bool undefined;    /* makes memory that nobody has written */
+    bool update;       /* after a backward and without gradients itself: clipping, the optimiser */
     double input_rms;  /* largest of its inputs and parameters, of either side */
     double input_norm; /* the same for the norm */
     double output_rms;
@@ -43,6 +45,7 @@ struct tdc_calls {
 struct tdc_scene {
     enum tdc_precision precision; /* in force */
     bool gradient;
+    bool update;   /* gradients and parameters meet: judged as gradients, noise as in parameters */
     bool enters;   /* a parameter, or an input of the first call */
     bool unjudged; /* its numbers mean nothing */
     double zero;   /* values up to this (root mean square) are zero but for rounding */

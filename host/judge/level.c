@@ -30,7 +30,8 @@ static const char *excuse(const struct tdc_scene *scene, const struct tdc_measur
     if (scene->zero > 0 && m->n_rms <= scene->zero && m->b_rms <= scene->zero)
         return "Zero but for rounding on both sides.";
     /* weights that begin at zero: at the scale of a network that is no value yet */
-    if (!scene->gradient && (m->n_rms == 0) != (m->b_rms == 0) && m->n_rms + m->b_rms <= 0x1p-22)
+    if ((!scene->gradient || scene->update) && (m->n_rms == 0) != (m->b_rms == 0) &&
+        m->n_rms + m->b_rms <= 0x1p-22)
         return "Zero but for rounding on both sides.";
     if (m->half && m->d_rms <= half_quantum)
         return "Within the smallest float16.";

@@ -104,8 +104,14 @@ static bool reach_of(struct tdc_table *table, size_t index, struct reach *reach)
     *reach = origins->inputs[index];
     if (call->forward != TDC_NO_CALL && call->forward < index)
         join(reach, &origins->all[call->forward]);
-    if (call->backward == TDC_NO_CALL)
+    if (call->earlier != TDC_NO_CALL)
+        join(reach, &origins->all[call->earlier]);
+    if (call->backward == TDC_NO_CALL) {
+        /* nothing tells what went into gradients whose module has no backward record */
+        reach->unknown |=
+            call->direction == TDC_CALL_GRADIENTS && origins->outputs_level > TDC_ROW_IDENTICAL;
         return true;
+    }
     const struct tdc_call *backward = &table->calls.calls[call->backward];
     for (uint32_t i = backward->first; i < backward->end; i++)
         if (!tdc_table_await(table, i))

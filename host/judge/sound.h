@@ -41,6 +41,8 @@ void tdc_sound_empty(const struct tdc_case *row_case, const struct tdc_outcome *
                      struct tdc_row *row, struct tdc_text *message);
 /* True when the row was judged by what is missing: no statistics or checksum on either side is
  * nothing to judge, a statistic on one side only a difference. */
+/* Collectors leave Mean and Norm, both of them, out of some dtypes; Max and Min are judged then. */
+bool tdc_sound_left_out(const struct tdc_record *record, int which);
 bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *row,
                              struct tdc_text *message);
 bool tdc_sound_no_digest(const struct tdc_case *row_case, struct tdc_row *row,

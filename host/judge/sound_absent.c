@@ -60,6 +60,12 @@ static bool is_none(const struct tdc_record *record, int which)
            strcmp(record->stats[which].text, "None") == 0;
 }
 
+bool tdc_sound_left_out(const struct tdc_record *record, int which)
+{
+    return (which == TDC_MEAN || which == TDC_NORM) && is_none(record, TDC_MEAN) &&
+           is_none(record, TDC_NORM);
+}
+
 bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *row,
                              struct tdc_text *message)
 {
@@ -71,11 +77,10 @@ bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *ro
         bool y = tdc_stat_number(bench, (enum tdc_statistic)i, &number);
         npu_none += is_none(npu, i);
         bench_none += is_none(bench, i);
-        /* a number against a text that is neither "Nan" nor missing: collectors leave Mean and Norm
-         * out of some dtypes, and the others are judged */
+        /* a number against a text that is not "Nan" */
         const struct tdc_record *other = x ? bench : npu;
         apart +=
-            x != y && !is_none(other, i) &&
+            x != y && !tdc_sound_left_out(other, i) &&
             !(other->stat_kinds[i] == TDC_STAT_TEXT && strcmp(other->stats[i].text, "Nan") == 0);
     }
     if (npu->scalar)

@@ -38,12 +38,6 @@ static bool is_nan_text(const struct tdc_record *record, int which)
            strcmp(record->stats[which].text, "Nan") == 0;
 }
 
-static bool is_missing(const struct tdc_record *record, int which)
-{
-    return record->stat_kinds[which] == TDC_STAT_TEXT &&
-           strcmp(record->stats[which].text, "None") == 0;
-}
-
 /* What the four statistics of a row say together. */
 struct sums {
     double difference[TDC_STATISTICS]; /* magnitudes; NaN: not two numbers */
@@ -78,8 +72,8 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         return;
     }
     if (!x_number || !y_number) {
-        bool missing = is_missing(npu, which) || is_missing(bench, which);
-        sums->equal &= missing || tdc_stat_same(npu, bench, (enum tdc_statistic)which);
+        bool left_out = tdc_sound_left_out(npu, which) || tdc_sound_left_out(bench, which);
+        sums->equal &= left_out || tdc_stat_same(npu, bench, (enum tdc_statistic)which);
         return;
     }
     double d;

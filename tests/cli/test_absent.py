@@ -127,6 +127,10 @@ class Statistics(harness.Case):
                     self.check(1, (other,) + number[1:], number, "Statistics on one side only.", more)
                     self.check(1, number, (other,) + number[1:], "Statistics on one side only.", more)
         self.check(1, (None,) * 4, number)
+        # float64 has no mean and norm in some dumps: both are left out, the others are judged
+        self.check(0, number[:2] + (None, None), number)
+        self.check(1, (6.0, -1.0, None, None), number)
+        self.check(1, number[:3] + (None,), number, "Statistics on one side only.")
         self.check(0, number, number)
 
     def test_neither_side(self):

@@ -7,6 +7,7 @@ fault (`mlp_fault_scale`). docs/verdicts.md has the whole table.
 import os
 import tarfile
 
+import dumps
 import harness
 import xlsx
 
@@ -118,6 +119,61 @@ class Verdicts(harness.Case):
         remarked = [row for row in report["rows"] if "Parameters of the two runs are not identical." in row["Err_message"]]
         self.assertTrue(remarked)
         self.assertEqual({row.get("colour") for row in remarked}, {"yellow"})
+
+
+def scaled(factor, norm=2.0, **more):
+    """Statistics of a tensor of which another run has `factor` times the values."""
+    return dumps.item("f32", [4, 4], stats=(factor, -factor, 0.25 * factor, norm * factor), **more)
+
+
+class Order(harness.Case):
+    """What belongs together by its place in the dump and not by its number."""
+
+    def recomputed(self, side, factor, gradient=1.0):
+        """A module run twice for each of two micro batches, forward and again before the backward."""
+        dump = dumps.Dump(self.path(side), "statistics")
+        stem = "Module.a.Linear"
+        for batch in range(2):
+            for forward in (2 * batch, 2 * batch + 1):
+                dump.entry("%s.forward.%d" % (stem, forward), input_args=[scaled(1)],
+                           parameters={"weight": scaled(1)}, output=[scaled(1)])
+            moved = factor if batch == 1 else 1.0  # the second backward is off behind the module
+            dump.entry("Functional.g.%d.backward" % batch, input=[scaled(1)], output=[scaled(moved)])
+            dump.entry("%s.parameters_grad.%d" % (stem, batch), weight=[scaled(moved * gradient)])
+            dump.entry("%s.backward.%d" % (stem, 2 * batch), input=[scaled(moved)], output=[scaled(moved)])
+        return dump.write()
+
+    def origins(self, code, npu, bench):
+        out = self.path("out")
+        self.run_code(code, "compare", npu, bench, "-o", out, "--format", "json")
+        return [origin["name"] for origin in harness.read_json(harness.only_file(out, "json"))["origins"]]
+
+    def test_gradients_of_a_recomputed_module_follow_from_its_backward(self):
+        named = self.origins(1, self.recomputed("npu", 1.5), self.recomputed("bench", 1.0))
+        self.assertEqual(named, ["Functional.g.1.backward.output.0"])
+
+    def test_gradients_alone_are_an_origin(self):
+        named = self.origins(1, self.recomputed("npu", 1.0, 0.5), self.recomputed("bench", 1.0))
+        self.assertEqual(named[0], "Module.a.Linear.parameters_grad.0.weight")
+
+    def updated(self, side, factor, after=True):
+        """The optimiser's calls after a backward: they hold gradients under the names of forward calls."""
+        dump = dumps.Dump(self.path(side), "statistics")
+        dump.entry("Functional.f.0.forward", input_args=[scaled(1)], output=[scaled(1, requires_grad=True)])
+        if after:
+            dump.entry("Functional.f.0.backward", input=[scaled(1)], output=[scaled(1)])
+        dump.entry("Tensor.lerp_.0.forward", input_args=[scaled(1), scaled(factor)], output=[scaled(1 + factor)])
+        return dump.write()
+
+    def test_updates_are_judged_as_gradients(self):
+        verdicts = {}
+        for after in (True, False):
+            out = self.path("out%d" % after)
+            self.run_code(1, "compare", self.updated("npu%d" % after, 1.005, after),
+                          self.updated("bench%d" % after, 1, after), "-o", out, "--format", "json")
+            rows = harness.read_json(harness.only_file(out, "json"))["rows"]
+            verdicts[after] = [row["Result"] for row in rows if row["NPU Name"] == "Tensor.lerp_.0.forward.input.1"]
+        self.assertEqual(verdicts, {True: ["close"], False: ["different"]})
 
 
 if __name__ == "__main__":
