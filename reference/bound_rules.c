@@ -58,7 +58,9 @@ double tdc_bound_rules(const struct tdc_operator *operator, bool backward)
     return is_fused(operator) && !names(rounding, operator) ? 0 : 2;
 }
 
-bool tdc_sums_narrowly(const struct tdc_operator *operator)
+double tdc_chained_sums(const struct tdc_operator *operator, double narrow)
 {
-    return is_of(&tdc_normalisation_family, operator);
+    return is_of(&tdc_normalisation_family, operator) ? narrow
+           : is_of(&tdc_convolution_family, operator) ? 1
+                                                      : 0;
 }

@@ -29,7 +29,7 @@ void tdc_bounds_start(evaluation *e, const struct tdc_reference_call *call, bool
     e->bounds.unit = tdc_reference_unit(tested);
     e->bounds.narrow = tdc_reference_roundoff(tested) / e->bounds.unit;
     double roundings = call->bounds_for_steps ? 1 : tdc_bound_rules(e->operator, backward);
-    e->bounds.spread = backward && tdc_sums_narrowly(e->operator) ? e->bounds.narrow : 0;
+    e->bounds.spread = backward ? tdc_chained_sums(e->operator, e->bounds.narrow) : 0;
     if (e->bounds.narrow > 1) {
         e->bounds.step = roundings * e->bounds.narrow;
         e->bounds.quantum = tested == TDC_F16 ? roundings : 0;

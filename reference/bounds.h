@@ -49,6 +49,13 @@ static inline double tdc_sum_weight(double n)
     return n <= 1 ? 0 : TDC_SUM_BASE + sqrt(n);
 }
 
+/* On top of it, times the magnitude of the result, for products: equal terms added one after the
+ * other are rounded the same way each time, by an eighth of a unit on average in the worst runs. */
+static inline double tdc_chain_weight(double n)
+{
+    return n <= 1 ? 0 : n / 4;
+}
+
 /* On top of it where sums are kept in the tested dtype. */
 static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
 {
@@ -153,7 +160,8 @@ void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int6
 /* How many roundings to a 16-bit dtype each operation counts for: 0 where the kernel keeps float32
  * until its end. */
 double tdc_bound_rules(const struct tdc_operator *operator, bool backward);
-/* The gradients of weight and bias are summed row by row in the tested dtype. */
-bool tdc_sums_narrowly(const struct tdc_operator *operator);
+/* The gradients of weight and bias are summed one by one: in what units, of float32 or `narrow`
+ * ones; 0: they are not. */
+double tdc_chained_sums(const struct tdc_operator *operator, double narrow);
 
 #endif

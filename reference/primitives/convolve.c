@@ -160,9 +160,9 @@ static void bound_combined(evaluation *e, const struct convolution *c, combine *
     tdc_as_before(e, before);
     /* each of which float16 may take below its smallest normal number */
     double vanished = adjoint && e->bounds.tested == TDC_F16 ? 1 + sqrt(n) : 0;
-    for (int64_t i = 0; (vanished != 0 || e->bounds.step != 0) && i < result->count; i++)
-        errors->real[i] +=
-            tdc_own_error(e, 0, result->real[i]) + (errors->real[i] != 0 ? vanished : 0);
+    for (int64_t i = 0; i < result->count; i++)
+        errors->real[i] += tdc_own_error(e, tdc_chain_weight(n), result->real[i]) +
+                           (errors->real[i] != 0 ? vanished : 0);
     tdc_bound_by(result, errors);
 }
 

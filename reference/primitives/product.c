@@ -53,8 +53,8 @@ static void bound_product(evaluation *e, const array *a, const array *b, array *
         errors = tdc_add(e, errors, more);
     }
     tdc_as_before(e, before);
-    for (int64_t i = 0; e->bounds.step != 0 && i < y->count; i++)
-        errors->real[i] += tdc_own_error(e, 0, y->real[i]);
+    for (int64_t i = 0; i < y->count; i++)
+        errors->real[i] += tdc_own_error(e, tdc_chain_weight(k), y->real[i]);
     tdc_bound_by(y, errors);
 }
 
