@@ -307,10 +307,16 @@ static void shared_pairs_own_their_bytes(void **state)
 
 /* ---- jobs that lie --------------------------------------------------------------------------- */
 
-#define LIES 100u
+#define MOST_LIES 100u
+
+/* A batch and more; the stand-in for a card computes slowly, and there a few show the same. */
+static size_t lie_count(void)
+{
+    return backend == &tdc_backend_cpu ? MOST_LIES : 4;
+}
 
 struct lying_run {
-    struct tdc_outcome outcomes[LIES];
+    struct tdc_outcome outcomes[MOST_LIES];
     size_t descriptors; /* most that were open at once */
 };
 
@@ -327,8 +333,8 @@ static void count_descriptors(void *context, uint64_t rows, uint64_t bytes)
 
 static void run_lies(const struct tensor_folder *folder, struct lying_run *lying, int threads)
 {
-    static struct tdc_job jobs[LIES];
-    for (size_t i = 0; i < LIES; i++)
+    static struct tdc_job jobs[MOST_LIES];
+    for (size_t i = 0; i < lie_count(); i++)
         jobs[i] = (struct tdc_job){.n_folder = folder->data.path,
                                    .n_file = "large.npy",
                                    .b_folder = folder->data.path,
@@ -346,7 +352,7 @@ static void run_lies(const struct tensor_folder *folder, struct lying_run *lying
                                 .threads = threads,
                                 .options = &options,
                                 .done = keep_outcome};
-    assert_int_equal(tdc_engine_run(&engine, jobs, LIES, NULL), TDC_OK);
+    assert_int_equal(tdc_engine_run(&engine, jobs, lie_count(), NULL), TDC_OK);
 }
 
 /* A batch of jobs that a dump.json calls tiny, each with files of more than a span. */
@@ -370,7 +376,7 @@ static void small_jobs_may_be_large(void **state)
     for (int threads = 1; threads <= 4; threads += 3) {
         memset(lying->outcomes, 0xee, sizeof lying->outcomes);
         run_lies(&folder, lying, threads);
-        for (size_t i = 0; i < LIES; i++) {
+        for (size_t i = 0; i < lie_count(); i++) {
             assert_int_equal(lying->outcomes[i].code, TDC_OUTCOME_COMPARED);
             assert_int_equal(lying->outcomes[i].sums.count, (1 << 20) + 1);
             assert_memory_equal(&lying->outcomes[i].sums, &honest, sizeof honest);
