@@ -176,6 +176,7 @@ static array *looked_up(evaluation *e, array *weight, const struct bags *b)
     struct embedding_detail *d = tdc_take(e, 1, sizeof *d);
     *d =
         (struct embedding_detail){b->index, b->padding, tdc_bool_argument(e, "scale_grad_by_freq")};
+    tdc_bound_exactly(y);
     tdc_note(e, y, pull_embedding, d, 1, &weight);
     if (b->weights == NULL)
         return y;

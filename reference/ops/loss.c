@@ -178,6 +178,7 @@ static struct classes pick_targets(evaluation *e, array *rows, array *target)
         index->whole[i] = skip ? 0 : t;
         c.weights->real[i] = skip ? 0 : weight != NULL ? weight->real[t] : 1;
     }
+    tdc_bound_exactly(c.weights);
     c.picked = tdc_pick(e, rows, index);
     return c;
 }
