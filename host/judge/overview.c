@@ -9,7 +9,7 @@
 static void add_counts(const struct tdc_table *table, struct tdc_text *out)
 {
     struct tdc_summary summary;
-    tdc_table_summary(table, &summary);
+    tdc_table_count(table, &summary);
     tdc_text_addf(out, "\"counts\": {\"rows\": %" PRIu64, summary.rows);
     for (int i = 0; i < TDC_ROW_CLASSES; i++) {
         if (i == TDC_ROW_SAME)

@@ -223,10 +223,9 @@ bool tdc_summary_compared(const struct tdc_summary *summary)
     return rows != 0 && (summary->tensors != 0 || summary->no_data == 0);
 }
 
-void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
+void tdc_table_count(const tdc_table *table, struct tdc_summary *summary)
 {
-    *summary = (struct tdc_summary){
-        .rows = table->row_count, .bytes = table->bytes, .seconds = table->seconds};
+    *summary = (struct tdc_summary){.rows = table->row_count};
     for (size_t i = 0; i < table->row_count; i++) {
         const struct tdc_row *row = &table->rows[i];
         const struct tdc_record *record =
@@ -239,4 +238,11 @@ void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
         summary->entering += row->enters;
     }
     summary->origins = tdc_table_origins(table);
+}
+
+void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
+{
+    tdc_table_count(table, summary);
+    summary->bytes = table->bytes;
+    summary->seconds = table->seconds;
 }

@@ -91,4 +91,8 @@ bool tdc_table_await(struct tdc_table *table, size_t row);
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
                             size_t output_count, bool *written, struct tdc_error *error);
 
+/* tdc_table_summary without bytes and time, which belong to who compares: also for a writer that
+ * has seen all rows while the comparison is not over yet. */
+void tdc_table_count(const tdc_table *table, struct tdc_summary *summary);
+
 #endif
