@@ -1,9 +1,10 @@
 #include <unistd.h>
 
+#include "io/listed_file.h"
 #include "tdcmp.h"
 
 void tdc_interrupt(int number)
 {
-    tdc_out_files_remove();
+    tdc_listed_leave();
     _exit(128 + number);
 }

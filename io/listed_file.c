@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/retry.h"
@@ -15,11 +16,13 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* FREE -> FILLING -> LISTED -> FREE by who writes the file. tdc_out_files_remove borrows a LISTED
- * slot (-> REMOVING -> LISTED), so that the name cannot change under it. */
+/* FREE -> FILLING -> (OPENING ->) LISTED -> FREE by who writes the file; OPENING if its name can be
+ * nobody else's. tdc_out_files_remove borrows a LISTED slot (-> REMOVING -> LISTED), so that the
+ * name cannot change under it. */
 enum slot_state {
     SLOT_FREE,
     SLOT_FILLING,
+    SLOT_OPENING,
     SLOT_LISTED,
     SLOT_REMOVING
 };
@@ -31,13 +34,20 @@ static struct {
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler uses the table");
 
-/* -1 when all are taken. */
+static atomic_bool leaving;
+
+/* -1 when all are taken. While the process is leaving nothing is created any more. */
 static int slot_claim(void)
 {
     for (int i = 0; i < TDC_LISTED_FILES; i++) {
         int expected = SLOT_FREE;
-        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_FILLING))
+        if (!atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_FILLING))
+            continue;
+        if (!atomic_load(&leaving))
             return i;
+        atomic_store(&slots[i].state, SLOT_FREE);
+        for (;;)
+            pause();
     }
     return -1;
 }
@@ -66,6 +76,30 @@ void tdc_out_files_remove(void)
     errno = saved;
 }
 
+static bool some_are_being_created(void)
+{
+    for (int i = 0; i < TDC_LISTED_FILES; i++) {
+        int state = atomic_load(&slots[i].state);
+        if (state == SLOT_FILLING || state == SLOT_OPENING)
+            return true;
+    }
+    return false;
+}
+
+/* Another thread may be about to create a file: it is given a moment. This thread may be the one,
+ * interrupted: then its file exists by now or never will, and its slot stays as it is. */
+void tdc_listed_leave(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    atomic_store(&leaving, true);
+    for (int attempt = 0; attempt < 100 && some_are_being_created(); attempt++)
+        nanosleep(&moment, NULL);
+    tdc_out_files_remove();
+    for (int i = 0; i < TDC_LISTED_FILES; i++)
+        if (atomic_load(&slots[i].state) == SLOT_OPENING)
+            unlink(slots[i].path);
+}
+
 /* ---- one file -------------------------------------------------------------------------------- */
 
 /* A sweeper may have found the file between its creation and its lock: it holds the lock for a
@@ -85,11 +119,11 @@ bool tdc_listed_create(const char *path, bool unique, struct tdc_listed_file *fi
         errno = EUSERS;
         return false;
     }
-    /* Listed before it exists, so that no signal finds it unlisted; unless the name may be another
+    /* Told before it exists, so that no signal overlooks it; unless the name may be another
      * process's, whose file a signal just now would remove. */
     snprintf(slots[file->slot].path, PATH_MAX, "%s", path);
     if (unique)
-        atomic_store(&slots[file->slot].state, SLOT_LISTED);
+        atomic_store(&slots[file->slot].state, SLOT_OPENING);
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     file->fd = TDC_RETRY(open(path, flags, 0600));
     int number = errno;

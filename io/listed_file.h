@@ -43,4 +43,8 @@ const char *tdc_boot_name(void);
  * living process, here or on another machine, stays. */
 void tdc_listed_sweep(const char *folder);
 
+/* tdc_out_files_remove for a process that ends right after it: no file is created any more, and
+ * what other threads are about to create is waited for. May be called in a signal handler. */
+void tdc_listed_leave(void);
+
 #endif

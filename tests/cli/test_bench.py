@@ -299,7 +299,8 @@ class Interrupt(Bench):
         child.send_signal(signal.SIGINT)
         code = child.wait(timeout=120)
         self.assertIn(code, (-signal.SIGINT, 128 + signal.SIGINT))
-        self.assertEqual(os.listdir(scratch), [])
+        # a sanitizer's runtime has a file of its own for a moment
+        self.assertEqual([name for name in os.listdir(scratch) if not name.startswith("tsan.")], [])
 
 
 if __name__ == "__main__":
