@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,8 +88,7 @@ static bool some_are_being_created(void)
     return false;
 }
 
-/* Another thread may be about to create a file: it is given a moment. This thread may be the one,
- * interrupted: then its file exists by now or never will, and its slot stays as it is. */
+/* Another thread may be about to create a file: it is given a moment. */
 void tdc_listed_leave(void)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -95,9 +96,6 @@ void tdc_listed_leave(void)
     for (int attempt = 0; attempt < 100 && some_are_being_created(); attempt++)
         nanosleep(&moment, NULL);
     tdc_out_files_remove();
-    for (int i = 0; i < TDC_LISTED_FILES; i++)
-        if (atomic_load(&slots[i].state) == SLOT_OPENING)
-            unlink(slots[i].path);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -112,6 +110,28 @@ static bool lock_new(int fd)
     return fstat(fd, &status) == 0 && status.st_nlink != 0;
 }
 
+/* Told before it exists, so that no thread that leaves overlooks it; unless the name may be another
+ * process's, whose file it would remove. Signals wait, so that this thread does not leave itself
+ * between the file and the word that it is ours. */
+static int create_listed(int slot, const char *path, bool unique)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    snprintf(slots[slot].path, PATH_MAX, "%s", path);
+    if (unique)
+        atomic_store(&slots[slot].state, SLOT_OPENING);
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int fd = TDC_RETRY(open(path, flags, 0600));
+    int number = errno;
+    if (fd < 0 && !unique)
+        slots[slot].path[0] = '\0'; /* somebody else's */
+    atomic_store(&slots[slot].state, SLOT_LISTED);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    return fd;
+}
+
 bool tdc_listed_create(const char *path, bool unique, struct tdc_listed_file *file)
 {
     *file = (struct tdc_listed_file){.slot = slot_claim(), .fd = -1};
@@ -119,15 +139,8 @@ bool tdc_listed_create(const char *path, bool unique, struct tdc_listed_file *fi
         errno = EUSERS;
         return false;
     }
-    /* Told before it exists, so that no signal overlooks it; unless the name may be another
-     * process's, whose file a signal just now would remove. */
-    snprintf(slots[file->slot].path, PATH_MAX, "%s", path);
-    if (unique)
-        atomic_store(&slots[file->slot].state, SLOT_OPENING);
-    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-    file->fd = TDC_RETRY(open(path, flags, 0600));
+    file->fd = create_listed(file->slot, path, unique);
     int number = errno;
-    atomic_store(&slots[file->slot].state, SLOT_LISTED);
     if (file->fd < 0) {
         tdc_listed_forget(file);
         errno = number;
