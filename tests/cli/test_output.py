@@ -117,6 +117,7 @@ class Killed(harness.Case):
     def test_temporaries_of_the_living_stay(self):
         sides, out = self.large(), self.path("out")
         running = self.started(sides, out, 4)
+        time.sleep(0.02)  # the newest has its lock by now; without it another run takes it for dead, and it is made anew
         running.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, running.process.pid, os.WSTOPPED | os.WNOWAIT)  # the signal is taken a moment later
         before = hidden(out)
