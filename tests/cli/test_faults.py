@@ -31,9 +31,7 @@ def table_rows(path):
     if path.endswith(".csv"):
         return [tuple(row.items()) for row in harness.read_csv(path)]
     if path.endswith(".json"):
-        found = harness.read_json(path)
-        rows = found["rows"] if isinstance(found, dict) else found
-        return [tuple((key, str(value)) for key, value in row.items()) for row in rows]
+        return [tuple((key, str(value)) for key, value in row.items()) for row in harness.json_rows(path)]
     texts = xlsx.Workbook(path).sheets[0].texts
     return [tuple(zip(texts[0], row)) for row in texts[1:]]
 
