@@ -19,7 +19,7 @@
 #ifndef TDC_REFERENCE_ARITHMETIC_H
 #define TDC_REFERENCE_ARITHMETIC_H
 
-#include "reference/primitives/gemm.h"
+#include "reference/primitives/matrix/gemm.h"
 #include "reference/primitives/primitives.h"
 
 static inline bool tdc_is_narrow(const evaluation *e)

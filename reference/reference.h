@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "io/arena.h"
+#include "io/base/arena.h"
 #include "tdcmp.h"
 
 #define TDC_REFERENCE_RANK      16   /* dimensions of a tensor at most */

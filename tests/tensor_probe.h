@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/tensor_file.h"
+#include "io/tensor/tensor_file.h"
 
 #define PROBE_LIMIT 100000 /* elements looked at from the start; the last one always is */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/cli/command.h"
+#include "host/cli/shared/command.h"
 
 static const char usage[] =
     "tdcmp - compare two dumps of a neural network\n"

@@ -7,8 +7,8 @@
 #ifndef TDC_HOST_DUMP_H
 #define TDC_HOST_DUMP_H
 
-#include "host/dump/name_table.h"
-#include "io/arena.h"
+#include "io/base/name_table.h"
+#include "io/base/arena.h"
 #include "tdcmp.h"
 
 enum tdc_state {

@@ -3,8 +3,8 @@
 #define TDC_HOST_ITEMS_H
 
 #include "host/dump/dump.h"
-#include "io/json.h"
-#include "io/text.h"
+#include "io/text/json.h"
+#include "io/base/text.h"
 
 /* Collects the records of a dump; the arrays belong to the caller. */
 struct tdc_item_builder {

@@ -8,8 +8,8 @@
 
 #include <zlib.h>
 
-#include "io/pytext.h"
-#include "io/utf8_step.h"
+#include "io/text/pytext.h"
+#include "io/base/utf8_step.h"
 
 /* A copy in the dump's arena. */
 static const char *keep(struct tdc_item_builder *builder, const char *text, size_t length)

@@ -7,10 +7,10 @@
 #include "host/dump/dump.h"
 #include "host/dump/items.h"
 #include "host/dump/tensor_dump.h"
-#include "io/error.h"
-#include "io/file_map.h"
-#include "io/json.h"
-#include "io/mapping_guard.h"
+#include "io/base/error.h"
+#include "io/file/file_map.h"
+#include "io/text/json.h"
+#include "io/file/mapping_guard.h"
 
 /* Records and names of a dump of a GB take about as much again; this is the hard stop. */
 #define DUMP_LIMIT ((size_t)64 << 30)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "host/dump/dump.h"
-#include "io/file_map.h"
-#include "io/json.h"
-#include "io/mapping_guard.h"
+#include "io/file/file_map.h"
+#include "io/text/json.h"
+#include "io/file/mapping_guard.h"
 
 struct peeking {
     const struct tdc_file_map *map;

@@ -4,11 +4,11 @@
 
 #include "host/dump/dump.h"
 #include "host/dump/items.h"
-#include "io/error.h"
-#include "io/file_map.h"
-#include "io/json.h"
-#include "io/mapping_guard.h"
-#include "io/pytext.h"
+#include "io/base/error.h"
+#include "io/file/file_map.h"
+#include "io/text/json.h"
+#include "io/file/mapping_guard.h"
+#include "io/text/pytext.h"
 
 #define STACKS_LIMIT ((size_t)16 << 30)
 #define MEMBER_LIMIT ((size_t)1 << 30)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
-#include "io/tensor_file.h"
-#include "io/text.h"
+#include "io/base/error.h"
+#include "io/tensor/tensor_file.h"
+#include "io/base/text.h"
 
 bool tdc_is_tensor_file(const char *path)
 {

@@ -1,4 +1,4 @@
-/* tensor_dump.h - tensor files in the place of dumps. Internal to host/dump and host/session. */
+/* tensor_dump.h - tensor files in the place of dumps. Internal to host/dump and host/find. */
 #ifndef TDC_HOST_TENSOR_DUMP_H
 #define TDC_HOST_TENSOR_DUMP_H
 

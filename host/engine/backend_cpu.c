@@ -1,5 +1,5 @@
 #include "host/engine/backend.h"
-#include "io/mapping_guard.h"
+#include "io/file/mapping_guard.h"
 
 static tdc_status cpu_open(void *context, void **state, struct tdc_error *error)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "host/engine/ascend/backend_ascend.h"
-#include "io/error.h"
-#include "io/mapping_guard.h"
-#include "io/team.h"
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
+#include "io/base/team.h"
 
 /* Starting a device takes a second or two; the CPU compares so much in that time. */
 #define LEAST_BYTES ((uint64_t)4 << 30)

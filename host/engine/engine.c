@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "host/engine/engine.h"
-#include "io/error.h"
-#include "io/mapping_guard.h"
-#include "io/team.h"
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
+#include "io/base/team.h"
 
 /* Jobs of at least so many bytes start before all others, largest first. */
 #define LARGE_JOB ((uint64_t)64 << 20)

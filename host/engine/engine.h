@@ -10,8 +10,8 @@
 
 #include "host/engine/backend.h"
 #include "host/engine/source.h"
-#include "io/tensor_file.h"
-#include "io/text.h"
+#include "io/tensor/tensor_file.h"
+#include "io/base/text.h"
 #include "kernels/pair.h"
 
 enum tdc_outcome_code {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/engine/source.h"
-#include "io/pytext.h"
+#include "io/text/pytext.h"
 
 static void swap_bytes(unsigned char *element, size_t size)
 {

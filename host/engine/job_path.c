@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "io/error.h"
-#include "io/utf8_step.h"
+#include "io/base/error.h"
+#include "io/base/utf8_step.h"
 
 const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *name,
                          struct tdc_error *error)

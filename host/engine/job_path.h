@@ -2,7 +2,7 @@
 #ifndef TDC_HOST_JOB_PATH_H
 #define TDC_HOST_JOB_PATH_H
 
-#include "io/text.h"
+#include "io/base/text.h"
 #include "tdcmp.h"
 
 /* folder/name in the text; NULL with *error set for a name that leaves the folder.

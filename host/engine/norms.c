@@ -1,6 +1,6 @@
 /* norms.c - lengths and angle of a pair, also where squares leave the range of float64. */
 #include "host/engine/engine.h"
-#include "io/mapping_guard.h"
+#include "io/file/mapping_guard.h"
 
 /* Elements gathered at a time. */
 #define GATHERED ((size_t)2048)

@@ -3,8 +3,8 @@
 
 #include "host/engine/engine.h"
 #include "host/engine/job_path.h"
-#include "io/error.h"
-#include "io/mapping_guard.h"
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/mapping_guard.h"
+#include "io/file/mapping_guard.h"
 
 /* Direct reads want offset, length and memory aligned to the blocks of the device. */
 #define ALIGNMENT ((size_t)4096)

@@ -10,7 +10,7 @@
 #ifndef TDC_HOST_SOURCE_H
 #define TDC_HOST_SOURCE_H
 
-#include "io/tensor_file.h"
+#include "io/tensor/tensor_file.h"
 #include "kernels/pair.h"
 
 /* Bytes of one side that are read at once, when chunks are not larger themselves. */

@@ -4,8 +4,8 @@
 
 #include "host/engine/engine.h"
 #include "host/engine/job_path.h"
-#include "io/error.h"
-#include "io/file_map.h"
+#include "io/base/error.h"
+#include "io/file/file_map.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
 #define PATH_LIMIT ((size_t)1 << 16)

@@ -8,9 +8,9 @@
 #define TDC_HOST_RULES_H
 
 #include "host/engine/engine.h"
-#include "host/judge/calls.h"
+#include "host/origin/calls.h"
 #include "host/judge/row.h"
-#include "io/text.h"
+#include "io/base/text.h"
 
 /* How a column of statistics is stored before it is read (compat rules only). */
 struct tdc_stat_column {

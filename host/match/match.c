@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "io/base/error.h"
 
 #define MAPPING_LIMIT ((size_t)64 << 30)
 #define REASON_LIMIT  ((size_t)1 << 20)

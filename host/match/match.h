@@ -8,7 +8,7 @@
 #define TDC_HOST_MATCH_H
 
 #include "host/dump/dump.h"
-#include "io/text.h"
+#include "io/base/text.h"
 
 struct tdc_match_rules {
     /* Two records need the same shape text to be paired; otherwise the name decides alone. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "host/match/match.h"
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* Under the sound rules: a file that is no dump, or not yet, by name. */
 static tdc_status check_content(const struct tdc_dump *dump, struct tdc_error *error)

@@ -4,7 +4,7 @@
 
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
-#include "reference/primitives/vector_math.h"
+#include "reference/primitives/vector/vector_math.h"
 
 static int64_t row_length(const array *rows)
 {

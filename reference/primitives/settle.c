@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/decompose.h"
+#include "reference/primitives/matrix/decompose.h"
 
 static void overlap(const struct tdc_side *side, int64_t from, int64_t count, double *to)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/unit/pair_check.h"
+#include "tests/unit/kernels/pair_check.h"
 
 #define LARGEST 2080
 

@@ -165,7 +165,7 @@ def check_codes(source):
 
 def check_columns(source):
     """Every column of the tables is explained."""
-    code = read(source, "host", "judge", "columns.c")
+    code = read(source, "host", "table", "columns.c")
     page = read(source, "docs", "compare.md")
     names = re.findall(r'\{[A-Z_0-9 +]+, "([^"]+)", \d+\}', code)
     names += re.findall(r'= \{[A-Z_]+, "([^"]+)", \d+\};', code)

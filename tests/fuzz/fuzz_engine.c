@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "host/engine/engine.h"
-#include "tests/unit/made_zip.h"
+#include "tests/unit/io/made_zip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json.h"
-#include "io/pytext.h"
+#include "io/text/json.h"
+#include "io/text/pytext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

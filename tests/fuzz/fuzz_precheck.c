@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host/precheck/csv_rows.h"
-#include "host/precheck/csv_table.h"
-#include "host/precheck/filter.h"
-#include "host/precheck/found.h"
-#include "host/precheck/row_text.h"
+#include "host/precheck/files/csv_rows.h"
+#include "host/precheck/files/csv_table.h"
+#include "host/precheck/run/filter.h"
+#include "host/precheck/check/found.h"
+#include "host/precheck/files/row_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

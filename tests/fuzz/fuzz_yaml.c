@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/yaml_map.h"
+#include "io/text/yaml_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

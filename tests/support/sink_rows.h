@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "io/sink.h"
+#include "io/table/sink.h"
 
 static inline struct tdc_cell text_of(const char *text)
 {

@@ -5,7 +5,7 @@
 #define TDC_TESTS_TWIN_TILE_DATA_H
 
 #include "kernels/ascend/tile_layout.h"
-#include "tests/unit/pair_data.h"
+#include "tests/unit/kernels/pair_data.h"
 
 enum tile_flavour {
     TILE_NEAR,      /* n a little off b */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "io/arena.h"
+#include "io/base/arena.h"
 #include "tdcmp.h"
 
 static struct tdc_arena arena;

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* The state of a library that is one per process is one per process. */
 static struct {

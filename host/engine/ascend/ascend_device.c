@@ -6,7 +6,7 @@
 
 #include "host/engine/ascend/kernel_file.h"
 #include "host/engine/ascend/self_test.h"
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* Of every Atlas A2 there are at least so many; for a CANN that does not tell. */
 #define FEWEST_CORES 40

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* Below so many pairs a chunk is done by the CPU before a launch has begun (about 50 us). */
 #define LEAST_PAIRS ((size_t)1 << 16)

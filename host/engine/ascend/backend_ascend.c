@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "host/engine/ascend/ascend_run.h"
-#include "io/error.h"
-#include "io/mapping_guard.h"
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
 
 /* A worker whose calls are refused again and again stops asking. */
 #define MOST_REFUSALS 3

@@ -6,7 +6,7 @@
 #include "host/engine/ascend/ascend_device.h"
 #include "host/engine/ascend/ascend_slot.h"
 #include "host/judge/rules.h"
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* Chunks of one launch: enough that waiting for a launch does not matter. */
 #define BATCH_CHUNKS 64u

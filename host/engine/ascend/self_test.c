@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/engine/ascend/ascend_slot.h"
-#include "io/error.h"
+#include "io/base/error.h"
 
 /* The promise of the records: 2^-46 of the sum of magnitudes. */
 #define SUM_ERROR 0x1p-46

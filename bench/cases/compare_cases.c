@@ -1,0 +1,314 @@
+#include "bench/cases/compare_cases.h"
+
+#include <stdio.h>
+
+#include "bench/cases/compare_report.h"
+#include "bench/yardsticks/rival_python.h"
+#include "bench/yardsticks/rival_xlsx.h"
+#include "bench/yardsticks/stream_read.h"
+#include "io/base/error.h"
+
+/* A case whose rounds take longer than this in all stops repeating. */
+#define BUDGET_SECONDS 6.0
+/* Files that are links to two: both pairs, of 256 KB a side, stay in the L2 cache of a core. */
+#define SCALING_TENSORS  6000
+#define SCALING_ELEMENTS (64 << 10)
+
+struct stage {
+    const struct tdc_cases_settings *settings;
+    const struct tdc_bench_place *place;
+    struct tdc_report *report;
+};
+
+static struct tdc_compare_setup setup_of(const struct stage *stage,
+                                         const struct tdc_material *material, tdc_format format)
+{
+    const struct tdc_bench_options *bench = &stage->settings->bench;
+    return (struct tdc_compare_setup){
+        .options = bench->options,
+        .tasks = material->tasks.tasks,
+        .task_count = material->tasks.count,
+        .files = &material->files,
+        .result = stage->place->result,
+        .format = format,
+        .repeat = (unsigned)bench->repeat,
+        .budget = BUDGET_SECONDS,
+    };
+}
+
+/* ---- large, small ---------------------------------------------------------------------------- */
+
+/* The share of the bare read the project asks for. */
+static const char *share_target(const struct tdc_dtype_pair *pair)
+{
+    bool wide_float = pair->npu == TDC_F32 || pair->npu == TDC_F64;
+    return pair->npu == pair->bench && wide_float ? ">= 0.85" : ">= 0.6";
+}
+
+/* Beside the bare read. */
+static tdc_status run_beside_bare(const struct stage *stage, const char *name,
+                                  const struct tdc_material *material, const char *target,
+                                  struct tdc_error *error)
+{
+    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_figures figures;
+    tdc_status status = tdc_compare_measure(&setup, NULL, &figures, error);
+    if (status != TDC_OK)
+        return status;
+    double bare = tdc_bare_speed(&figures);
+    struct tdc_beside beside = {
+        "bare read", bare > 0 ? tdc_compare_speed(&figures) / bare : (double)NAN, target};
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
+static void large_synthetic(const struct stage *stage, const struct tdc_dtype_pair *pair,
+                            struct tdc_synthetic *synthetic, char *name, size_t size)
+{
+    const struct tdc_cases_settings *settings = stage->settings;
+    size_t width = tdc_dtype_size(pair->npu);
+    char dtype[16];
+    tdc_synthetic_init(synthetic);
+    synthetic->dtype = pair->npu;
+    synthetic->bench_dtype = pair->bench;
+    synthetic->tensors = settings->tensors;
+    synthetic->elements = settings->size / settings->tensors / width;
+    tdc_pair_text(pair, dtype);
+    snprintf(name, size, "%s, %llu x %.4g MiB", dtype, (unsigned long long)settings->tensors,
+             (double)(synthetic->elements * width) / (1024 * 1024));
+}
+
+static tdc_status run_large(const struct stage *stage, const struct tdc_dtype_pair *pair,
+                            struct tdc_error *error)
+{
+    struct tdc_synthetic synthetic;
+    struct tdc_material material;
+    char name[96];
+    large_synthetic(stage, pair, &synthetic, name, sizeof name);
+    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
+                                          &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status = run_beside_bare(stage, name, &material, share_target(pair), error);
+    tdc_material_drop(&material, stage->place);
+    return status;
+}
+
+static tdc_status run_small(const struct stage *stage, struct tdc_error *error)
+{
+    struct tdc_synthetic synthetic;
+    struct tdc_material material;
+    char name[96];
+    tdc_synthetic_init(&synthetic);
+    synthetic.tensors = stage->settings->small_tensors;
+    synthetic.elements = 1024;
+    snprintf(name, sizeof name, "f32, %llu x 4 KiB", (unsigned long long)synthetic.tensors);
+    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
+                                          &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status = run_beside_bare(stage, name, &material, NULL, error);
+    tdc_material_drop(&material, stage->place);
+    return status;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* Whole run beside another work, as a ratio of seconds. */
+static tdc_status run_beside_work(const struct stage *stage, const char *name,
+                                  const struct tdc_material *material, tdc_format format,
+                                  struct tdc_work *work, struct tdc_beside beside,
+                                  struct tdc_error *error)
+{
+    struct tdc_compare_setup setup = setup_of(stage, material, format);
+    struct tdc_compare_figures figures;
+    tdc_status status = tdc_compare_measure(&setup, work, &figures, error);
+    if (status != TDC_OK)
+        return status;
+    beside.ratio = (double)NAN;
+    if (work != NULL && work->best[0] > 0)
+        beside.ratio = figures.laps[TDC_LAP_WHOLE] / work->best[0];
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
+static tdc_status run_statistics_csv(const struct stage *stage, const char *name,
+                                     const struct tdc_material *material, struct tdc_error *error)
+{
+    struct tdc_python_rival rival = {material->tasks.tasks[0].npu, material->tasks.tasks[0].bench};
+    struct tdc_work work = {.run = tdc_python_load, .context = &rival};
+    bool python = tdc_python_there();
+    if (!python)
+        tdc_report_note(stage->report, "There is no python3 here to load the json files with.");
+    struct tdc_beside beside = {python ? "json.load" : NULL, (double)NAN, python ? "<= 0.5" : NULL};
+    return run_beside_work(stage, name, material, TDC_FORMAT_CSV, python ? &work : NULL, beside,
+                           error);
+}
+
+static tdc_status run_statistics_xlsx(const struct stage *stage, const char *name,
+                                      const struct tdc_material *material, struct tdc_error *error)
+{
+    char path[4300];
+    snprintf(path, sizeof path, "%s.rival.xlsx", stage->place->result);
+    struct tdc_xlsx_rival rival = {.path = path};
+    struct tdc_work work = {.run = tdc_xlsx_rival_write, .context = &rival};
+    tdc_status status = tdc_xlsx_rival_collect(&rival, &material->tasks.tasks[0],
+                                               &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status =
+            run_beside_work(stage, name, material, TDC_FORMAT_XLSX, &work,
+                            (struct tdc_beside){"libxlsxwriter", (double)NAN, "<= 1.15"}, error);
+    tdc_xlsx_rival_free(&rival);
+    return status;
+}
+
+static tdc_status run_statistics(const struct stage *stage, struct tdc_error *error)
+{
+    struct tdc_synthetic synthetic;
+    struct tdc_material material;
+    char name[96];
+    tdc_synthetic_init(&synthetic);
+    synthetic.task = TDC_MODE_STATISTICS;
+    synthetic.tensors = stage->settings->statistics_tensors;
+    synthetic.elements = 1024;
+    snprintf(name, sizeof name, "statistics, %llu tensors", (unsigned long long)synthetic.tensors);
+    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
+                                          &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status = run_statistics_csv(stage, name, &material, error);
+    if (status == TDC_OK)
+        status = run_statistics_xlsx(stage, name, &material, error);
+    tdc_material_drop(&material, stage->place);
+    return status;
+}
+
+/* ---- cold ------------------------------------------------------------------------------------ */
+
+struct direct_work {
+    const struct tdc_bare_files *files;
+    uint64_t bytes; /* 0: not supported */
+};
+
+/* One reader front to back, as dd. */
+static tdc_status read_direct(void *context, double laps[TDC_LAPS], struct tdc_error *error)
+{
+    struct direct_work *work = context;
+    struct tdc_bare_sum sum;
+    struct tdc_drop drop;
+    tdc_status status = tdc_files_drop(work->files, &drop, error);
+    if (status != TDC_OK)
+        return status;
+    double start = tdc_seconds();
+    status = tdc_stream_read(work->files, TDC_STREAM_DIRECT, 1, &sum, error);
+    laps[0] = tdc_seconds() - start;
+    work->bytes = status == TDC_OK ? sum.bytes : 0;
+    return status == TDC_ERR_UNSUPPORTED ? TDC_OK : status;
+}
+
+static tdc_status measure_cold(const struct stage *stage, const char *name,
+                               const struct tdc_material *material, struct tdc_error *error)
+{
+    struct direct_work direct = {.files = &material->files};
+    struct tdc_work work = {.run = read_direct, .context = &direct};
+    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_figures figures;
+    setup.cold = true;
+    setup.budget = 2 * BUDGET_SECONDS;
+    tdc_status status = tdc_compare_measure(&setup, &work, &figures, error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_beside beside = {"direct read", (double)NAN, ">= 0.9"};
+    if (direct.bytes > 0)
+        beside.ratio = tdc_compare_speed(&figures) / ((double)direct.bytes / 1e9 / work.best[0]);
+    else
+        tdc_report_note(stage->report, "This file system has no direct reads.");
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
+static tdc_status run_cold(const struct stage *stage, struct tdc_error *error)
+{
+    const struct tdc_dtype_pair pair = {TDC_F32, TDC_F32};
+    struct tdc_synthetic synthetic;
+    struct tdc_material material;
+    char name[96];
+    large_synthetic(stage, &pair, &synthetic, name, sizeof name);
+    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
+                                          &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status = measure_cold(stage, name, &material, error);
+    tdc_material_drop(&material, stage->place);
+    return status;
+}
+
+/* ---- scaling --------------------------------------------------------------------------------- */
+
+/* As many as take long enough to measure, unless --rows asks for a quick look. */
+static uint64_t scaling_tensors(const struct stage *stage)
+{
+    uint64_t rows = stage->settings->small_tensors;
+    return rows < SCALING_TENSORS ? rows : SCALING_TENSORS;
+}
+
+static tdc_status measure_scaling(const struct stage *stage, const struct tdc_material *material,
+                                  struct tdc_error *error)
+{
+    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_other other = {.setup = setup};
+    struct tdc_work work = {.run = tdc_compare_run_other, .context = &other};
+    struct tdc_compare_figures figures;
+    other.setup.options.threads = 1;
+    if (setup.options.threads == 1)
+        setup.options.threads = 2;
+    tdc_status status = tdc_compare_measure(&setup, &work, &figures, error);
+    if (status != TDC_OK)
+        return status;
+    /* one thread writes the file afterwards, several meanwhile: the writing belongs to both */
+    struct tdc_beside beside = {"1 thread",
+                                work.best[TDC_LAP_TABLES] / figures.laps[TDC_LAP_TABLES],
+                                setup.options.threads == 2 ? ">= 1.9" : NULL};
+    char name[64];
+    snprintf(name, sizeof name, "in cache, %llu x 256 KiB",
+             (unsigned long long)scaling_tensors(stage));
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
+/* All files of a side are links to eight: the data stays in the processor's cache, and the threads
+ * seldom count references to the same page, which a dump of its own files never does. */
+static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error)
+{
+    struct tdc_synthetic synthetic;
+    struct tdc_material material;
+    tdc_synthetic_init(&synthetic);
+    synthetic.tensors = scaling_tensors(stage);
+    synthetic.elements = SCALING_ELEMENTS;
+    synthetic.distinct = 8;
+    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
+                                          &stage->settings->bench.options, error);
+    if (status == TDC_OK)
+        status = measure_scaling(stage, &material, error);
+    tdc_material_drop(&material, stage->place);
+    return status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+tdc_status tdc_cases_run(const struct tdc_cases_settings *settings,
+                         const struct tdc_bench_place *place, struct tdc_report *report,
+                         struct tdc_error *error)
+{
+    static tdc_status (*const cases[TDC_CASES])(const struct stage *, struct tdc_error *) = {
+        [TDC_CASE_SMALL] = run_small,
+        [TDC_CASE_STATISTICS] = run_statistics,
+        [TDC_CASE_COLD] = run_cold,
+        [TDC_CASE_SCALING] = run_scaling,
+    };
+    struct stage stage = {settings, place, report};
+    tdc_status status = TDC_OK;
+    if (settings->cases[TDC_CASE_LARGE])
+        for (size_t i = 0; i < settings->pair_count && status == TDC_OK; i++)
+            status = run_large(&stage, &settings->pairs[i], error);
+    for (int i = 0; i < TDC_CASES && status == TDC_OK; i++)
+        if (settings->cases[i] && cases[i] != NULL)
+            status = cases[i](&stage, error);
+    return status;
+}

@@ -1,0 +1,266 @@
+/* bench_device.c - `tdcmp bench device`: the hops of a comparison on a card, one by one. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/commands/bench_command.h"
+#include "bench/tools/measure.h"
+#include "host/cli/shared/command.h"
+#include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/device.h"
+#include "io/file/mapping_guard.h"
+
+static const char usage[] =
+    "tdcmp bench device - how fast an Ascend card compares, hop by hop\n"
+    "\n"
+    "usage: tdcmp bench device [OPTIONS]\n"
+    "\n"
+    "Tests every kernel of the card, then compares pairs of f32 tensors that are in memory and "
+    "says\n"
+    "how many GB of input per second each hop takes: into pinned memory (read), over the link "
+    "(H2D),\n"
+    "through the kernel, and the records back (D2H); all of it together; and the CPU beside it.\n"
+    "\n"
+    "      --device NAME   ascend (default), ascend:1\n"
+    "      --size N        bytes to send through; K, M, G allowed (default 1G)\n"
+    "      --dtype NAME    f32 (default), f16 or bf16\n"
+    "      --rules NAME    sound (default) or compat: which kernels\n"
+    "  -h, --help          this text\n"
+    "\n"
+    "exit code: 0 measured, 2 there is no usable card\n"
+    "\n"
+    "example: tdcmp bench device --device ascend:0 --size 4G\n";
+
+enum {
+    OPTION_DEVICE = 256,
+    OPTION_SIZE,
+    OPTION_DTYPE,
+    OPTION_RULES
+};
+
+static const struct option long_options[] = {
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"size", required_argument, NULL, OPTION_SIZE},
+    {"dtype", required_argument, NULL, OPTION_DTYPE},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_device_request device;
+    uint64_t size;
+    tdc_dtype dtype;
+    enum tdc_relative_rule rule;
+    bool help;
+};
+
+static bool take_option(struct settings *settings, int option)
+{
+    switch (option) {
+    case OPTION_DEVICE:
+        return (tdc_device_parse(optarg, &settings->device) &&
+                settings->device.kind == TDC_DEVICE_ASCEND && settings->device.count == 1) ||
+               tdc_wrong_value("--device", optarg, "ascend or ascend:N");
+    case OPTION_SIZE:
+        return tdc_parse_size(optarg, &settings->size) ||
+               tdc_wrong_value("--size", optarg, "a number of bytes");
+    case OPTION_DTYPE:
+        return (tdc_parse_dtype(optarg, strlen(optarg), &settings->dtype) &&
+                tdc_ascend_kernel_for(settings->dtype, settings->dtype, TDC_RELATIVE_F64) >= 0) ||
+               tdc_wrong_value("--dtype", optarg, "f32, f16 or bf16");
+    case OPTION_RULES:
+        settings->rule = strcmp(optarg, "compat") == 0 ? TDC_RELATIVE_NATIVE : TDC_RELATIVE_F64;
+        return strcmp(optarg, "compat") == 0 || strcmp(optarg, "sound") == 0 ||
+               tdc_wrong_value("--rules", optarg, "sound or compat");
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        fputs("try: tdcmp bench device --help\n", stderr);
+        return false;
+    }
+}
+
+static bool take_options(int argc, char **argv, struct settings *settings)
+{
+    int option;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+        if (!take_option(settings, option))
+            return false;
+    if (optind != argc) {
+        tdc_complain("bench device takes options only (tdcmp bench device --help)");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the data -------------------------------------------------------------------------------- */
+
+enum {
+    CHUNKS = 16 /* that are gone through again and again: more than caches hold */
+};
+
+struct data {
+    unsigned char *n, *b;
+    struct tdc_pair_plan plan;
+    size_t chunk_bytes; /* of one side */
+};
+
+/* Numbers between 1 and 2 whose last bits differ now and then: the high half of a float is a bf16,
+ * and these bits are ordinary f16 numbers too. */
+static void fill(struct data *data, size_t bytes)
+{
+    uint32_t state = 1;
+    for (size_t i = 0; i < bytes / 2; i++) {
+        state = state * 1664525u + 1013904223u;
+        uint16_t word = (uint16_t)(0x3f80 | (state >> 25));
+        memcpy(data->b + 2 * i, &word, 2);
+        word = (uint16_t)(word ^ (i % 16 == 0 ? 1 : 0));
+        memcpy(data->n + 2 * i, &word, 2);
+    }
+}
+
+static bool make_data(const struct settings *settings, struct data *data)
+{
+    data->chunk_bytes = TDC_PAIR_CHUNK * tdc_dtype_size(settings->dtype);
+    size_t bytes = CHUNKS * data->chunk_bytes;
+    data->n = malloc(bytes);
+    data->b = malloc(bytes);
+    if (data->n == NULL || data->b == NULL ||
+        !tdc_pair_plan_make(settings->dtype, settings->dtype, settings->rule,
+                            tdc_cpu_variant_chosen(), &data->plan))
+        return false;
+    fill(data, bytes);
+    return true;
+}
+
+/* Seconds that `count` chunks take one thread. */
+static double go_through(const struct tdc_backend *backend, const struct data *data, uint64_t count)
+{
+    void *state;
+    struct tdc_error error = {0};
+    if (backend->open(backend->context, &state, &error) != TDC_OK)
+        return 0;
+    enum {
+        MOST = 16
+    };
+    struct tdc_backend_chunk chunks[MOST];
+    struct tdc_pair_sums sums[MOST];
+    size_t limit = backend->limit(state);
+    double start = tdc_seconds();
+    uint64_t submitted = 0, waited = 0;
+    for (; submitted < count; submitted++) {
+        size_t at = (size_t)(submitted % CHUNKS) * data->chunk_bytes, place = submitted % MOST;
+        if (submitted - waited == limit)
+            backend->wait(state, &chunks[waited++ % MOST]);
+        chunks[place] = (struct tdc_backend_chunk){
+            &data->plan, data->n + at, data->b + at, TDC_PAIR_CHUNK, &sums[place], NULL, 0};
+        backend->submit(state, &chunks[place]);
+    }
+    while (waited < submitted)
+        backend->wait(state, &chunks[waited++ % MOST]);
+    double seconds = tdc_seconds() - start;
+    backend->close(state);
+    return seconds;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void print_line(void *context, const char *text)
+{
+    (void)context;
+    puts(text);
+}
+
+static void print_rate(const char *hop, double bytes, double seconds)
+{
+    if (seconds > 0)
+        printf("  %-24s %8.2f GB/s\n", hop, bytes / seconds * 1e-9);
+    else
+        printf("  %-24s        -\n", hop);
+}
+
+static void print_figures(struct tdc_ascend_run *run, double seconds, double cpu_rate)
+{
+    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    double bytes = (double)figures.bytes;
+    print_rate("read (memory to pinned)", bytes, figures.staging);
+    print_rate("H2D", bytes, figures.h2d);
+    print_rate("kernel", bytes, figures.kernel);
+    print_rate("D2H (records)", (double)figures.tiles * TDC_TILE_RECORD_BYTES, figures.d2h);
+    print_rate("all, one thread", bytes, seconds);
+    print_rate("CPU, one thread", cpu_rate, 1);
+    printf("  tiles %llu, rescued %llu, fallbacks %llu\n", (unsigned long long)figures.tiles,
+           (unsigned long long)figures.rescued, (unsigned long long)figures.fallbacks);
+    const char *trouble = tdc_ascend_run_trouble(run);
+    if (trouble[0] != '\0')
+        printf("  trouble: %s\n", trouble);
+}
+
+/* A stand-in for a device tells what its kernels cost. */
+static void print_counts(void)
+{
+    void *symbol = tdc_acl_symbol("acl_twin_describe");
+    size_t (*describe)(char *, size_t);
+    if (symbol == NULL)
+        return;
+    memcpy(&describe, &symbol, sizeof describe);
+    static char text[8192];
+    describe(text, sizeof text);
+    printf(
+        "\nThis is not a card but a stand-in: its times mean nothing. Of one tile:\n\n"
+        "| kernel | instructions | barriers | lane operations a pair | bytes in | bytes out | UB "
+        "bytes |\n|---|---|---|---|---|---|---|\n%s",
+        text);
+}
+
+static int measure(const struct settings *settings)
+{
+    struct tdc_error error = {0};
+    struct tdc_ascend_run *run;
+    struct data data = {0};
+    if (tdc_ascend_run_open(settings->device.ids, 1, settings->rule, false, true, &run, &error) !=
+        TDC_OK) {
+        tdc_complain("%s", error.message);
+        return TDC_EXIT_TROUBLE;
+    }
+    int code = TDC_EXIT_TROUBLE;
+    if (make_data(settings, &data) && tdc_guard_begin()) {
+        uint64_t count = settings->size / (2 * data.chunk_bytes) + 1;
+        printf("\n%s, %s pairs in chunks of %zu, %.2f GB:\n", tdc_ascend_run_soc(run),
+               tdc_short_dtype(settings->dtype), (size_t)TDC_PAIR_CHUNK,
+               (double)(count * 2 * data.chunk_bytes) * 1e-9);
+        double seconds = go_through(tdc_ascend_run_backend(run), &data, count);
+        double cpu = go_through(&tdc_backend_cpu, &data, count);
+        double cpu_rate = cpu > 0 ? (double)(count * 2 * data.chunk_bytes) / cpu : 0;
+        print_figures(run, seconds, cpu_rate);
+        tdc_guard_end();
+        print_counts();
+        code = TDC_EXIT_SAME;
+    } else {
+        tdc_complain("out of memory");
+    }
+    free(data.n);
+    free(data.b);
+    tdc_ascend_run_close(run);
+    return code;
+}
+
+int tdc_bench_device(int argc, char **argv)
+{
+    struct settings settings = {
+        .size = (uint64_t)1 << 30, .dtype = TDC_F32, .rule = TDC_RELATIVE_F64};
+    tdc_device_parse("ascend", &settings.device);
+    if (!take_options(argc, argv, &settings))
+        return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    if (tdc_devices(print_line, NULL) != TDC_OK)
+        return TDC_EXIT_TROUBLE;
+    return measure(&settings);
+}

@@ -1,0 +1,58 @@
+/*
+ * synthetic_file.h - one tensor file written front to back: `.pt` as torch.save writes it, or
+ * `.npy`.
+ *
+ * The zip layout is that of torch 1.13: stored members data.pkl, data/0 and version, data at
+ * multiples of 64 bytes, sizes in data descriptors.
+ */
+#ifndef TDC_BENCH_SYNTHETIC_FILE_H
+#define TDC_BENCH_SYNTHETIC_FILE_H
+
+#include "io/base/text.h"
+#include "tdcmp.h"
+
+struct tdc_synthetic_shape {
+    tdc_dtype dtype;
+    unsigned dimensions; /* 1 or 2 */
+    uint64_t sizes[2];
+};
+
+enum tdc_synthetic_layout {
+    TDC_LAYOUT_PT,
+    TDC_LAYOUT_NPY
+};
+
+/* The largest number of bytes of a tensor in a .pt: the writer does not do zip64 members. */
+#define TDC_PT_LARGEST (((uint64_t)1 << 32) - ((uint64_t)1 << 16))
+
+struct tdc_synthetic_file {
+    int fd;
+    enum tdc_synthetic_layout layout;
+    const char *stem; /* file name without suffix: root of the archive */
+    char path[4096];
+    struct tdc_text head;
+    uint64_t written;                  /* bytes of data */
+    uint32_t crc;                      /* of the data */
+    uint64_t data_offset, pickle_size; /* of .pt: for the directory at the end */
+    uint32_t pickle_crc;
+};
+
+/* Creates folder/stem.pt or .npy, which must not exist, and writes what precedes the data. stem
+ * must outlive the file. */
+tdc_status tdc_synthetic_file_open(struct tdc_synthetic_file *file, const char *folder,
+                                   const char *stem, enum tdc_synthetic_layout layout,
+                                   const struct tdc_synthetic_shape *shape,
+                                   struct tdc_error *error);
+/* Appends elements; crc is the CRC-32 of these bytes alone. */
+tdc_status tdc_synthetic_file_add(struct tdc_synthetic_file *file, const void *bytes, size_t size,
+                                  uint32_t crc, struct tdc_error *error);
+/* Writes what follows the data and closes, on failure too. */
+tdc_status tdc_synthetic_file_close(struct tdc_synthetic_file *file, struct tdc_error *error);
+/* Closes a file that will not be finished. */
+void tdc_synthetic_file_drop(struct tdc_synthetic_file *file);
+
+/* "torch.float32" and numpy's "<f4"; the latter NULL for bf16. */
+const char *tdc_torch_dtype_name(tdc_dtype dtype);
+const char *tdc_numpy_dtype_name(tdc_dtype dtype);
+
+#endif

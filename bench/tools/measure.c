@@ -1,0 +1,43 @@
+#include "bench/tools/measure.h"
+
+#include <time.h>
+
+#include "io/base/error.h"
+
+double tdc_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static tdc_status run_once(struct tdc_work *work, struct tdc_error *error)
+{
+    double laps[TDC_LAPS] = {0};
+    tdc_status status = work->run(work->context, laps, error);
+    if (status != TDC_OK)
+        return status;
+    for (int i = 0; i < TDC_LAPS; i++)
+        if (work->runs == 0 || laps[i] < work->best[i])
+            work->best[i] = laps[i];
+    work->runs++;
+    return TDC_OK;
+}
+
+tdc_status tdc_measure(struct tdc_work *works, size_t count, unsigned repeat, double budget,
+                       const volatile int *cancel, struct tdc_error *error)
+{
+    double start = tdc_seconds();
+    for (unsigned round = 0; round < repeat; round++) {
+        if (round > 0 && tdc_seconds() - start > budget)
+            break;
+        for (size_t i = 0; i < count; i++) {
+            if (cancel != NULL && *cancel != 0)
+                return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+            tdc_status status = run_once(&works[i], error);
+            if (status != TDC_OK)
+                return status;
+        }
+    }
+    return TDC_OK;
+}

@@ -1,0 +1,90 @@
+#include "bench/tools/scratch.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/base/error.h"
+
+static volatile sig_atomic_t caught;
+static volatile time_t caught_at;
+
+/* clock_gettime and _exit are allowed in handlers. */
+static void remember(int number)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (caught == 0) {
+        caught_at = now.tv_sec;
+        caught = number;
+    } else if (now.tv_sec - caught_at > 1) {
+        _exit(128 + number);
+    }
+}
+
+const volatile int *tdc_interrupt_watch(void)
+{
+    struct sigaction action = {.sa_handler = remember};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    return &caught;
+}
+
+void tdc_interrupt_obey(void)
+{
+    if (caught == 0)
+        return;
+    signal((int)caught, SIG_DFL);
+    raise((int)caught);
+}
+
+tdc_status tdc_scratch_open(const char *parent, struct tdc_scratch *scratch,
+                            struct tdc_error *error)
+{
+    const char *base = parent != NULL ? parent : getenv("TMPDIR");
+    if (base == NULL || base[0] == '\0')
+        base = "/tmp";
+    int length = snprintf(scratch->path, sizeof scratch->path, "%s/tdcmp-bench-XXXXXX", base);
+    if (length < 0 || (size_t)length >= sizeof scratch->path)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: path too long", base);
+    if (mkdtemp(scratch->path) == NULL)
+        return tdc_fail_errno(error, TDC_ERR_WRITE, errno, "a temporary folder in %s", base);
+    return TDC_OK;
+}
+
+static void remove_tree(char *path)
+{
+    char *roots[] = {path, NULL};
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+    if (walk == NULL)
+        return;
+    for (FTSENT *entry; (entry = fts_read(walk)) != NULL;) {
+        if (entry->fts_info == FTS_DP)
+            rmdir(entry->fts_accpath);
+        else if (entry->fts_info != FTS_D)
+            unlink(entry->fts_accpath);
+    }
+    fts_close(walk);
+}
+
+void tdc_scratch_close(const struct tdc_scratch *scratch)
+{
+    char path[sizeof scratch->path];
+    memcpy(path, scratch->path, sizeof path);
+    remove_tree(path);
+}
+
+void tdc_scratch_remove(const struct tdc_scratch *scratch, const char *name)
+{
+    char path[sizeof scratch->path + 256];
+    int length = snprintf(path, sizeof path, "%s/%s", scratch->path, name);
+    if (length > 0 && (size_t)length < sizeof path)
+        remove_tree(path);
+}

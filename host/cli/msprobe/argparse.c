@@ -1,0 +1,181 @@
+#include "host/cli/msprobe/argparse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/shared/command.h"
+
+struct parsing {
+    const char *program, *example;
+    struct tdc_argument *arguments;
+    size_t count;
+};
+
+static void print_usage(FILE *stream, const struct parsing *parsing)
+{
+    fprintf(stream, "usage: %s [-h]", parsing->program);
+    for (size_t i = 0; i < parsing->count; i++) {
+        const struct tdc_argument *argument = &parsing->arguments[i];
+        if (argument->arity == TDC_FLAG)
+            fprintf(stream, " [%s]", argument->brief);
+        else
+            fprintf(stream,
+                    argument->arity == TDC_VALUE    ? " [%s %s]"
+                    : argument->arity == TDC_VALUES ? " [%s %s ...]"
+                                                    : " [%s [%s]]",
+                    argument->brief, argument->metavar);
+    }
+    fputc('\n', stream);
+}
+
+static void print_help(const struct parsing *parsing)
+{
+    print_usage(stdout, parsing);
+    printf("\noptions:\n  -h, --help\n");
+    for (size_t i = 0; i < parsing->count; i++) {
+        const struct tdc_argument *argument = &parsing->arguments[i];
+        bool one_name = strcmp(argument->brief, argument->full) == 0;
+        printf("  %s%s%s %s\n        %s\n", argument->brief, one_name ? "" : ", ",
+               one_name ? "" : argument->full, argument->arity == TDC_FLAG ? "" : argument->metavar,
+               argument->help);
+    }
+    printf("\nexample: %s %s\n", parsing->program, parsing->example);
+}
+
+static int fail(const struct parsing *parsing, const char *what, const char *which,
+                const char *rest)
+{
+    print_usage(stderr, parsing);
+    fprintf(stderr, "%s: error: %s%s%s\n", parsing->program, what, tdc_shown(which),
+            tdc_shown(rest));
+    return 2;
+}
+
+static struct tdc_argument *exact(const struct parsing *parsing, const char *name, size_t length)
+{
+    for (size_t i = 0; i < parsing->count; i++) {
+        struct tdc_argument *argument = &parsing->arguments[i];
+        if ((strlen(argument->brief) == length && strncmp(argument->brief, name, length) == 0) ||
+            (strlen(argument->full) == length && strncmp(argument->full, name, length) == 0))
+            return argument;
+    }
+    return NULL;
+}
+
+/* The only option that begins so, `--lay` or `-l`; *several when there are more. */
+static struct tdc_argument *beginning(const struct parsing *parsing, const char *name,
+                                      size_t length, bool *several)
+{
+    struct tdc_argument *found = NULL;
+    *several = false;
+    for (size_t i = 0; i < parsing->count; i++) {
+        if (strncmp(parsing->arguments[i].full, name, length) != 0 &&
+            strncmp(parsing->arguments[i].brief, name, length) != 0)
+            continue;
+        *several = found != NULL;
+        found = &parsing->arguments[i];
+    }
+    return found;
+}
+
+/* A word that is the value of an option and not the next option: negative numbers count as values.
+ */
+static bool is_value(const char *word)
+{
+    return word[0] != '-' || word[1] == '\0' || strspn(word + 1, "0123456789.") == strlen(word + 1);
+}
+
+/* Stores the value of an argument from `joined` or the following word; *at moves over the word. */
+static int store(const struct parsing *parsing, struct tdc_argument *argument, const char *joined,
+                 int argc, char **argv, int *at)
+{
+    argument->given = true;
+    if (argument->arity == TDC_FLAG)
+        return joined == NULL
+                   ? 0
+                   : fail(parsing, "argument ", argument->full, ": ignored explicit argument");
+    argument->value = joined;
+    if (joined == NULL && *at + 1 < argc && is_value(argv[*at + 1]))
+        argument->value = argv[++*at];
+    argument->values = argv + *at;
+    argument->value_count = argument->value != NULL && joined == NULL;
+    while (argument->arity == TDC_VALUES && argument->value_count != 0 && *at + 1 < argc &&
+           is_value(argv[*at + 1])) {
+        argument->value_count++;
+        ++*at;
+    }
+    if (argument->value == NULL && argument->arity != TDC_OPTIONAL_VALUE) {
+        char names[128];
+        bool one_name = strcmp(argument->brief, argument->full) == 0;
+        snprintf(names, sizeof names, "%s%s%s", argument->brief, one_name ? "" : "/",
+                 one_name ? "" : argument->full);
+        return fail(parsing, "argument ", names,
+                    argument->arity == TDC_VALUE ? ": expected one argument"
+                                                 : ": expected at least one argument");
+    }
+    return 0;
+}
+
+/* -sc, -icompare.json: single letters, the last of which may take the rest as its value. */
+static int letters(const struct parsing *parsing, const char *word, int argc, char **argv, int *at)
+{
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        char name[3] = {'-', *letter, '\0'};
+        struct tdc_argument *argument = exact(parsing, name, 2);
+        if (argument == NULL)
+            return fail(parsing, "unrecognized arguments: ", word, "");
+        if (argument->arity != TDC_FLAG) {
+            const char *rest = letter[1] == '\0'  ? NULL
+                               : letter[1] == '=' ? letter + 2
+                                                  : letter + 1;
+            return store(parsing, argument, rest, argc, argv, at);
+        }
+        argument->given = true;
+    }
+    return 0;
+}
+
+static int take_word(const struct parsing *parsing, int argc, char **argv, int *at, bool *helped)
+{
+    const char *word = argv[*at];
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+        print_help(parsing);
+        *helped = true;
+        return 0;
+    }
+    if (word[0] != '-' || word[1] == '\0')
+        return fail(parsing, "unrecognized arguments: ", word, "");
+    const char *equals = strchr(word, '=');
+    size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    struct tdc_argument *argument = exact(parsing, word, length);
+    bool several = false;
+    if (argument == NULL) {
+        argument = beginning(parsing, word, length, &several);
+        if (several)
+            return fail(parsing, "ambiguous option: ", word, "");
+    }
+    if (argument == NULL)
+        return strncmp(word, "--", 2) == 0 ? fail(parsing, "unrecognized arguments: ", word, "")
+                                           : letters(parsing, word, argc, argv, at);
+    return store(parsing, argument, equals != NULL ? equals + 1 : NULL, argc, argv, at);
+}
+
+int tdc_argparse(const char *program, const char *example, int argc, char **argv,
+                 struct tdc_argument *arguments, size_t count, bool *helped)
+{
+    struct parsing parsing = {program, example, arguments, count};
+    *helped = false;
+    for (int at = 0; at < argc && !*helped; at++) {
+        int code = take_word(&parsing, argc, argv, &at, helped);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+int tdc_argparse_error(const char *program, struct tdc_argument *arguments, size_t count,
+                       const char *text)
+{
+    struct parsing parsing = {program, "", arguments, count};
+    return fail(&parsing, text, "", "");
+}

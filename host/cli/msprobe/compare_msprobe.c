@@ -1,0 +1,342 @@
+/* compare_msprobe.c - `tdcmp -f pytorch compare -i compare.json`: msprobe's words, files and exit
+ * codes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cjson/cJSON.h>
+
+#include "host/cli/msprobe/argparse.h"
+#include "host/cli/shared/command.h"
+#include "host/cli/msprobe/config_file.h"
+#include "host/cli/match/match_options.h"
+#include "host/cli/shared/parse.h"
+
+/* compare.json is written by hand: a few lines. */
+
+enum {
+    ARG_INPUT,
+    ARG_OUTPUT,
+    ARG_STACK,
+    ARG_COMPARE_ONLY,
+    ARG_FUZZY,
+    ARG_HIGHLIGHT,
+    ARG_CELL_MAPPING,
+    ARG_API_MAPPING,
+    ARG_DATA_MAPPING,
+    ARG_LAYER_MAPPING,
+    ARG_DIFF_ANALYZE,
+    /* ours, absent from msprobe */
+    ARG_RULES,
+    ARG_FORMAT,
+    ARG_THREADS,
+    ARG_DEVICE,
+    ARG_NO_FALLBACK,
+    ARGUMENTS
+};
+
+static const struct tdc_argument arguments_template[ARGUMENTS] = {
+    [ARG_INPUT] = {"-i", "--input_path", TDC_VALUE, "INPUT_PATH",
+                   "<Required> compare.json with npu_path and bench_path", false, NULL, NULL, 0},
+    [ARG_OUTPUT] = {"-o", "--output_path", TDC_OPTIONAL_VALUE, "OUTPUT_PATH",
+                    "folder for the results, default ./output", false, NULL, NULL, 0},
+    [ARG_STACK] = {"-s", "--stack_mode", TDC_FLAG, "", "show stack_path's call stacks", false, NULL,
+                   NULL, 0},
+    [ARG_COMPARE_ONLY] = {"-c", "--compare_only", TDC_FLAG, "", "no advisor file", false, NULL,
+                          NULL, 0},
+    [ARG_FUZZY] = {"-f", "--fuzzy_match", TDC_FLAG, "", "match shifted call numbers", false, NULL,
+                   NULL, 0},
+    [ARG_HIGHLIGHT] = {"-hl", "--highlight", TDC_FLAG, "", "colour suspicious rows", false, NULL,
+                       NULL, 0},
+    [ARG_CELL_MAPPING] = {"-cm", "--cell_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                          "cell mapping (mindspore)", false, NULL, NULL, 0},
+    [ARG_API_MAPPING] = {"-am", "--api_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                         "api mapping (mindspore)", false, NULL, NULL, 0},
+    [ARG_DATA_MAPPING] = {"-dm", "--data_mapping", TDC_VALUE, "FILE",
+                          "yaml of `NPU row name: bench row name`", false, NULL, NULL, 0},
+    [ARG_LAYER_MAPPING] = {"-lm", "--layer_mapping", TDC_OPTIONAL_VALUE, "FILE",
+                           "layer mapping (mindspore)", false, NULL, NULL, 0},
+    [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
+                          NULL, NULL, 0},
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default) or sound", false,
+                   NULL, NULL, 0},
+    [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
+                    NULL, NULL, 0},
+    [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL,
+                     NULL, 0},
+    [ARG_DEVICE] = {"--device", "--device", TDC_VALUE, "NAME",
+                    "auto, cpu, ascend, ascend:0,1 or ascend:all", false, NULL, NULL, 0},
+    [ARG_NO_FALLBACK] = {"--no-fallback", "--no-fallback", TDC_FLAG, "",
+                         "what the device fails to do is an error", false, NULL, NULL, 0},
+};
+
+static void log_error(const char *text)
+{
+    fprintf(stderr, "[ERROR] %s\n", tdc_shown(text));
+}
+
+static void log_message(void *context, tdc_message_level level, const char *text)
+{
+    if (tdc_said_before(context, text))
+        return;
+    static const char *const labels[] = {[TDC_MESSAGE_INFO] = "INFO",
+                                         [TDC_MESSAGE_WARNING] = "WARNING",
+                                         [TDC_MESSAGE_ERROR] = "ERROR"};
+    fprintf(stderr, "[%s] ", labels[level]);
+    tdc_show(stderr, text);
+    fputc('\n', stderr);
+}
+
+/* ---- compare.json ---------------------------------------------------------------------------- */
+
+static cJSON *load_config(const char *path)
+{
+    cJSON *config = tdc_config_file_read(path);
+    if (config != NULL && !cJSON_IsObject(config)) {
+        log_error("input_param should be dict, please check!");
+        cJSON_Delete(config);
+        return NULL;
+    }
+    return config;
+}
+
+/* A member of compare.json; of several with one name the last counts, as in Python. */
+static const cJSON *member_of(const cJSON *config, const char *name)
+{
+    const cJSON *found = NULL, *member;
+    cJSON_ArrayForEach(member, config)
+    {
+        if (strcmp(member->string, name) == 0)
+            found = member;
+    }
+    return found;
+}
+
+/* A non-empty text member, NULL if there is none. */
+static const char *text_member(const cJSON *config, const char *name)
+{
+    const cJSON *member = member_of(config, name);
+    return cJSON_IsString(member) && member->valuestring[0] != '\0' ? member->valuestring : NULL;
+}
+
+static bool check_config(const cJSON *config)
+{
+    static const char *const required[] = {"npu_path", "bench_path"};
+    for (size_t i = 0; i < 2; i++) {
+        if (text_member(config, required[i]) != NULL)
+            continue;
+        fprintf(stderr, "[ERROR] Missing %s in input configuration file, please check!\n",
+                required[i]);
+        return false;
+    }
+    const cJSON *log = member_of(config, "is_print_compare_log");
+    if (log != NULL && !cJSON_IsBool(log)) {
+        log_error("Invalid input parameter, is_print_compare_log which should be only bool type.");
+        log_error("Compare failed. Please check the arguments and do it again!");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* Failures of the preparation carry a second line in the original. */
+static void print_failure(const struct tdc_error *error)
+{
+    log_error(error->message);
+    if (error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_FORMAT)
+        log_error("Compare failed. Please check the arguments and do it again!");
+}
+
+static void print_items(const struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_item *item = &run->items[i];
+        if (item->table == NULL)
+            fprintf(stderr, "[ERROR] %s%s%s\n", tdc_shown(item->task->rank),
+                    item->task->rank[0] != '\0' ? ": " : "", tdc_shown(item->error.message));
+        for (size_t k = 0; k < item->file_count; k++)
+            fprintf(stderr, "[INFO] %s\n", tdc_shown(item->files[k]));
+    }
+}
+
+/* With stack_path in compare.json the column needs -s; without it stack.json beside the dump
+ * decides. */
+static bool choose_stacks(const cJSON *config, const struct tdc_argument *arguments, bool files,
+                          struct tdc_run_request *request)
+{
+    const cJSON *stack_path = member_of(config, "stack_path");
+    request->stacks = true;
+    if (stack_path == NULL || !files)
+        return true;
+    request->stacks = false;
+    if (!arguments[ARG_STACK].given)
+        return true;
+    request->stack = text_member(config, "stack_path");
+    if (request->stack == NULL) {
+        log_error("stack_path is not a path");
+        return false;
+    }
+    return true;
+}
+
+/* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
+static const char *not_read(const cJSON *config, const struct tdc_argument *arguments)
+{
+    if (arguments[ARG_DIFF_ANALYZE].given)
+        return "the first-difference search (-da) is not part of this version";
+    const cJSON *rank_id = member_of(config, "rank_id");
+    if (rank_id != NULL && !cJSON_IsNull(rank_id))
+        return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
+    if (cJSON_IsTrue(member_of(config, "common")))
+        return "flat npy folders (common in compare.json) are not part of this version";
+    return NULL;
+}
+
+static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
+                          struct tdc_run_request *request)
+{
+    struct tdc_task_list tasks = {0};
+    struct tdc_error error = {0};
+    struct tdc_run run = {0};
+    const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
+    struct stat npu_info, bench_info;
+    bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
+                       stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
+    if (two_folders && not_read(config, arguments) != NULL) {
+        log_error(not_read(config, arguments));
+        return 1;
+    }
+    tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
+    if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
+        status = error.status = TDC_ERR_ARGUMENT;
+    if (status == TDC_OK) {
+        request->tasks = tasks.tasks;
+        request->task_count = tasks.count;
+        request->skip_bad = folders;
+        status = tdc_run_all(request, &run, &error);
+    }
+    int code = 0;
+    if (status == TDC_ERR_NOTHING) {
+        fprintf(stderr, "[WARNING] %s\n", tdc_shown(error.message));
+    } else if (status != TDC_OK) {
+        if (error.message[0] != '\0')
+            print_failure(&error);
+        /* of rank folders even the only pair may be passed over (spec 13) */
+        code = folders && (status == TDC_ERR_MISMATCH || status == TDC_ERR_REFUSED) ? 0 : 1;
+    } else {
+        print_items(&run);
+    }
+    if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
+        tdc_print_summary(request, &run);
+    tdc_run_free(&run);
+    tdc_tasks_free(&tasks);
+    return code;
+}
+
+static bool apply_own_arguments(const struct tdc_argument *arguments,
+                                struct tdc_run_request *request)
+{
+    const struct tdc_argument *rules = &arguments[ARG_RULES], *format = &arguments[ARG_FORMAT];
+    const struct tdc_argument *threads = &arguments[ARG_THREADS];
+    const struct tdc_argument *device = &arguments[ARG_DEVICE];
+    if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
+        (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
+        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads)) ||
+        (device->given && !tdc_device_valid(device->value))) {
+        tdc_complain("wrong value for --rules, --format, --threads or --device (-h lists them)");
+        return false;
+    }
+    request->options.device = device->value;
+    request->options.no_fallback = arguments[ARG_NO_FALLBACK].given;
+    return true;
+}
+
+static struct tdc_mapping mapping_of(const struct tdc_argument *argument)
+{
+    return (struct tdc_mapping){argument->given, argument->value};
+}
+
+static int compare(int argc, char **argv, bool pytorch)
+{
+    struct tdc_argument arguments[ARGUMENTS];
+    memcpy(arguments, arguments_template, sizeof arguments);
+    char program[64];
+    snprintf(program, sizeof program, "tdcmp -f %s compare", pytorch ? "pytorch" : "mindspore");
+    bool helped;
+    int code = tdc_argparse(program, "-i compare.json -o output -hl", argc, argv, arguments,
+                            ARGUMENTS, &helped);
+    if (code != 0 || helped)
+        return code;
+    if (!arguments[ARG_INPUT].given) {
+        fprintf(stderr, "%s: error: the following arguments are required: -i/--input_path\n",
+                program);
+        return 2;
+    }
+    if (pytorch && (arguments[ARG_CELL_MAPPING].given || arguments[ARG_API_MAPPING].given)) {
+        log_error("Argument -cm or -am is not supported in PyTorch framework");
+        return 1;
+    }
+    struct tdc_run_request request = {.formats = TDC_FORMAT_XLSX};
+    tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    struct tdc_said said = {0};
+    request.options.message = log_message;
+    request.options.context = &said;
+    if (!apply_own_arguments(arguments, &request))
+        return 2;
+    tdc_settle_match_options(&request.options);
+    request.options.fuzzy = arguments[ARG_FUZZY].given;
+    request.options.highlight =
+        arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;
+    request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
+    request.options.pytorch = pytorch;
+    request.options.mindspore = !pytorch;
+    if (!pytorch) {
+        request.options.cell_mapping = mapping_of(&arguments[ARG_CELL_MAPPING]);
+        request.options.api_mapping = mapping_of(&arguments[ARG_API_MAPPING]);
+        request.options.layer_mapping = mapping_of(&arguments[ARG_LAYER_MAPPING]);
+    }
+    request.advice = !arguments[ARG_COMPARE_ONLY].given;
+    request.output = arguments[ARG_OUTPUT].value != NULL ? arguments[ARG_OUTPUT].value : "./output";
+    cJSON *config = load_config(arguments[ARG_INPUT].value);
+    if (config == NULL)
+        return 1;
+    code = check_config(config) ? compare_config(config, arguments, &request) : 1;
+    cJSON_Delete(config);
+    tdc_said_free(&said);
+    return code;
+}
+
+int tdc_msprobe_form(int argc, char **argv)
+{
+    bool help = argc >= 4 && (strcmp(argv[3], "-h") == 0 || strcmp(argv[3], "--help") == 0);
+    if (argc < 4 || help) {
+        printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
+               "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
+               "[options]\n"
+               "       tdcmp -f pytorch compare -h lists the options\n");
+        return 0;
+    }
+    bool pytorch = strcmp(argv[2], "pytorch") == 0;
+    if (!pytorch && strcmp(argv[2], "mindspore") != 0) {
+        fprintf(stderr,
+                "tdcmp: error: argument -f/--framework: invalid choice: '%s' (choose from "
+                "'pytorch', 'mindspore')\n",
+                argv[2]);
+        return 2;
+    }
+    if (strcmp(argv[3], "run_ut") == 0 || strcmp(argv[3], "multi_run_ut") == 0)
+        return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
+    if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
+        return tdc_msprobe_precision_compare(argc - 4, argv + 4);
+    if (strcmp(argv[3], "compare") != 0) {
+        fprintf(stderr,
+                "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
+                "'multi_run_ut'%s)\n",
+                argv[3], pytorch ? ", 'api_precision_compare'" : "");
+        return 2;
+    }
+    return compare(argc - 4, argv + 4, pytorch);
+}

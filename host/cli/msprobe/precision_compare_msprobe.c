@@ -1,0 +1,48 @@
+/* precision_compare_msprobe.c - `tdcmp -f pytorch api_precision_compare -npu FILE -gpu FILE`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/msprobe/argparse.h"
+#include "host/cli/shared/command.h"
+#include "host/cli/msprobe/msprobe_log.h"
+
+enum {
+    ARG_NPU,
+    ARG_GPU,
+    ARG_OUT_PATH,
+    ARGUMENTS
+};
+
+int tdc_msprobe_precision_compare(int argc, char **argv)
+{
+    static const char program[] = "tdcmp -f pytorch api_precision_compare";
+    struct tdc_argument arguments[ARGUMENTS] = {
+        [ARG_NPU] = {"-npu", "--npu_csv_path", TDC_VALUE, "NPU_CSV_PATH",
+                     "<Required> accuracy_checking_details_*.csv of the device", false, NULL, NULL,
+                     0},
+        [ARG_GPU] = {"-gpu", "--gpu_csv_path", TDC_VALUE, "GPU_CSV_PATH",
+                     "<Required> accuracy_checking_details_*.csv of the GPU", false, NULL, NULL, 0},
+        [ARG_OUT_PATH] = {"-o", "--out_path", TDC_VALUE, "OUT_PATH",
+                          "folder of the result files, default ./", false, NULL, NULL, 0},
+    };
+    bool helped;
+    int code = tdc_argparse(program, "-npu npu_details.csv -gpu gpu_details.csv -o output", argc,
+                            argv, arguments, ARGUMENTS, &helped);
+    if (code != 0 || helped)
+        return code;
+    if (!arguments[ARG_NPU].given || !arguments[ARG_GPU].given) {
+        fprintf(stderr, "%s: error: the following arguments are required: %s%s%s\n", program,
+                arguments[ARG_NPU].given ? "" : "-npu/--npu_csv_path",
+                arguments[ARG_NPU].given || arguments[ARG_GPU].given ? "" : ", ",
+                arguments[ARG_GPU].given ? "" : "-gpu/--gpu_csv_path");
+        return 2;
+    }
+    const char *folder = arguments[ARG_OUT_PATH].value;
+    struct tdc_error error = {0};
+    tdc_status status = tdc_precision_compare(arguments[ARG_NPU].value, arguments[ARG_GPU].value,
+                                              folder != NULL && folder[0] != '\0' ? folder : ".",
+                                              tdc_msprobe_log, NULL, &error);
+    if (status != TDC_OK)
+        tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, error.message);
+    return status == TDC_OK ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+#include "host/cli/msprobe/ut_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/cli/msprobe/config_file.h"
+#include "host/cli/msprobe/msprobe_log.h"
+
+static bool refuse(const char *format, const char *what)
+{
+    char text[4352];
+    snprintf(text, sizeof text, format, what);
+    tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, text);
+    return false;
+}
+
+/* A list of texts, none when the member is missing. */
+static bool take_list(const cJSON *section, const char *name, char ***list, size_t *count)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(section, name), *item;
+    if (member == NULL)
+        return true;
+    if (!cJSON_IsArray(member))
+        return refuse("%s must be a list type", name);
+    *list = calloc((size_t)cJSON_GetArraySize(member) + 1, sizeof **list);
+    if (*list == NULL)
+        return refuse("%s: out of memory", name);
+    cJSON_ArrayForEach(item, member)
+    {
+        if (!cJSON_IsString(item))
+            return refuse("All elements in %s must be string type", name);
+        (*list)[*count] = strdup(item->valuestring);
+        if ((*list)[(*count)] == NULL)
+            return refuse("%s: out of memory", name);
+        ++*count;
+    }
+    return true;
+}
+
+static bool take_section(const cJSON *section, struct tdc_ut_config *config)
+{
+    if (!take_list(section, "white_list", &config->white_list, &config->white_count) ||
+        !take_list(section, "black_list", &config->black_list, &config->black_count))
+        return false;
+    const cJSON *folder = cJSON_GetObjectItemCaseSensitive(section, "error_data_path");
+    if (folder == NULL)
+        return true;
+    if (!cJSON_IsString(folder) || access(folder->valuestring, F_OK) != 0)
+        return refuse("error_data_path: %s does not exist",
+                      cJSON_IsString(folder) ? folder->valuestring : "None");
+    config->error_data_path = strdup(folder->valuestring);
+    return config->error_data_path != NULL || refuse("%s: out of memory", "error_data_path");
+}
+
+bool tdc_ut_config_read(const char *path, struct tdc_ut_config *config)
+{
+    size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".json") != 0)
+        return refuse("The %s should be a .json file!", path);
+    cJSON *file = tdc_config_file_read(path);
+    if (file == NULL)
+        return false;
+    const cJSON *section = cJSON_GetObjectItemCaseSensitive(file, "run_ut");
+    bool taken = section == NULL || take_section(section, config);
+    cJSON_Delete(file);
+    return taken;
+}
+
+static void free_list(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+void tdc_ut_config_free(struct tdc_ut_config *config)
+{
+    free_list(config->white_list, config->white_count);
+    free_list(config->black_list, config->black_count);
+    free(config->error_data_path);
+}

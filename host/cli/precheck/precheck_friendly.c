@@ -1,0 +1,289 @@
+/* precheck_friendly.c - `tdcmp precheck DUMP`. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/shared/command.h"
+#include "host/cli/shared/dump_places.h"
+#include "host/cli/shared/parse.h"
+#include "host/cli/precheck/precheck_summary.h"
+
+static const char usage[] =
+    "tdcmp precheck - judge each operator of one dump by a float64 reference\n"
+    "\n"
+    "usage: tdcmp precheck [OPTIONS] DUMP\n"
+    "\n"
+    "DUMP is a dump.json, a rank or process folder, a step folder (all its ranks) or a dump root.\n"
+    "Each API call's outputs and gradients are computed again from its recorded inputs and\n"
+    "compared. Dumps with statistics alone get random inputs, computed on this machine in the\n"
+    "recorded dtype.\n"
+    "\n"
+    "  -o, --output DIR         folder for the results (default ./output)\n"
+    "      --max-abs-err T      a slot passes when MaxAbsErr is below T (default 0.0001)\n"
+    "      --cos T              and Cosine above T (default 0.99)\n"
+    "      --bench-round HOW    round the reference to the tested dtype first: auto (default:\n"
+    "                           float16 and bfloat16), none, tested\n"
+    "      --profile NAME       extended (default) or compat: judge as msprobe does\n"
+    "      --standard NAME      cosine (default), or pytorch: msprobe's standard for each API\n"
+    "      --mode MODE          tested side: recorded (task tensor), or execute: run the call on\n"
+    "                           this machine in its dtype's arithmetic (task statistics); auto\n"
+    "      --resume FILE        go on with this accuracy_checking_result_*.csv\n"
+    "      --save-error-data    keep tensors of failing calls that were executed\n"
+    "      --no-json            no details as JSON, the CSV files only\n"
+    "      --explain CALL       show one call, by any name of the tables: inputs, worst elements,\n"
+    "                           ULPs; writes no files\n"
+    "      --list-apis          the APIs there is a reference for, with their arguments\n"
+    "  -t, --threads N          number of threads (default: all processors)\n"
+    "  -q, --quiet              no progress, no summary\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "exit code: 0 no slot fails, 1 some do, 2 a dump could not be checked, or nothing of it\n"
+    "\n"
+    "example: tdcmp precheck npu_dump/step0/rank0 -o result\n";
+
+enum {
+    OPTION_MAX_ABS_ERR = 256,
+    OPTION_COS,
+    OPTION_BENCH_ROUND,
+    OPTION_PROFILE,
+    OPTION_STANDARD,
+    OPTION_MODE,
+    OPTION_RESUME,
+    OPTION_SAVE_ERROR_DATA,
+    OPTION_NO_JSON,
+    OPTION_EXPLAIN,
+    OPTION_LIST_APIS
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"max-abs-err", required_argument, NULL, OPTION_MAX_ABS_ERR},
+    {"cos", required_argument, NULL, OPTION_COS},
+    {"bench-round", required_argument, NULL, OPTION_BENCH_ROUND},
+    {"profile", required_argument, NULL, OPTION_PROFILE},
+    {"standard", required_argument, NULL, OPTION_STANDARD},
+    {"mode", required_argument, NULL, OPTION_MODE},
+    {"resume", required_argument, NULL, OPTION_RESUME},
+    {"save-error-data", no_argument, NULL, OPTION_SAVE_ERROR_DATA},
+    {"no-json", no_argument, NULL, OPTION_NO_JSON},
+    {"explain", required_argument, NULL, OPTION_EXPLAIN},
+    {"list-apis", no_argument, NULL, OPTION_LIST_APIS},
+    {"threads", required_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_precheck_options options;
+    const char *output, *explain;
+    bool no_json, list, quiet, help;
+};
+
+static bool wrong(const char *option, const char *value, const char *expected)
+{
+    tdc_complain("%s '%s': expected %s", option, value, expected);
+    return false;
+}
+
+static bool take_option(struct settings *settings, int option)
+{
+    struct tdc_precheck_options *options = &settings->options;
+    switch (option) {
+    case 'o':
+        settings->output = optarg;
+        return true;
+    case OPTION_MAX_ABS_ERR:
+        options->thresholds = true;
+        return tdc_parse_real(optarg, &options->max_abs_err) ||
+               wrong("--max-abs-err", optarg, "a number");
+    case OPTION_COS:
+        options->thresholds = true;
+        return tdc_parse_real(optarg, &options->cosine) || wrong("--cos", optarg, "a number");
+    case OPTION_BENCH_ROUND:
+        return tdc_parse_rounding(optarg, &options->bench_round) ||
+               wrong("--bench-round", optarg, "auto, none or tested");
+    case OPTION_PROFILE:
+        return tdc_parse_profile(optarg, &options->profile) ||
+               wrong("--profile", optarg, "extended or compat");
+    case OPTION_STANDARD:
+        return tdc_parse_standard(optarg, &options->standard) ||
+               wrong("--standard", optarg, "cosine or pytorch");
+    case OPTION_MODE:
+        return tdc_parse_mode(optarg, &options->mode) ||
+               wrong("--mode", optarg, "auto, recorded or execute");
+    case OPTION_RESUME:
+        options->result_csv = optarg;
+        return true;
+    case OPTION_SAVE_ERROR_DATA:
+        options->save_error_data = true;
+        return true;
+    case OPTION_NO_JSON:
+        settings->no_json = true;
+        return true;
+    case OPTION_EXPLAIN:
+        settings->explain = optarg;
+        return true;
+    case OPTION_LIST_APIS:
+        settings->list = true;
+        return true;
+    case 't':
+        return tdc_parse_number(optarg, 1, &options->threads) ||
+               wrong("--threads", optarg, "a number of threads");
+    case 'q':
+        settings->quiet = true;
+        return true;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        fputs("try: tdcmp precheck --help\n", stderr);
+        return false;
+    }
+}
+
+/* What the profile decides where no option did. The words have no -f: any framework is taken. */
+static void settle(struct settings *settings)
+{
+    struct tdc_precheck_options defaults;
+    tdc_precheck_options_init(&defaults, settings->options.profile);
+    settings->options.json = defaults.json && !settings->no_json;
+    settings->options.check_files = defaults.check_files;
+}
+
+static bool take_options(int argc, char **argv, struct settings *settings)
+{
+    optind = 1;
+    int option;
+    while ((option = getopt_long(argc, argv, "o:t:qh", long_options, NULL)) != -1)
+        if (!take_option(settings, option))
+            return false;
+    settle(settings);
+    if (settings->help || settings->list || argc - optind == 1)
+        return true;
+    tdc_complain("precheck takes one dump; %d given (tdcmp precheck --help)", argc - optind);
+    return false;
+}
+
+static bool print_api(void *context, const char *api, const char *family, const char *arguments)
+{
+    (void)context;
+    printf("%s(%s)  [%s]\n", api, arguments, family);
+    return true;
+}
+
+static void advance(void *context, uint64_t calls)
+{
+    tdc_progress_add(context, calls, 0);
+}
+
+static void message(void *context, tdc_message_level level, const char *text)
+{
+    (void)context;
+    (void)level;
+    (void)text; /* the summary has them by kind; the files have them by call */
+}
+
+static int explain(const struct settings *settings, const char *path)
+{
+    struct tdc_error error = {0};
+    tdc_precheck *precheck;
+    int code = TDC_EXIT_TROUBLE;
+    const char *text = NULL;
+    if (tdc_precheck_open(path, &settings->options, &precheck, &error) == TDC_OK)
+        text = tdc_precheck_explain(precheck, settings->explain, &error);
+    if (text != NULL) {
+        tdc_show_lines(stdout, text);
+        code = TDC_EXIT_SAME;
+    } else {
+        tdc_complain("%s", error.message);
+    }
+    tdc_precheck_free(precheck);
+    return code;
+}
+
+static int check(struct settings *settings, const struct tdc_dump_place *place)
+{
+    struct tdc_precheck_options *options = &settings->options;
+    struct tdc_error error = {0};
+    tdc_precheck *precheck;
+    char *output;
+    if (asprintf(&output, "%s%s%s", settings->output, place->folder[0] != '\0' ? "/" : "",
+                 place->folder) < 0) {
+        tdc_complain("out of memory");
+        return TDC_EXIT_TROUBLE;
+    }
+    options->output = output;
+    tdc_status status = tdc_precheck_open(place->path, options, &precheck, &error);
+    if (status == TDC_OK) {
+        struct tdc_progress *progress =
+            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
+        options->context = progress;
+        status = tdc_precheck_run(precheck, &error);
+        tdc_progress_stop(progress);
+    }
+    int code = TDC_EXIT_TROUBLE;
+    if (status != TDC_OK) {
+        tdc_complain("%s", error.message);
+    } else if (tdc_precheck_calls(precheck) == 0) {
+        tdc_complain("%s: no API calls that can be checked", place->path);
+    } else {
+        if (!settings->quiet)
+            tdc_print_precheck(place->path, precheck);
+        struct tdc_precheck_summary summary;
+        tdc_precheck_summary(precheck, &summary);
+        if (options->threads > summary.threads)
+            tdc_complain("warning: %d of the %d threads asked for were used: there is no room for "
+                         "more",
+                         summary.threads, options->threads);
+        if (summary.slots == 0 && summary.resumed == 0)
+            tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
+                         "to compare",
+                         place->path, (unsigned long long)summary.calls);
+        else if (summary.unreadable != 0)
+            tdc_complain("%s: tensor files of %llu calls cannot be read", place->path,
+                         (unsigned long long)summary.unreadable);
+        else
+            code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+    }
+    tdc_precheck_free(precheck);
+    free(output);
+    return code;
+}
+
+int tdc_command_precheck(int argc, char **argv)
+{
+    struct settings settings = {.output = "./output"};
+    tdc_precheck_options_init(&settings.options, TDC_PROFILE_EXTENDED);
+    settings.options.message = message;
+    settings.options.progress = advance;
+    if (!take_options(argc, argv, &settings))
+        return TDC_EXIT_TROUBLE;
+    if (settings.help || settings.list) {
+        if (settings.help)
+            fputs(usage, stdout);
+        else
+            tdc_precheck_list(print_api, NULL);
+        return TDC_EXIT_SAME;
+    }
+    struct tdc_dump_places places;
+    if (!tdc_dump_places_find(argv[optind], &places))
+        return TDC_EXIT_TROUBLE;
+    int code = TDC_EXIT_SAME;
+    if ((settings.explain != NULL || settings.options.result_csv != NULL) && places.count > 1) {
+        tdc_complain("%s: %zu dumps found; --explain and --resume take one", argv[optind],
+                     places.count);
+        code = TDC_EXIT_TROUBLE;
+    } else if (settings.explain != NULL) {
+        code = explain(&settings, places.places[0].path);
+    } else {
+        code = places.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
+        for (size_t i = 0; i < places.count; i++) {
+            int one = check(&settings, &places.places[i]);
+            code = one > code ? one : code;
+        }
+    }
+    tdc_dump_places_free(&places);
+    return code;
+}

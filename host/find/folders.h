@@ -1,0 +1,32 @@
+/* folders.h - looking into dump folders. Internal to host/find. */
+#ifndef TDC_HOST_FOLDERS_H
+#define TDC_HOST_FOLDERS_H
+
+#include "tdcmp.h"
+
+/* Names below a folder, sorted by the number behind their prefix; an entry without number is -1. */
+struct tdc_names {
+    struct tdc_numbered {
+        char *name;
+        long number;
+    } * names;
+    size_t count;
+    char
+        *stranger; /* first entry that is not `prefix` or `prefix<number>`, NULL if there is none */
+};
+
+tdc_status tdc_folder_names(const char *folder, const char *prefix, struct tdc_names *names,
+                            struct tdc_error *error);
+void tdc_folder_names_free(struct tdc_names *names);
+
+bool tdc_is_folder(const char *path);
+bool tdc_is_file(const char *path);
+/* folder/name, allocated; NULL when out of memory. */
+char *tdc_path_join(const char *folder, const char *name);
+
+/* Appends a comparison; takes copies. stack.json is looked for beside the NPU json. */
+tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
+                         const char *rank, const char *step, const char *folder,
+                         struct tdc_error *error);
+
+#endif

@@ -1,0 +1,174 @@
+#include "host/find/places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/find/folders.h"
+#include "io/base/error.h"
+
+/* The folders on the way to a place. */
+struct way {
+    const char *family;
+    const struct tdc_numbered *step, *rank;
+    bool process;
+};
+
+struct finding {
+    struct tdc_places *places;
+    int step; /* the one wanted; < 0: all */
+    struct tdc_error *error;
+};
+
+void tdc_places_free(struct tdc_places *places)
+{
+    for (size_t i = 0; i < places->count; i++) {
+        free(places->places[i].path);
+        free(places->places[i].family);
+        free(places->places[i].step);
+        free(places->places[i].rank);
+    }
+    free(places->places);
+    *places = (struct tdc_places){0};
+}
+
+static tdc_status out_of_memory(const struct finding *finding)
+{
+    return tdc_fail(finding->error, TDC_ERR_MEMORY, "out of memory");
+}
+
+static tdc_status add_place(struct finding *finding, const char *path, const struct way *way,
+                            bool empty)
+{
+    struct tdc_places *places = finding->places;
+    struct tdc_place *grown = realloc(places->places, (places->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return out_of_memory(finding);
+    places->places = grown;
+    struct tdc_place place = {
+        .path = strdup(path),
+        .family = strdup(way->family),
+        .step = strdup(way->step != NULL ? way->step->name : ""),
+        .rank = strdup(way->rank != NULL ? way->rank->name : ""),
+        .step_number = way->step != NULL ? way->step->number : -1,
+        .rank_number = way->rank != NULL && !way->process ? way->rank->number : -1,
+        .process = way->process,
+        .file = tdc_is_file(path),
+        .empty = empty,
+    };
+    places->places[places->count++] = place;
+    if (place.path == NULL || place.family == NULL || place.step == NULL || place.rank == NULL)
+        return out_of_memory(finding);
+    return TDC_OK;
+}
+
+static bool holds_dump(const char *folder)
+{
+    char *dump = tdc_path_join(folder, "dump.json"), *debug = tdc_path_join(folder, "debug.json");
+    bool found = (dump != NULL && tdc_is_file(dump)) || (debug != NULL && tdc_is_file(debug));
+    free(dump);
+    free(debug);
+    return found;
+}
+
+/* Below a folder: each folder of a kind, with what there is inside. */
+static tdc_status add_ranks(struct finding *finding, const char *folder, struct way way,
+                            const char *prefix)
+{
+    struct tdc_names ranks;
+    tdc_status status = tdc_folder_names(folder, prefix, &ranks, finding->error);
+    way.process = strcmp(prefix, "proc") == 0;
+    for (size_t i = 0; i < ranks.count && status == TDC_OK; i++) {
+        char *path = tdc_path_join(folder, ranks.names[i].name);
+        way.rank = &ranks.names[i];
+        /* proc alone is no process of ours */
+        bool named = !way.process || ranks.names[i].number >= 0;
+        if (path == NULL)
+            status = out_of_memory(finding);
+        else if (named && tdc_is_folder(path))
+            status = add_place(finding, path, &way, !holds_dump(path));
+        free(path);
+    }
+    tdc_folder_names_free(&ranks);
+    return status;
+}
+
+static tdc_status add_steps(struct finding *finding, const char *folder, struct way way);
+static tdc_status add_families(struct finding *finding, const char *folder);
+
+/* The dump of a folder itself, or those of its ranks and processes, or of its steps. */
+static tdc_status add_below(struct finding *finding, const char *folder, struct way way)
+{
+    if (holds_dump(folder))
+        return add_place(finding, folder, &way, false);
+    size_t before = finding->places->count;
+    tdc_status status = add_ranks(finding, folder, way, "rank");
+    if (status == TDC_OK)
+        status = add_ranks(finding, folder, way, "proc");
+    if (status == TDC_OK && finding->places->count == before && way.step == NULL)
+        status = add_steps(finding, folder, way);
+    if (status == TDC_OK && finding->places->count == before && way.family[0] == '\0')
+        status = add_families(finding, folder);
+    /* a step that is there and holds nothing is worth a word */
+    if (status == TDC_OK && finding->places->count == before && way.step != NULL)
+        status = add_place(finding, folder, &way, true);
+    return status;
+}
+
+static tdc_status add_steps(struct finding *finding, const char *folder, struct way way)
+{
+    struct tdc_names steps;
+    tdc_status status = tdc_folder_names(folder, "step", &steps, finding->error);
+    for (size_t i = 0; i < steps.count && status == TDC_OK; i++) {
+        if (finding->step >= 0 && steps.names[i].number != finding->step)
+            continue;
+        char *path = tdc_path_join(folder, steps.names[i].name);
+        way.step = &steps.names[i];
+        if (path == NULL)
+            status = out_of_memory(finding);
+        else if (tdc_is_folder(path))
+            status = add_below(finding, path, way);
+        free(path);
+    }
+    tdc_folder_names_free(&steps);
+    return status;
+}
+
+static tdc_status add_families(struct finding *finding, const char *folder)
+{
+    static const char *const families[] = {"graph", "pynative"};
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < 2 && status == TDC_OK; i++) {
+        char *path = tdc_path_join(folder, families[i]);
+        struct way way = {.family = families[i]};
+        if (path == NULL)
+            status = out_of_memory(finding);
+        else if (tdc_is_folder(path))
+            status = add_below(finding, path, way);
+        free(path);
+    }
+    return status;
+}
+
+tdc_status tdc_places_find(const char *path, int step, struct tdc_places *places,
+                           struct tdc_error *error)
+{
+    struct finding finding = {.places = places, .step = step, .error = error};
+    struct way here = {.family = ""};
+    struct stat info;
+    *places = (struct tdc_places){0};
+    if (stat(path, &info) != 0)
+        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", path);
+    if (!S_ISDIR(info.st_mode))
+        return add_place(&finding, path, &here, false);
+    tdc_status status = add_below(&finding, path, here);
+    for (size_t i = 0; i < places->count; i++)
+        if (status != TDC_OK || !places->places[i].empty)
+            return status;
+    if (step >= 0)
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no dump of step %d below it", path, step);
+    return tdc_fail(
+        error, TDC_ERR_NOT_FOUND,
+        "%s: no dump.json in it, nor in rank*, proc*, step*, graph or pynative below it", path);
+}

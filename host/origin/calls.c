@@ -1,0 +1,367 @@
+/* calls.c - finding the calls of a table, and judging by them what is known beforehand. */
+#include "host/origin/calls.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/table/table.h"
+
+double tdc_shape_elements(const char *shape)
+{
+    double product = 1;
+    for (const char *at = shape; *at != '\0';) {
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        char *end;
+        product *= (double)strtoull(at, &end, 10);
+        at = end;
+    }
+    return product;
+}
+
+bool tdc_record_rms(const struct tdc_record *record, double *rms)
+{
+    double norm;
+    if (record == NULL || record->scalar || !tdc_stat_number(record, TDC_NORM, &norm) ||
+        !isfinite(norm))
+        return false;
+    double elements = tdc_shape_elements(record->shape);
+    *rms = elements > 0 ? norm / sqrt(elements) : 0;
+    return true;
+}
+
+/* ---- what the records say -------------------------------------------------------------------- */
+
+/* Values of float8 do not make the rest of the network one of float8: products are wider. */
+static void note_precision(struct tdc_call *call, const struct tdc_record *record)
+{
+    if (record == NULL || record->scalar)
+        return;
+    enum tdc_precision precision = tdc_precision_of(record->dtype);
+    if (precision > TDC_PRECISION_BF16)
+        precision = TDC_PRECISION_BF16;
+    if (precision > call->precision)
+        call->precision = (uint8_t)precision;
+}
+
+static void note_input(struct tdc_call *call, const struct tdc_record *record)
+{
+    double rms;
+    if (!tdc_record_rms(record, &rms))
+        return;
+    double norm = rms * sqrt(tdc_shape_elements(record->shape));
+    call->input_rms = fmax(call->input_rms, rms);
+    call->input_norm = fmax(call->input_norm, norm);
+}
+
+static void note_output(struct tdc_call *call, const struct tdc_record *record)
+{
+    double rms;
+    if (tdc_record_rms(record, &rms))
+        call->output_rms = fmax(call->output_rms, rms);
+}
+
+/* Attention and recurrent layers drop elements themselves when told so. */
+static bool drops(const struct tdc_call_name *name, const struct tdc_record *record)
+{
+    double value;
+    if (record == NULL || !record->scalar || record->stat_kinds[TDC_MAX] != TDC_STAT_FLOAT)
+        return false;
+    value = record->stats[TDC_MAX].number;
+    if (!(value > 0 && value < 1))
+        return false;
+    const char *last = strrchr(record->name, '.');
+    if (last != NULL && strstr(last, "dropout") != NULL)
+        return true;
+    static const char attention[] = "scaled_dot_product_attention";
+    bool by_place = name->operation_length == sizeof attention - 1 &&
+                    memcmp(name->operation, attention, sizeof attention - 1) == 0 && last != NULL &&
+                    strcmp(last, ".4") == 0;
+    bool recurrent = (name->operation_length == 4 && memcmp(name->operation, "lstm", 4) == 0) ||
+                     (name->operation_length == 3 && memcmp(name->operation, "gru", 3) == 0);
+    return !name->module && (by_place || recurrent);
+}
+
+static void note_rows(const struct tdc_table *table, const struct tdc_call_name *name,
+                      struct tdc_call *call)
+{
+    /* what updates a parameter in place does so where no gradients are kept */
+    bool in_place = !name->module && name->operation_length != 0 &&
+                    name->operation[name->operation_length - 1] == '_';
+    for (uint32_t i = call->first; i < call->end; i++) {
+        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[i]);
+        const struct tdc_record *bench = tdc_row_bench(table, &table->rows[i]);
+        const struct tdc_record *any = npu != NULL ? npu : bench;
+        note_precision(call, npu);
+        note_precision(call, bench);
+        if (tdc_state_is_output(any->state)) {
+            note_output(call, npu);
+            note_output(call, bench);
+            continue;
+        }
+        note_input(call, npu);
+        note_input(call, bench);
+        call->update &= in_place || strcmp(any->requires_grad, "True") != 0;
+        call->random |= call->direction == TDC_CALL_FORWARD && drops(name, any);
+    }
+}
+
+static void note_name(const struct tdc_call_name *name, struct tdc_call *call)
+{
+    call->direction = (uint8_t)name->direction;
+    call->module = name->module;
+    call->conversion = tdc_operation_converts(name);
+    call->kink = tdc_operation_has_kink(name);
+    call->random = tdc_operation_is_random(name);
+    call->overwrites = tdc_operation_overwrites(name);
+    call->undefined = tdc_operation_leaves_undefined(name);
+}
+
+/* ---- how calls belong together --------------------------------------------------------------- */
+
+/* Gradients and backward calls of one module, as far as the dump has been walked. */
+struct module_calls {
+    uint32_t gradients; /* the last ones */
+    bool waiting;       /* for their backward call */
+    uint32_t backward;  /* one that no gradients have taken yet */
+};
+
+struct building {
+    struct tdc_table *table;
+    struct tdc_calls *calls;
+    uint32_t *of_entry; /* NPU entries: their call */
+    struct tdc_name_table parents;
+    struct tdc_name_table modules;
+    struct module_calls *of_module; /* by number in modules */
+    struct tdc_text name;
+};
+
+/* The call of the entry with the same stem and another direction. */
+static uint32_t sibling(struct building *building, const struct tdc_call_name *name,
+                        const char *direction, const char *rest)
+{
+    tdc_text_clear(&building->name);
+    tdc_text_add(&building->name, name->stem, name->stem_length);
+    tdc_text_addc(&building->name, '.');
+    tdc_text_adds(&building->name, direction);
+    tdc_text_adds(&building->name, rest);
+    if (building->name.failed)
+        return TDC_NO_CALL;
+    uint32_t entry = tdc_names_find(&building->table->match->npu->entry_names, building->name.data,
+                                    building->name.length);
+    return entry == TDC_NAME_NONE ? TDC_NO_CALL : building->of_entry[entry];
+}
+
+/* All modules this one lies in. Deeper than a few hundred levels is no network. */
+static bool note_parents(struct building *building, const struct tdc_call_name *name)
+{
+    size_t length = name->place_length;
+    for (int depth = 0; depth < 256; depth++) {
+        while (length > 0 && name->place[length - 1] != '.')
+            length--;
+        if (length == 0)
+            return true;
+        bool fresh;
+        if (tdc_names_put(&building->parents, name->place, --length, &fresh) == TDC_NAME_NONE)
+            return false;
+        if (!fresh)
+            return true;
+    }
+    return true;
+}
+
+/* The name of a call; *of_npu is false for rows that the bench alone has. */
+static const char *entry_of(const struct tdc_table *table, const struct tdc_call *call,
+                            bool *of_npu)
+{
+    const struct tdc_row *row = &table->rows[call->first];
+    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
+    *of_npu = npu != NULL;
+    return npu != NULL ? table->match->npu->entries[npu->entry].name
+                       : table->match->bench->entries[bench->entry].name;
+}
+
+/*
+ * The numbers of gradients count micro batches, those of backward calls count forward calls, of
+ * which a recomputed module has two for each: the order in the dump tells which belong together.
+ * Collectors write the gradients right before the backward call of their module, or after it.
+ */
+static bool link_gradients(struct building *building, const struct tdc_call_name *name,
+                           uint32_t index)
+{
+    struct tdc_call *calls = building->calls->calls;
+    bool fresh;
+    uint32_t number = tdc_names_put(&building->modules, name->stem, name->stem_length, &fresh);
+    if (number == TDC_NAME_NONE)
+        return false;
+    struct module_calls *module = &building->of_module[number];
+    if (fresh)
+        *module = (struct module_calls){TDC_NO_CALL, false, TDC_NO_CALL};
+    if (name->direction == TDC_CALL_GRADIENTS) {
+        calls[index].earlier = module->gradients;
+        calls[index].backward = module->backward;
+        module->waiting = module->backward == TDC_NO_CALL;
+        module->gradients = index;
+        module->backward = TDC_NO_CALL;
+    } else if (module->waiting) {
+        calls[module->gradients].backward = index;
+        module->waiting = false;
+    } else {
+        module->backward = index;
+    }
+    return true;
+}
+
+static bool link_call(struct building *building, uint32_t index)
+{
+    struct tdc_call *call = &building->calls->calls[index];
+    bool of_npu;
+    struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
+    if (!of_npu)
+        return true;
+    if (name.direction == TDC_CALL_BACKWARD)
+        call->forward = sibling(building, &name, "forward", name.rest);
+    call->container = name.module && tdc_names_find(&building->parents, name.place,
+                                                    name.place_length) != TDC_NAME_NONE;
+    bool gradient = name.direction == TDC_CALL_BACKWARD || name.direction == TDC_CALL_GRADIENTS;
+    return !gradient || !name.module || link_gradients(building, &name, index);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* Rows of one NPU entry that are neighbours; rows of the bench alone are calls of one row. */
+static void group_rows(struct building *building)
+{
+    struct tdc_table *table = building->table;
+    struct tdc_calls *calls = building->calls;
+    uint32_t entry = UINT32_MAX;
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[i]);
+        if (npu == NULL || npu->entry != entry) {
+            entry = npu != NULL ? npu->entry : UINT32_MAX;
+            if (npu != NULL)
+                building->of_entry[entry] = (uint32_t)calls->count;
+            calls->calls[calls->count++] = (struct tdc_call){.first = (uint32_t)i,
+                                                             .forward = TDC_NO_CALL,
+                                                             .backward = TDC_NO_CALL,
+                                                             .earlier = TDC_NO_CALL};
+        }
+        calls->calls[calls->count - 1].end = (uint32_t)i + 1;
+        table->rows[i].call = (uint32_t)calls->count - 1;
+    }
+}
+
+static bool describe_calls(struct building *building)
+{
+    struct tdc_calls *calls = building->calls;
+    uint8_t precision = TDC_PRECISION_EXACT;
+    bool backward = false; /* has begun */
+    for (size_t i = 0; i < calls->count; i++) {
+        struct tdc_call *call = &calls->calls[i];
+        bool of_npu;
+        struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
+        call->precision = precision;
+        note_name(&name, call);
+        backward |= call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS;
+        call->update = backward && call->direction == TDC_CALL_FORWARD;
+        note_rows(building->table, &name, call);
+        /* what the bench has in other places came at an unknown time */
+        if (of_npu)
+            precision = call->precision;
+        if (name.module && !note_parents(building, &name))
+            return false;
+    }
+    for (size_t i = 0; i < calls->count; i++)
+        if (!link_call(building, (uint32_t)i))
+            return false;
+    for (size_t i = 0; i < calls->count; i++) {
+        struct tdc_call *call = &calls->calls[i];
+        if (call->direction == TDC_CALL_GRADIENTS && call->backward != TDC_NO_CALL)
+            call->forward = calls->calls[call->backward].forward;
+    }
+    return true;
+}
+
+bool tdc_calls_make(struct tdc_table *table)
+{
+    struct building building = {.table = table, .calls = &table->calls};
+    size_t entries = table->match->npu->entry_count;
+    table->calls.calls = malloc((table->row_count + 1) * sizeof *table->calls.calls);
+    building.of_entry = malloc((entries + 1) * sizeof *building.of_entry);
+    building.of_module = malloc((entries + 1) * sizeof *building.of_module);
+    tdc_names_init(&building.parents);
+    tdc_names_init(&building.modules);
+    tdc_text_init(&building.name, (size_t)1 << 20);
+    bool ok = table->calls.calls != NULL && building.of_entry != NULL && building.of_module != NULL;
+    if (ok) {
+        memset(building.of_entry, 0xff, (entries + 1) * sizeof *building.of_entry);
+        group_rows(&building);
+        ok = describe_calls(&building);
+    }
+    tdc_text_free(&building.name);
+    tdc_names_free(&building.parents);
+    tdc_names_free(&building.modules);
+    free(building.of_module);
+    free(building.of_entry);
+    return ok;
+}
+
+/* ---- scenes ---------------------------------------------------------------------------------- */
+
+/*
+ * What a sum over the inputs may leave where the true result is zero: the unit roundoff times the
+ * size of what was summed. Examples are the gradient of a bias before a normalisation and that of
+ * the bias of a key projection: zero in theory, noise in fact.
+ */
+static double zero_of(const struct tdc_table *table, const struct tdc_call *call,
+                      const struct tdc_record *record, bool output, bool gradient)
+{
+    double u = tdc_unit_roundoff((enum tdc_precision)call->precision);
+    if (!output)
+        return 16 * u * call->input_rms;
+    if (!gradient && tdc_precision_half((enum tdc_precision)call->precision))
+        return 0;
+    double factor = tdc_precision_half((enum tdc_precision)call->precision) ? 2 : 32;
+    const struct tdc_call *source = call;
+    double others = 0;
+    if (call->direction == TDC_CALL_GRADIENTS) {
+        others = 16 * u * call->output_rms;
+        if (call->backward == TDC_NO_CALL)
+            return others;
+        source = &table->calls.calls[call->backward];
+    }
+    double elements = fmax(1, tdc_shape_elements(record->shape));
+    return fmax(others, factor * u * fmax(source->input_rms, source->input_norm / sqrt(elements)));
+}
+
+struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc_row *row)
+{
+    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
+    struct tdc_scene scene = {.precision = TDC_PRECISION_F32};
+    if (table->calls.count == 0)
+        return scene;
+    const struct tdc_call *call = &table->calls.calls[row->call];
+    scene.unjudged = call->conversion && call->direction == TDC_CALL_BACKWARD;
+    if (npu == NULL || bench == NULL)
+        return scene;
+    bool output = tdc_state_is_output(npu->state);
+    scene.update = call->update;
+    scene.gradient = call->direction == TDC_CALL_BACKWARD ||
+                     call->direction == TDC_CALL_GRADIENTS || call->update ||
+                     (call->direction == TDC_CALL_OTHER && strstr(npu->name, "_grad") != NULL);
+    enum tdc_precision n = tdc_precision_of(npu->dtype), b = tdc_precision_of(bench->dtype);
+    scene.precision = n > b ? n : b;
+    if (scene.precision != TDC_PRECISION_EXACT && scene.precision < call->precision)
+        scene.precision = (enum tdc_precision)call->precision;
+    scene.enters = npu->state == TDC_STATE_PARAMETERS || (row->call == 0 && !output);
+    scene.unjudged |= (call->undefined && output) ||
+                      (call->overwrites && !output && &table->rows[call->first] == row);
+    if (npu->scalar)
+        scene.precision = (enum tdc_precision)call->precision;
+    else
+        scene.zero = zero_of(table, call, npu, output, scene.gradient);
+    return scene;
+}

@@ -1,0 +1,28 @@
+/* found.h - what remains of a checked call until it is written: texts and a few numbers. */
+#ifndef TDC_PRECHECK_FOUND_H
+#define TDC_PRECHECK_FOUND_H
+
+#include "host/precheck/check/check.h"
+
+struct tdc_found {
+    struct tdc_text details, result, json, log;
+    char api[128];
+    tdc_check statuses[TDC_DIRECTIONS];
+    bool recorded[TDC_DIRECTIONS]; /* the dump has a record */
+    bool unsupported;
+    uint64_t slots, failed_slots;
+    double worst_ulp, worst_abs;               /* negative: nothing measured */
+    struct tdc_reason reasons[TDC_DIRECTIONS]; /* of a SKIP */
+    bool no_memory;                            /* the system has none left, or a text was lost */
+    bool unreadable;                           /* a tensor file exists and cannot be read */
+};
+
+void tdc_found_init(struct tdc_found *found);
+void tdc_found_free(struct tdc_found *found);
+/* Takes over what the check has found. */
+void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check);
+
+/* The verdict of a call: the worst of its directions, SKIP only when nothing else was judged. */
+tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS]);
+
+#endif

@@ -1,0 +1,184 @@
+/* tensor_data.c - the content of a tensor file in eight bytes per element. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/engine/source.h"
+#include "host/precheck/rebuild/input_file.h"
+#include "host/precheck/rebuild/rebuild.h"
+#include "io/file/mapping_guard.h"
+#include "io/base/utf8_step.h"
+#include "kernels/pair.h"
+
+/* Elements gathered at a time from files with gaps or foreign byte order. */
+#define GATHERED 4096
+
+struct reading {
+    const struct tdc_tensor *file;
+    struct tdc_reference_tensor *tensor;
+    unsigned char *buffer;
+    bool done;
+};
+
+/* Out of range is undefined in the frameworks; here it stays the nearest bound. */
+static int64_t truncated(double value)
+{
+    if (isnan(value))
+        return 0;
+    return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+static bool is_whole(tdc_dtype dtype)
+{
+    return dtype >= TDC_BOOL && dtype <= TDC_U64;
+}
+
+static int64_t whole_element(tdc_dtype dtype, const unsigned char *at)
+{
+    uint64_t wide = 0;
+    memcpy(&wide, at, tdc_dtype_size(dtype));
+    switch (dtype) {
+    case TDC_BOOL:
+        return wide != 0;
+    case TDC_I8:
+        return (int8_t)wide;
+    case TDC_I16:
+        return (int16_t)wide;
+    case TDC_I32:
+        return (int32_t)wide;
+    default:
+        return (int64_t)wide;
+    }
+}
+
+static void decode_floats(const float *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, from + i, sizeof value);
+        to[i] = value;
+    }
+}
+
+/* `count` dense native elements to places `first` and on. */
+static void decode(const struct reading *reading, const unsigned char *elements, tdc_dtype from,
+                   size_t first, size_t count)
+{
+    struct tdc_reference_tensor *tensor = reading->tensor;
+    bool real = tdc_dtype_is_floating(tensor->dtype);
+    bool same = from == tensor->dtype || (from == TDC_F32 && tensor->dtype == TDC_BF16);
+    if (real && same && from == TDC_F32 && !tensor->complex) {
+        decode_floats((const float *)(const void *)elements, count, tensor->real + first);
+        return;
+    }
+    size_t size = tdc_dtype_size(from);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = elements + i * size;
+        double imaginary;
+        if (tensor->complex) {
+            double *parts = tensor->real + 2 * (first + i);
+            parts[0] = tdc_element_value(from, at, &imaginary);
+            parts[1] = imaginary;
+            continue;
+        }
+        if (!real && is_whole(from)) {
+            tensor->whole[first + i] = whole_element(from, at);
+            continue;
+        }
+        double value = tdc_element_value(from, at, &imaginary);
+        if (real)
+            tensor->real[first + i] = same ? value : tdc_reference_round(value, tensor->dtype);
+        else
+            tensor->whole[first + i] = tensor->dtype == TDC_BOOL ? value != 0 : truncated(value);
+    }
+}
+
+static void read_all(void *argument)
+{
+    struct reading *reading = argument;
+    const struct tdc_tensor *file = reading->file;
+    tdc_dtype dtype = tdc_source_dtype(file);
+    size_t count = (size_t)file->count;
+    if (file->dense && !file->swapped && file->dtype != TDC_TEXT) {
+        decode(reading, file->data, dtype, 0, count);
+        reading->done = true;
+        return;
+    }
+    for (size_t first = 0; first < count; first += GATHERED) {
+        size_t part = count - first < GATHERED ? count - first : GATHERED;
+        if (!tdc_gather_elements(file, first, part, reading->buffer))
+            return;
+        decode(reading, reading->buffer, dtype, first, part);
+    }
+    reading->done = true;
+}
+
+static bool guarded(struct tdc_rebuild *rebuild, struct reading *reading, const char *path)
+{
+    if (!tdc_guard_begin())
+        return tdc_give_reason(rebuild->reason, "cannot install a signal handler");
+    bool whole = tdc_guarded_read(read_all, reading);
+    tdc_guard_end();
+    if (!whole)
+        return tdc_give_reason(rebuild->reason, "%s: changed while being read", path);
+    return reading->done || tdc_give_reason(rebuild->reason, "%s: not a tensor of numbers", path);
+}
+
+static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc_tensor *file,
+                 tdc_dtype dtype, struct tdc_reference_tensor **tensor)
+{
+    int64_t shape[TDC_REFERENCE_RANK];
+    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    if (file->coding != TDC_CODING_PLAIN)
+        return tdc_give_reason(rebuild->reason, "%s: quantised or packed elements", path);
+    if (file->dimensions + complex > TDC_REFERENCE_RANK)
+        return tdc_give_reason(rebuild->reason, "%s: too many dimensions", path);
+    for (unsigned d = 0; d < file->dimensions; d++)
+        shape[d] = (int64_t)file->shape[d];
+    if (complex) {
+        shape[file->dimensions] = 2;
+        dtype = dtype == TDC_C64 ? TDC_F32 : TDC_F64;
+    }
+    *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions + complex, shape);
+    if (*tensor != NULL)
+        (*tensor)->complex = complex;
+    struct reading reading = {file, *tensor, tdc_arena_take(rebuild->arena, GATHERED * 32), false};
+    if (*tensor == NULL || reading.buffer == NULL)
+        return tdc_give_reason(rebuild->reason, "the call needs more memory than a call may take");
+    return guarded(rebuild, &reading, path);
+}
+
+bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dtype dtype,
+                     struct tdc_reference_tensor **tensor)
+{
+    if (file_name == NULL)
+        return tdc_give_reason(rebuild->reason,
+                               TDC_JSON_PARSE_FAILED "data_name field in api_info.json is missing");
+    /* a dump must not lead out of its folder */
+    if (strchr(file_name, '/') != NULL)
+        return tdc_give_reason(rebuild->reason, "data_name with a slash");
+    if (strstr(file_name, TDC_UTF8_NUL) != NULL)
+        return tdc_give_reason(rebuild->reason, "data_name with a NUL");
+    char *path;
+    if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0) {
+        rebuild->arena->exhausted = true;
+        return tdc_give_reason(rebuild->reason, "out of memory");
+    }
+    struct tdc_error error = {0};
+    struct tdc_tensor file;
+    tdc_status status = rebuild->check_files ? tdc_input_file_check(path, &error) : TDC_OK;
+    bool loaded = false;
+    if (status != TDC_OK) {
+        tdc_give_reason(rebuild->reason, "%s", tdc_input_file_exception(status));
+    } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, &file, &error) != TDC_OK) {
+        tdc_give_reason(rebuild->reason, "%.500s", error.message);
+        rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
+        *rebuild->unreadable |= error.status == TDC_ERR_READ;
+    } else {
+        loaded = load(rebuild, path, &file, dtype, tensor);
+        tdc_tensor_close(&file);
+    }
+    free(path);
+    return loaded;
+}

@@ -1,0 +1,94 @@
+#include "host/precheck/run/api_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_LIMIT ((size_t)1 << 30)
+
+void tdc_api_summary_init(struct tdc_api_summary *summary)
+{
+    memset(summary, 0, sizeof *summary);
+    tdc_arena_init(&summary->arena, NAMES_LIMIT);
+    tdc_names_init(&summary->names);
+}
+
+void tdc_api_summary_free(struct tdc_api_summary *summary)
+{
+    free(summary->apis);
+    tdc_names_free(&summary->names);
+    tdc_arena_free(&summary->arena);
+    memset(summary, 0, sizeof *summary);
+}
+
+static struct tdc_api_found *api_named(struct tdc_api_summary *summary, const char *name)
+{
+    size_t length = strlen(name);
+    uint32_t number = tdc_names_find(&summary->names, name, length);
+    if (number != TDC_NAME_NONE)
+        return &summary->apis[number];
+    if (summary->count == summary->capacity) {
+        size_t capacity = summary->capacity == 0 ? 64 : summary->capacity * 2;
+        struct tdc_api_found *grown = reallocarray(summary->apis, capacity, sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        summary->apis = grown;
+        summary->capacity = capacity;
+    }
+    const char *kept = tdc_arena_text(&summary->arena, name, length);
+    bool fresh;
+    if (kept == NULL || tdc_names_put(&summary->names, kept, length, &fresh) == TDC_NAME_NONE)
+        return NULL;
+    struct tdc_api_found *named = &summary->apis[summary->count++];
+    *named = (struct tdc_api_found){.api = {.name = kept, .worst_ulp = -1, .worst_abs = -1}};
+    return named;
+}
+
+bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_found *found,
+                         const char *call)
+{
+    struct tdc_api_found *named = api_named(summary, found->api[0] != '\0' ? found->api : call);
+    if (named == NULL)
+        return false;
+    struct tdc_precheck_api *api = &named->api;
+    tdc_check verdict = tdc_call_verdict(found->statuses);
+    api->calls++;
+    api->failing += verdict == TDC_CHECK_ERROR;
+    api->skipped += verdict == TDC_CHECK_SKIP;
+    for (int d = 0; d < TDC_DIRECTIONS && api->skip_reason == NULL; d++)
+        if (found->reasons[d].text[0] != '\0')
+            api->skip_reason = tdc_arena_text(&summary->arena, found->reasons[d].text,
+                                              strlen(found->reasons[d].text));
+    if (found->worst_abs > api->worst_abs)
+        api->worst_abs = found->worst_abs;
+    bool fails = verdict == TDC_CHECK_ERROR;
+    if (fails > named->worst_fails ||
+        (fails == named->worst_fails && found->worst_ulp > api->worst_ulp)) {
+        named->worst_fails = fails;
+        api->worst_call = tdc_arena_text(&summary->arena, call, strlen(call));
+    }
+    if (found->worst_ulp > api->worst_ulp)
+        api->worst_ulp = found->worst_ulp;
+    return !summary->arena.exhausted;
+}
+
+/* By share of failing calls, then units in the last place, then absolute error, then name. */
+static int by_severity(const void *left, const void *right)
+{
+    const struct tdc_precheck_api *a = &((const struct tdc_api_found *)left)->api;
+    const struct tdc_precheck_api *b = &((const struct tdc_api_found *)right)->api;
+    double first = (double)a->failing / (double)a->calls;
+    double second = (double)b->failing / (double)b->calls;
+    if (first != second)
+        return first > second ? -1 : 1;
+    if (a->worst_ulp != b->worst_ulp)
+        return a->worst_ulp > b->worst_ulp ? -1 : 1;
+    if (a->worst_abs != b->worst_abs)
+        return a->worst_abs > b->worst_abs ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+void tdc_api_summary_sort(struct tdc_api_summary *summary)
+{
+    if (summary->count != 0)
+        qsort(summary->apis, summary->count, sizeof *summary->apis, by_severity);
+}

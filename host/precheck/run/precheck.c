@@ -1,0 +1,430 @@
+/* precheck.c - a whole run: calls in windows, rows in order. */
+#include "host/precheck/run/precheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "host/precheck/run/filter.h"
+#include "host/precheck/rebuild/input_file.h"
+#include "host/precheck/files/row_text.h"
+#include "host/precheck/run/window.h"
+#include "io/base/error.h"
+#include "io/base/team.h"
+
+#define EXPLANATION_LIMIT ((size_t)16 << 20)
+#define CALL_MEMORY       ((size_t)16 << 30) /* of a call that is checked alone */
+
+void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile)
+{
+    *options = (struct tdc_precheck_options){.profile = profile,
+                                             .bench_round = TDC_ROUND_AUTO,
+                                             .max_abs_err = 0.0001,
+                                             .cosine = 0.99,
+                                             .output = "./"};
+    options->json = options->any_framework = profile == TDC_PROFILE_EXTENDED;
+    options->check_files = profile == TDC_PROFILE_COMPAT;
+}
+
+tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_options *options,
+                             tdc_precheck **precheck, struct tdc_error *error)
+{
+    *precheck = NULL;
+    struct tdc_precheck *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    made->options = options;
+    tdc_api_summary_init(&made->apis);
+    tdc_gaps_init(&made->gaps);
+    tdc_text_init(&made->explanation, EXPLANATION_LIMIT);
+    struct tdc_calls_rules rules = {options->any_framework, options->message, options->context};
+    tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
+    if (status == TDC_OK)
+        status = tdc_calls_load(dump_json, &rules, &made->calls, error);
+    if (status == TDC_OK && made->calls.statistics && options->mode == TDC_MODE_RECORDED)
+        status = tdc_fail(error, TDC_ERR_REFUSED,
+                          "%s: task statistics has no recorded outputs (mode recorded)", dump_json);
+    if (status == TDC_OK)
+        status = tdc_filter_names_check(&made->calls, options, error);
+    if (status == TDC_OK && options->distinct)
+        status = tdc_filter_repeated(&made->calls, error);
+    if (status != TDC_OK) {
+        tdc_precheck_free(made);
+        return status;
+    }
+    *precheck = made;
+    return TDC_OK;
+}
+
+void tdc_precheck_free(tdc_precheck *precheck)
+{
+    if (precheck == NULL)
+        return;
+    tdc_json_details_discard(&precheck->json);
+    if (precheck->journal_open)
+        tdc_journal_close(&precheck->journal);
+    tdc_calls_free(&precheck->calls);
+    tdc_api_summary_free(&precheck->apis);
+    tdc_gaps_free(&precheck->gaps);
+    tdc_text_free(&precheck->explanation);
+    free(precheck->json_path);
+    free(precheck->error_folder);
+    free(precheck);
+}
+
+size_t tdc_precheck_calls(const tdc_precheck *precheck)
+{
+    return precheck->calls.count;
+}
+
+/* NULL: the tested side was recorded. */
+static const char *executor_name(const struct tdc_precheck *precheck)
+{
+    const struct tdc_executor *executor = tdc_executor_for(&precheck->calls, precheck->options);
+    return executor != NULL ? executor->name : NULL;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const struct tdc_call *call_named(const struct tdc_calls *calls, const char *name)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (strcmp(calls->calls[i].name, name) == 0)
+            return &calls->calls[i];
+    return NULL;
+}
+
+static size_t count_rows(const char *text)
+{
+    size_t rows = 0;
+    for (bool quoted = false; *text != '\0'; text++) {
+        quoted ^= *text == '"';
+        rows += *text == '\n' && !quoted;
+    }
+    return rows;
+}
+
+/* By checking the call again. */
+static size_t rows_of_call(void *context, const char *name)
+{
+    struct tdc_precheck *precheck = context;
+    const struct tdc_call *call = call_named(&precheck->calls, name);
+    struct tdc_checker checker;
+    size_t rows = TDC_ROWS_UNKNOWN;
+    if (call == NULL)
+        return rows;
+    if (tdc_checker_start(&checker, &precheck->calls, precheck->options, CALL_MEMORY)) {
+        struct tdc_call_check check;
+        struct tdc_found found;
+        tdc_found_init(&found);
+        tdc_check_call(&checker, call, &check);
+        tdc_found_take(&found, &check);
+        rows = count_rows(tdc_text_get(&found.details));
+        tdc_call_check_end(&check);
+        tdc_found_free(&found);
+    }
+    tdc_checker_end(&checker);
+    return rows;
+}
+
+static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    const struct tdc_precheck_options *options = precheck->options;
+    const char *resumed = options->result_csv;
+    tdc_status status = TDC_OK;
+    if (resumed == NULL)
+        status = tdc_make_folders(options->output, error);
+    else if (options->check_files)
+        status = tdc_input_file_check(resumed, error);
+    if (status != TDC_OK)
+        return status;
+    bool pytorch = options->standard == TDC_STANDARD_PYTORCH;
+    const char *result = pytorch ? tdc_standard_result_header : tdc_result_header;
+    const char *details = pytorch ? tdc_standard_header : tdc_details_header;
+    precheck->journal_open = true;
+    return resumed != NULL
+               ? tdc_journal_resume(&precheck->journal, resumed, result, details, rows_of_call,
+                                    precheck, error)
+               : tdc_journal_start(&precheck->journal, options->output, result, details, error);
+}
+
+static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    if (!precheck->options->json)
+        return TDC_OK;
+    const char *details = precheck->journal.details_path;
+    size_t length = strlen(details);
+    if (length > 4 && strcmp(details + length - 4, ".csv") == 0)
+        length -= 4;
+    if (asprintf(&precheck->json_path, "%.*s.json", (int)length, details) < 0) {
+        precheck->json_path = NULL;
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    return tdc_json_details_start(&precheck->json, precheck->json_path, precheck->calls.path,
+                                  executor_name(precheck), precheck->options, error);
+}
+
+/* The stamp of "..._20260102030405.csv". */
+static const char *stamp_of(const char *result_path, int *length)
+{
+    const char *line = strrchr(result_path, '_');
+    const char *stamp = line != NULL ? line + 1 : "";
+    *length = (int)strcspn(stamp, ".");
+    return stamp;
+}
+
+static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    const struct tdc_precheck_options *options = precheck->options;
+    if (!options->save_error_data || executor_name(precheck) == NULL)
+        return TDC_OK;
+    int length, made;
+    const char *stamp = stamp_of(precheck->journal.result_path, &length);
+    if (options->error_data != NULL)
+        made = asprintf(&precheck->error_folder, "%s/ut_error_data%.*s", options->error_data,
+                        length, stamp);
+    else
+        made = asprintf(&precheck->error_folder, "%s/error_data", options->output);
+    if (made >= 0)
+        return TDC_OK;
+    precheck->error_folder = NULL;
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+}
+
+static void announce(const struct tdc_precheck *precheck, const char *what, const char *path)
+{
+    char text[4352];
+    snprintf(text, sizeof text, "UT task %s will be saved in %.4200s", what, path);
+    if (precheck->options->message != NULL)
+        precheck->options->message(precheck->options->context, TDC_MESSAGE_INFO, text);
+}
+
+/* What msprobe says of PyTorch dumps, and not of others. */
+static void announce_files(const struct tdc_precheck *precheck)
+{
+    if (precheck->calls.recorder != TDC_RECORDER_PYTORCH)
+        return;
+    announce(precheck, "result", precheck->journal.result_path);
+    announce(precheck, "details", precheck->journal.details_path);
+    if (precheck->error_folder != NULL)
+        announce(precheck, "error_data", precheck->error_folder);
+}
+
+static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    tdc_status status = open_journal(precheck, error);
+    if (status == TDC_OK)
+        status = name_error_folder(precheck, error);
+    if (status == TDC_OK)
+        announce_files(precheck);
+    return status == TDC_OK ? open_json(precheck, error) : status;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void tell(const struct tdc_precheck *precheck, tdc_message_level level, char *lines)
+{
+    if (precheck->options->message == NULL)
+        return;
+    char *rest;
+    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        precheck->options->message(precheck->options->context, level, line);
+}
+
+static void count(struct tdc_precheck_summary *summary, const struct tdc_found *found)
+{
+    summary->calls++;
+    summary->verdicts[tdc_call_verdict(found->statuses)]++;
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        summary->records[d] += found->recorded[d];
+        summary->skipped[d] += found->statuses[d] == TDC_CHECK_SKIP;
+        summary->failing[d] += found->statuses[d] == TDC_CHECK_ERROR;
+        summary->checked[d] +=
+            found->statuses[d] != TDC_CHECK_SKIP && found->statuses[d] != TDC_CHECK_NONE;
+    }
+    summary->unsupported += found->unsupported;
+    summary->unreadable += found->unreadable;
+    summary->slots += found->slots;
+    summary->failed_slots += found->failed_slots;
+}
+
+static tdc_status write_call(struct tdc_precheck *precheck, const struct tdc_call *call,
+                             struct tdc_found *found, struct tdc_error *error)
+{
+    if (found->log.data != NULL)
+        tell(precheck, TDC_MESSAGE_WARNING, found->log.data);
+    count(&precheck->summary, found);
+    if (!tdc_api_summary_add(&precheck->apis, found, call->name) ||
+        !tdc_gaps_add(&precheck->gaps, found, call->name))
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_json_details_add(&precheck->json, tdc_text_get(&found->json), found->json.length);
+    if (found->result.length == 0)
+        return TDC_OK;
+    bool first;
+    tdc_status status =
+        tdc_journal_append(&precheck->journal, tdc_text_get(&found->details), found->details.length,
+                           tdc_text_get(&found->result), found->result.length, &first, error);
+    char text[] = "Writing CSV headers for the first time.";
+    if (status == TDC_OK && first && precheck->options->result_csv == NULL)
+        tell(precheck, TDC_MESSAGE_INFO, text);
+    return status;
+}
+
+static void advance(const struct tdc_precheck *precheck, uint64_t calls)
+{
+    if (precheck->options->progress != NULL && calls != 0)
+        precheck->options->progress(precheck->options->context, calls);
+}
+
+/* The next calls to check from *next on; those an earlier run has done are passed over. */
+static size_t gather(struct tdc_precheck *precheck, size_t *next, const struct tdc_call **calls)
+{
+    size_t taken = 0, resumed = 0;
+    for (; *next < precheck->calls.count && taken < TDC_WINDOW; ++*next) {
+        const struct tdc_call *call = &precheck->calls.calls[*next];
+        if (tdc_journal_has(&precheck->journal, call->name))
+            resumed++;
+        else
+            calls[taken++] = call;
+    }
+    precheck->summary.resumed += resumed;
+    advance(precheck, resumed);
+    return taken;
+}
+
+static bool cancelled(const struct tdc_precheck *precheck)
+{
+    return precheck->options->cancel != NULL && *precheck->options->cancel != 0;
+}
+
+static tdc_status run_windows(struct tdc_precheck *precheck, struct tdc_window *window,
+                              struct tdc_found *found, struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    for (size_t next = 0; status == TDC_OK && next < precheck->calls.count;) {
+        const struct tdc_call *calls[TDC_WINDOW];
+        if (cancelled(precheck))
+            return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+        size_t taken = gather(precheck, &next, calls);
+        for (size_t i = 0; i < taken; i++)
+            tdc_found_init(&found[i]);
+        status = tdc_window_run(window, calls, taken, found, error);
+        for (size_t i = 0; i < taken; i++) {
+            if (status == TDC_OK)
+                status = write_call(precheck, calls[i], &found[i], error);
+            tdc_found_free(&found[i]);
+        }
+        advance(precheck, taken);
+    }
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *error)
+{
+    for (size_t i = 0; i < precheck->calls.left_out_count; i++) {
+        const struct tdc_left_out *kind = &precheck->calls.left_out[i];
+        for (int d = 0; d < TDC_DIRECTIONS && !tdc_is_module(kind); d++)
+            precheck->summary.records[d] += kind->records[d];
+        if (!tdc_gaps_add_kind(&precheck->gaps, kind))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    tdc_gaps_sort(&precheck->gaps);
+    return TDC_OK;
+}
+
+tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
+{
+    double start = now();
+    struct tdc_window window = {0};
+    struct tdc_found *found = calloc(TDC_WINDOW, sizeof *found);
+    tdc_status status = found != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    if (status == TDC_OK && precheck->calls.count != 0)
+        status = prepare(precheck, error);
+    if (status == TDC_OK)
+        status = tdc_window_start(&window, &precheck->calls, precheck->options,
+                                  precheck->error_folder, error);
+    if (status == TDC_OK)
+        status = run_windows(precheck, &window, found, error);
+    tdc_api_summary_sort(&precheck->apis);
+    if (status == TDC_OK)
+        status = finish_gaps(precheck, error);
+    if (status == TDC_OK && precheck->json.open) {
+        status = tdc_json_details_end(&precheck->json, &precheck->summary, &precheck->gaps,
+                                      &precheck->apis, error);
+        precheck->json_written = status == TDC_OK;
+    }
+    precheck->summary.threads = tdc_window_threads(&window);
+    tdc_team_say(precheck->options->message, precheck->options->context, precheck->options->threads,
+                 precheck->summary.threads);
+    tdc_window_end(&window);
+    free(found);
+    precheck->summary.seconds = now() - start;
+    return status;
+}
+
+void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary)
+{
+    *summary = precheck->summary;
+    summary->executor = executor_name(precheck);
+    summary->drawn = precheck->calls.statistics;
+}
+
+size_t tdc_precheck_apis(const tdc_precheck *precheck)
+{
+    return precheck->apis.count;
+}
+
+void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api)
+{
+    *api = precheck->apis.apis[index].api;
+}
+
+size_t tdc_precheck_gaps(const tdc_precheck *precheck)
+{
+    return precheck->gaps.count;
+}
+
+void tdc_precheck_gap(const tdc_precheck *precheck, size_t index, struct tdc_precheck_gap *gap)
+{
+    *gap = precheck->gaps.gaps[index];
+}
+
+const char *tdc_precheck_file(const tdc_precheck *precheck, int which)
+{
+    const struct tdc_journal *journal = &precheck->journal;
+    if (which == 2)
+        return precheck->json_written ? precheck->json_path : NULL;
+    if (!precheck->journal_open || (journal->result < 0 && precheck->options->result_csv == NULL))
+        return NULL;
+    return which == 0 ? journal->result_path : journal->details_path;
+}
+
+struct listing {
+    bool (*visit)(void *context, const char *api, const char *family, const char *arguments);
+    void *context;
+};
+
+static bool list_one(void *context, const char *api, const char *family,
+                     const struct tdc_operator *operator)
+{
+    const struct listing *listing = context;
+    return listing->visit(listing->context, api, family, tdc_reference_signature(operator));
+}
+
+void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char *family,
+                                     const char *arguments),
+                       void *context)
+{
+    struct listing listing = {visit, context};
+    tdc_reference_list(list_one, &listing);
+}

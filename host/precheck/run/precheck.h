@@ -1,0 +1,26 @@
+/* precheck.h - a precheck from the inside. */
+#ifndef TDC_PRECHECK_PRECHECK_H
+#define TDC_PRECHECK_PRECHECK_H
+
+#include "host/precheck/run/api_summary.h"
+#include "host/precheck/run/calls.h"
+#include "host/precheck/run/gaps.h"
+#include "host/precheck/run/journal.h"
+#include "host/precheck/files/json_details.h"
+
+struct tdc_precheck {
+    const struct tdc_precheck_options *options;
+    struct tdc_calls calls;
+    struct tdc_journal journal;
+    bool journal_open;
+    struct tdc_json_details json;
+    char *json_path;
+    bool json_written;
+    char *error_folder; /* NULL: tensors of failing calls are not kept */
+    struct tdc_api_summary apis;
+    struct tdc_gaps gaps;
+    struct tdc_precheck_summary summary;
+    struct tdc_text explanation;
+};
+
+#endif

@@ -1,0 +1,253 @@
+#include "host/precheck/run/window.h"
+
+#include <ctype.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/precheck/files/error_data.h"
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
+#include "io/base/memory_limit.h"
+#include "io/base/team.h"
+
+/* Recorded elements of a call from which on it is worth all threads. */
+#define LARGE_CALL ((uint64_t)1 << 18)
+tdc_status tdc_window_start(struct tdc_window *window, const struct tdc_calls *calls,
+                            const struct tdc_precheck_options *options, const char *error_folder,
+                            struct tdc_error *error)
+{
+    int threads = tdc_team_size(options->threads);
+    int lanes = options->lanes > 1 ? options->lanes : 1;
+    *window = (struct tdc_window){.calls = calls,
+                                  .options = options,
+                                  .error_folder = error_folder,
+                                  .threads = threads,
+                                  .lanes = lanes,
+                                  .memory = tdc_memory_limit() / 4 * 3};
+    int count = lanes > 1 ? lanes : threads;
+    window->checkers = calloc((size_t)count, sizeof *window->checkers);
+    if (window->checkers == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < count; i++) {
+        window->checker_count = i + 1;
+        if (!tdc_checker_start(&window->checkers[i], calls, options,
+                               window->memory / (size_t)count))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    return TDC_OK;
+}
+
+void tdc_window_end(struct tdc_window *window)
+{
+    for (int i = 0; i < window->checker_count; i++)
+        tdc_checker_end(&window->checkers[i]);
+    free(window->checkers);
+    memset(window, 0, sizeof *window);
+}
+
+int tdc_window_threads(const struct tdc_window *window)
+{
+    int threads = window->threads;
+    if (window->apart != 0 && window->apart < threads)
+        threads = window->apart;
+    return window->together != 0 && window->together < threads ? window->together : threads;
+}
+
+/* False: the call needs more memory than the checker has, and may be tried again with more. */
+static bool check_one(const struct tdc_window *window, struct tdc_checker *checker,
+                      const struct tdc_call *call, bool last_try, struct tdc_found *found)
+{
+    struct tdc_call_check check;
+    tdc_check_call(checker, call, &check);
+    if (checker->arena.refused && !last_try) {
+        tdc_call_check_end(&check);
+        tdc_arena_free(&checker->arena);
+        return false;
+    }
+    if (window->error_folder != NULL)
+        tdc_save_error_data(&check, window->error_folder);
+    tdc_found_take(found, &check);
+    tdc_call_check_end(&check);
+    return true;
+}
+
+/* ---- how large a call is --------------------------------------------------------------------- */
+
+struct sizing {
+    const struct tdc_record_place *place;
+    uint64_t elements;
+};
+
+/* The product of the numbers in the list at `at`. */
+static uint64_t product(const char *at, const char *end)
+{
+    uint64_t all = 1;
+    while (at < end && *at != ']') {
+        uint64_t number = 0;
+        bool digits = false;
+        for (; at < end && isdigit((unsigned char)*at); at++, digits = true)
+            number = number > LARGE_CALL ? number : number * 10 + (uint64_t)(*at - '0');
+        if (digits)
+            all = number == 0 || all > LARGE_CALL ? all : all * number;
+        else
+            at++;
+    }
+    return all;
+}
+
+static void add_shapes(void *argument)
+{
+    struct sizing *sizing = argument;
+    static const char key[] = "\"shape\"";
+    const char *at = sizing->place->bytes, *end = at + sizing->place->size;
+    while (sizing->elements < LARGE_CALL &&
+           (at = memmem(at, (size_t)(end - at), key, sizeof key - 1)) != NULL) {
+        at += sizeof key - 1;
+        sizing->elements += product(at, end);
+    }
+}
+
+/* A guess from the shapes in its records; wrong guesses cost time, nothing else. */
+static bool is_large(const struct tdc_call *call)
+{
+    struct sizing sizing = {0};
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        sizing.place = &call->records[d];
+        if (sizing.place->size != 0 && !tdc_guarded_read(add_shapes, &sizing))
+            return false;
+    }
+    return sizing.elements >= LARGE_CALL;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct spread {
+    struct tdc_window *window;
+    const struct tdc_call *const *calls;
+    struct tdc_found *found;
+    size_t count;
+    bool large[TDC_WINDOW]; /* left to all threads together */
+    atomic_size_t next;
+};
+
+static void check_small(void *argument, int member)
+{
+    struct spread *spread = argument;
+    struct tdc_checker *checker = &spread->window->checkers[member];
+    int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    for (size_t i; (i = atomic_fetch_add(&spread->next, 1)) < spread->count;)
+        if (!spread->large[i])
+            spread->large[i] =
+                !check_one(spread->window, checker, spread->calls[i], false, &spread->found[i]);
+    omp_set_num_threads(before);
+}
+
+/* One after another, with the threads and the memory of all. OpenMP's runtime ends the process when
+ * it cannot start a thread: how many it can have is tried before. */
+static void check_large(struct spread *spread)
+{
+    struct tdc_window *window = spread->window;
+    struct tdc_checker *checker = &window->checkers[0];
+    size_t share = checker->arena.limit;
+    int before = omp_get_max_threads();
+    if (window->together == 0)
+        window->together = tdc_team_probe(window->threads);
+    omp_set_num_threads(window->together);
+    for (int i = 0; i < window->checker_count; i++)
+        tdc_arena_free(&window->checkers[i].arena); /* what they kept is part of the memory */
+    checker->arena.limit = window->memory;
+    for (size_t i = 0; i < spread->count; i++)
+        if (spread->large[i])
+            check_one(window, checker, spread->calls[i], true, &spread->found[i]);
+    tdc_arena_free(&checker->arena);
+    checker->arena.limit = share;
+    omp_set_num_threads(before);
+}
+
+static void run_threads(struct tdc_window *window, const struct tdc_call *const *calls,
+                        size_t count, struct tdc_found *found)
+{
+    struct spread spread = {.window = window, .calls = calls, .found = found, .count = count};
+    size_t small = 0, large = 0;
+    for (size_t i = 0; i < count; i++)
+        small += !(spread.large[i] = is_large(calls[i]));
+    int wanted = small < (size_t)window->threads ? (int)small : window->threads;
+    int started = tdc_team_run(wanted, check_small, &spread);
+    if (started < wanted)
+        window->apart = started;
+    for (size_t i = 0; i < count; i++)
+        large += spread.large[i];
+    if (large != 0)
+        check_large(&spread);
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+struct lane {
+    struct tdc_window *window;
+    const struct tdc_call *const *calls;
+    size_t count;
+    struct tdc_found *found;
+    int number;
+};
+
+static void *run_lane(void *argument)
+{
+    const struct lane *lane = argument;
+    const struct tdc_window *window = lane->window;
+    int share = window->together / window->lanes;
+    omp_set_num_threads(share > 0 ? share : 1);
+    for (size_t i = 0; i < lane->count; i++)
+        if (lane->calls[i]->position % (size_t)window->lanes == (size_t)lane->number)
+            check_one(window, &window->checkers[lane->number], lane->calls[i], true,
+                      &lane->found[i]);
+    return NULL;
+}
+
+static tdc_status run_lanes(struct tdc_window *window, const struct tdc_call *const *calls,
+                            size_t count, struct tdc_found *found, struct tdc_error *error)
+{
+    size_t lanes = (size_t)window->lanes, started = 0;
+    if (window->together == 0)
+        window->together = tdc_team_probe(window->threads);
+    pthread_t *threads = calloc(lanes, sizeof *threads);
+    struct lane *work = calloc(lanes, sizeof *work);
+    tdc_status status = TDC_OK;
+    if (threads == NULL || work == NULL)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (; status == TDC_OK && started < lanes; started++) {
+        work[started] = (struct lane){window, calls, count, found, (int)started};
+        int failure = pthread_create(&threads[started], NULL, run_lane, &work[started]);
+        if (failure != 0) {
+            status = tdc_fail_errno(error, TDC_ERR_SYSTEM, failure, "cannot start a lane");
+            break;
+        }
+    }
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    free(work);
+    return status;
+}
+
+tdc_status tdc_window_run(struct tdc_window *window, const struct tdc_call *const *calls,
+                          size_t count, struct tdc_found *found, struct tdc_error *error)
+{
+    if (!tdc_guard_begin())
+        return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+    tdc_status status = TDC_OK;
+    if (window->lanes > 1)
+        status = run_lanes(window, calls, count, found, error);
+    else
+        run_threads(window, calls, count, found);
+    tdc_guard_end();
+    for (size_t i = 0; status == TDC_OK && i < count; i++)
+        if (found[i].no_memory)
+            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: rows too large or out of memory",
+                              calls[i]->name);
+    return status;
+}

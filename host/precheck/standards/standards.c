@@ -1,0 +1,65 @@
+#include "host/precheck/standards/standards.h"
+
+#include <string.h>
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static const char *const binary[] = {
+    "abs",           "abs_",           "absolute",    "absolute_",   "argmin",       "bitwise_and",
+    "bitwise_and_",  "broadcast_to",   "ceil",        "ceil_",       "equal",        "fill_",
+    "flatten",       "floor",          "floor_",      "gather",      "greater",      "greater_",
+    "greater_equal", "greater_equal_", "histc",       "isfinite",    "isnan",        "less",
+    "less_",         "less_equal",     "less_equal_", "logical_and", "logical_and_", "logical_not",
+    "logical_not_",  "logical_or",     "logical_or_", "masked_fill", "masked_fill_", "max_pool3d",
+    "maximum",       "minimum",        "neg",         "neg_",        "nonzero",      "not_equal",
+    "not_equal_",    "one_hot",        "pad",         "relu",        "reshape",      "round",
+    "round_",        "select",         "sign",        "sign_",       "sort",         "tile",
+    "topk",          "transpose",      "transpose_",  "tril",        "tril_",        "triu",
+    "triu_",         "type_as",        NULL};
+
+static const char *const absolute[] = {
+    "mul",      "mul_",     "__mul__",    "__imul__",    "__rmul__", "add",        "add_",
+    "__add__",  "__iadd__", "__radd__",   "div",         "div_",     "__div__",    "__idiv__",
+    "divide",   "divide_",  "leaky_relu", "leaky_relu_", "prelu",    "reciprocal", "reciprocal_",
+    "rsqrt",    "rsqrt_",   "square",     "square_",     "sub",      "sub_",       "rsub",
+    "__isub__", "__sub__",  NULL};
+
+static const char *const ulp[] = {"__matmul__", "addbmm",   "addbmm_",  "addmm", "addmm_",
+                                  "baddbmm",    "baddbmm_", "bilinear", "bmm",   "chain_matmul",
+                                  "hspmm",      "linear",   "matmul",   "mm",    "mv",
+                                  "smm",        "sspaddmm", NULL};
+
+static const char *const thousandth[] = {"conv1d", "conv2d", NULL};
+static const char *const accumulative[] = {"test_api", NULL};
+
+enum tdc_api_standard tdc_api_standard(const char *name, tdc_dtype device)
+{
+    if (device != TDC_F16 && device != TDC_BF16 && device != TDC_F32)
+        return TDC_BY_BINARY;
+    return is_one_of(name, binary)         ? TDC_BY_BINARY
+           : is_one_of(name, absolute)     ? TDC_BY_ABSOLUTE
+           : is_one_of(name, ulp)          ? TDC_BY_ULP
+           : is_one_of(name, thousandth)   ? TDC_BY_THOUSANDTH
+           : is_one_of(name, accumulative) ? TDC_BY_ACCUMULATIVE
+                                           : TDC_BY_BENCHMARK;
+}
+
+const char *tdc_api_standard_title(enum tdc_api_standard standard)
+{
+    static const char *const titles[] = {
+        [TDC_BY_BENCHMARK] = "标杆比对法",  [TDC_BY_BINARY] = "二进制一致法",
+        [TDC_BY_ABSOLUTE] = "绝对阈值法",   [TDC_BY_ULP] = "ULP误差比对法",
+        [TDC_BY_THOUSANDTH] = "双千指标法", [TDC_BY_ACCUMULATIVE] = "累积误差比对法"};
+    return titles[standard];
+}
+
+double tdc_ratio_floor(tdc_dtype device)
+{
+    return device == TDC_F16 ? 0x1p-11 : device == TDC_BF16 ? 0x1p-8 : 0x1p-14;
+}

@@ -1,0 +1,393 @@
+/* compare.c - filling tables: files through the engine, statistics directly, colours at the end. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/engine/device.h"
+#include "host/table/table.h"
+#include "io/base/error.h"
+#include "io/base/team.h"
+
+#define MESSAGE_LIMIT ((size_t)1 << 20)
+
+static struct tdc_case case_of(const struct tdc_table *table, size_t index)
+{
+    const struct tdc_row *row = &table->rows[index];
+    const struct tdc_row *source =
+        table->sources != NULL ? &table->rows[table->sources[index]] : row;
+    const struct tdc_record *n_source = tdc_row_npu(table, source);
+    const struct tdc_record *b_source = tdc_row_bench(table, source);
+    return (struct tdc_case){
+        .match = table->match,
+        .npu = tdc_row_npu(table, row),
+        .bench = tdc_row_bench(table, row),
+        .n_file = n_source != NULL ? n_source->data_name : "N/A",
+        .b_file = b_source != NULL ? b_source->data_name : "N/A",
+        .stat_columns = table->stat_columns,
+        .scene = tdc_calls_scene(table, row),
+    };
+}
+
+static bool has_files(const struct tdc_case *row_case)
+{
+    return strcmp(row_case->n_file, "-1") != 0 && strcmp(row_case->b_file, "-1") != 0 &&
+           strcmp(row_case->n_file, "N/A") != 0 && strcmp(row_case->b_file, "N/A") != 0;
+}
+
+/* Under the sound rules shapes that differ in the json need no file. */
+static bool needs_engine(const struct tdc_table *table, const struct tdc_case *row_case)
+{
+    if (!has_files(row_case))
+        return false;
+    if (!table->rules->extended)
+        return true;
+    return row_case->npu != NULL && row_case->bench != NULL &&
+           strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
+}
+
+static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
+{
+    struct tdc_row *row = &table->rows[index];
+    struct tdc_case row_case = case_of(table, index);
+    struct tdc_text message;
+    tdc_text_init(&message, MESSAGE_LIMIT);
+    switch (table->mode) {
+    case TDC_MODE_TENSOR:
+        table->rules->judge_tensor(&row_case, outcome, row,
+                                   table->extras != NULL ? &table->extras[index] : NULL, &message);
+        break;
+    case TDC_MODE_STATISTICS:
+        table->rules->judge_statistics(&row_case, row, &message);
+        break;
+    case TDC_MODE_DIGEST:
+        table->rules->judge_digest(&row_case, row, &message);
+        break;
+    }
+    const bool *crowded = table->match->crowded;
+    if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
+        tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
+                      message.length != 0 ? " " : "");
+    /* a row that lacks something for want of memory would pass for a finding */
+    if (message.failed || (outcome != NULL && outcome->error.status == TDC_ERR_MEMORY))
+        atomic_store(&table->failed, true);
+    row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
+    tdc_text_free(&message);
+    atomic_store(&row->judged, true);
+    if (atomic_load(&table->wanted) == index) {
+        pthread_mutex_lock(&table->lock);
+        pthread_cond_signal(&table->progressed);
+        pthread_mutex_unlock(&table->lock);
+    }
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
+static uint64_t estimated_bytes(const struct tdc_record *record)
+{
+    static const struct {
+        const char *ending;
+        unsigned size;
+    } sizes[] = {{"complex128", 16}, {"64", 8}, {"bfloat16", 2}, {"Float16", 2}, {"16", 2},
+                 {"32", 4},          {"8", 1},  {"bool", 1},     {"Bool", 1}};
+    uint64_t bytes = 4;
+    size_t length = strlen(record->dtype);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t ending = strlen(sizes[i].ending);
+        if (length >= ending && strcmp(record->dtype + length - ending, sizes[i].ending) == 0) {
+            bytes = sizes[i].size;
+            break;
+        }
+    }
+    for (const char *at = record->shape; *at != '\0';) {
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        char *end;
+        uint64_t size = strtoull(at, &end, 10);
+        if (__builtin_mul_overflow(bytes, size, &bytes))
+            return UINT64_MAX / 4;
+        at = end;
+    }
+    return bytes < UINT64_MAX / 4 ? bytes : UINT64_MAX / 4;
+}
+
+struct job_row {
+    struct tdc_table *table;
+    size_t index;
+};
+
+void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
+{
+    *rows = *bytes = 0;
+    if (table->mode != TDC_MODE_TENSOR)
+        return;
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct tdc_case row_case = case_of(table, i);
+        if (!needs_engine(table, &row_case))
+            continue;
+        *rows += 1;
+        *bytes += estimated_bytes(row_case.npu) +
+                  (row_case.bench != NULL ? estimated_bytes(row_case.bench) : 0);
+    }
+}
+
+/* Judges the rows that need no file and lists the others as jobs. */
+static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
+                        size_t first_order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct tdc_case row_case = case_of(table, i);
+        if (!needs_engine(table, &row_case)) {
+            judge(table, i, NULL);
+            continue;
+        }
+        job_rows[count] = (struct job_row){table, i};
+        jobs[count] = (struct tdc_job){
+            .n_folder = table->match->npu->data_folder,
+            .n_file = row_case.n_file,
+            .b_folder = table->match->bench->data_folder,
+            .b_file = row_case.b_file,
+            .bytes = 2 * estimated_bytes(row_case.npu),
+            .order = first_order + count,
+            .row = &job_rows[count],
+        };
+        count++;
+    }
+    return count;
+}
+
+static void job_done(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome)
+{
+    (void)context;
+    const struct job_row *row = job->row;
+    judge(row->table, row->index, outcome);
+    if (outcome->code == TDC_OUTCOME_COMPARED) {
+        pthread_mutex_lock(&row->table->lock);
+        row->table->bytes += outcome->bytes;
+        pthread_mutex_unlock(&row->table->lock);
+    }
+}
+
+/* The engine on the device of the options. */
+static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
+                           struct tdc_error *error)
+{
+    struct tdc_engine engine = {
+        .rule = tdc_rules_of(options->rules)->relative,
+        .threads = options->threads,
+        .io = options->io,
+        .options = options,
+        .done = job_done,
+    };
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(bytes, jobs[i].bytes, &bytes))
+            bytes = UINT64_MAX;
+    struct tdc_device_choice choice = {.backend = &tdc_backend_cpu};
+    if (count != 0) {
+        tdc_status status = tdc_device_choose(options, engine.rule, bytes, &choice, error);
+        if (status != TDC_OK)
+            return status;
+    }
+    engine.backend = choice.backend;
+    return tdc_device_finish(&choice, options, tdc_engine_run(&engine, jobs, count, error), error);
+}
+
+static tdc_status compare_files(tdc_table *const *tables, size_t count,
+                                const struct tdc_options *options, struct tdc_error *error)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++)
+        rows += tables[i]->mode == TDC_MODE_TENSOR ? tables[i]->row_count : 0;
+    struct tdc_job *jobs = calloc(rows + 1, sizeof *jobs);
+    struct job_row *job_rows = calloc(rows + 1, sizeof *job_rows);
+    tdc_status status = TDC_OK;
+    if (jobs == NULL || job_rows == NULL) {
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", rows);
+    } else {
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++)
+            if (tables[i]->mode == TDC_MODE_TENSOR)
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used);
+        double start = omp_get_wtime();
+        status = run_jobs(jobs, used, options, error);
+        for (size_t i = 0; i < count; i++)
+            tables[i]->seconds = omp_get_wtime() - start;
+    }
+    free(jobs);
+    free(job_rows);
+    return status;
+}
+
+/* Rows of one table, for whichever thread comes next. */
+struct text_rows {
+    struct tdc_table *table;
+    atomic_size_t next;
+};
+
+#define TEXT_BLOCK ((size_t)1024)
+
+static void judge_texts(void *argument, int member)
+{
+    (void)member;
+    struct text_rows *rows = argument;
+    size_t count = rows->table->row_count;
+    for (size_t i; (i = atomic_fetch_add(&rows->next, TEXT_BLOCK)) < count;)
+        for (size_t end = count - i < TEXT_BLOCK ? count : i + TEXT_BLOCK; i < end; i++)
+            judge(rows->table, i, NULL);
+}
+
+static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
+{
+    if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
+        table->rules->survey(table);
+    struct text_rows rows = {.table = table};
+    size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
+    int threads = tdc_team_size(options->threads);
+    if ((size_t)threads > blocks)
+        threads = (int)blocks; /* rows of texts are quick: no thread for nothing */
+    tdc_team_say(options->message, options->context, threads,
+                 tdc_team_run(threads, judge_texts, &rows));
+}
+
+/* ---- everything together --------------------------------------------------------------------- */
+
+static tdc_status fill_tables(tdc_table *const *tables, size_t count,
+                              const struct tdc_options *options, struct tdc_error *error)
+{
+    tdc_team_say(options->message, options->context, options->threads,
+                 tdc_team_size(options->threads));
+    tdc_status status = compare_files(tables, count, options, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++)
+        if (tables[i]->mode != TDC_MODE_TENSOR)
+            compare_texts(tables[i], options);
+    return status;
+}
+
+static void colour_table(struct tdc_table *table)
+{
+    struct tdc_highlighter highlighter;
+    tdc_highlighter_init(&highlighter, table);
+    for (size_t start = 0; start < table->row_count;) {
+        size_t end = tdc_highlighter_block(&highlighter, start);
+        if (!tdc_highlighter_run(&highlighter, start, end))
+            break; /* out of memory: check_tables tells */
+        start = end;
+    }
+    tdc_highlighter_free(&highlighter);
+}
+
+static tdc_status check_tables(tdc_table *const *tables, size_t count, struct tdc_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (atomic_load(&tables[i]->failed))
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    return TDC_OK;
+}
+
+tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
+                       struct tdc_error *error)
+{
+    tdc_status status = fill_tables(tables, count, options, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++)
+        colour_table(tables[i]);
+    return status == TDC_OK ? check_tables(tables, count, error) : status;
+}
+
+/* Threads that write the tables in order while others fill them. */
+struct writers {
+    tdc_table *const *tables;
+    size_t count;
+    const struct tdc_output *outputs;
+    size_t output_count;
+    bool *written; /* which outputs are complete; each is touched by one thread */
+    atomic_size_t next;
+    pthread_mutex_t lock;
+    struct tdc_error error; /* the first one; under the lock */
+};
+
+static void *write_tables(void *argument)
+{
+    struct writers *writers = argument;
+    for (;;) {
+        size_t index = atomic_fetch_add(&writers->next, 1);
+        if (index >= writers->count)
+            return NULL;
+        struct tdc_error error = {0};
+        if (tdc_table_follow(writers->tables[index], writers->outputs, writers->output_count,
+                             writers->written, &error) == TDC_OK)
+            continue;
+        pthread_mutex_lock(&writers->lock);
+        if (writers->error.status == TDC_OK)
+            writers->error = error;
+        pthread_mutex_unlock(&writers->lock);
+    }
+}
+
+/* Wakes writers that wait for rows which will never come. */
+static void abandon(tdc_table *const *tables, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&tables[i]->lock);
+        tables[i]->abandoned = true;
+        pthread_cond_broadcast(&tables[i]->progressed);
+        pthread_mutex_unlock(&tables[i]->lock);
+    }
+}
+
+/* A table that is complete while another fails does not stay. */
+static void remove_written(const struct writers *writers)
+{
+    for (size_t i = 0; i < writers->output_count; i++)
+        if (writers->written[i])
+            unlink(writers->outputs[i].path);
+}
+
+static tdc_status compare_and_write(struct writers *writers, const struct tdc_options *options,
+                                    struct tdc_error *error)
+{
+    enum {
+        MOST_WRITERS = 8
+    };
+    pthread_t threads[MOST_WRITERS];
+    size_t started = 0, most = writers->count < MOST_WRITERS ? writers->count : MOST_WRITERS;
+    /* with one thread there is nothing to overlap: the tables are written afterwards */
+    while (options->threads != 1 && started < most &&
+           pthread_create(&threads[started], NULL, write_tables, writers) == 0)
+        started++;
+    tdc_status status = fill_tables(writers->tables, writers->count, options, error);
+    if (status != TDC_OK)
+        abandon(writers->tables, writers->count);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (status == TDC_OK)
+        write_tables(writers);
+    if (status == TDC_OK && writers->error.status != TDC_OK) {
+        status = writers->error.status;
+        if (error != NULL)
+            *error = writers->error;
+    }
+    return status == TDC_OK ? check_tables(writers->tables, writers->count, error) : status;
+}
+
+tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
+                          size_t output_count, const struct tdc_options *options,
+                          struct tdc_error *error)
+{
+    struct writers writers = {
+        .tables = tables, .count = count, .outputs = outputs, .output_count = output_count};
+    writers.written = calloc(output_count + 1, sizeof *writers.written);
+    if (writers.written == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu files", output_count);
+    pthread_mutex_init(&writers.lock, NULL);
+    tdc_status status = compare_and_write(&writers, options, error);
+    if (status != TDC_OK)
+        remove_written(&writers);
+    pthread_mutex_destroy(&writers.lock);
+    free(writers.written);
+    return status;
+}

@@ -1,0 +1,169 @@
+/* highlight.c - blocks of rows and the colour rules over them (spec 10). */
+#include <math.h>
+#include <string.h>
+
+#include "host/origin/origins.h"
+#include "host/judge/shade.h"
+#include "host/table/table.h"
+
+#define REASONS_LIMIT ((size_t)1 << 22)
+
+void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text)
+{
+    struct tdc_text *list = colour == TDC_COLOUR_RED ? &reasons->red : &reasons->yellow;
+    if (reasons->once && strstr(tdc_text_get(list), text) != NULL)
+        return;
+    if (list->length != 0)
+        tdc_text_addc(list, '\n');
+    tdc_text_adds(list, text);
+}
+
+bool tdc_shade_decade(double input, double output)
+{
+    if (input > output || input <= 1 || output <= 1)
+        return false;
+    return log10(output) - log10(input) >= 1;
+}
+
+/* Rows [start, end) belong to one call; [start, inputs_end) are its inputs, up to outputs_end its
+ * outputs. */
+struct block {
+    size_t start, inputs_end, outputs_end, end;
+};
+
+static const char *entry_name(const struct tdc_table *table, size_t row)
+{
+    const struct tdc_record *record = tdc_row_npu(table, &table->rows[row]);
+    return record != NULL ? table->match->npu->entries[record->entry].name : NULL;
+}
+
+static bool joins(const char *entry, const char *block)
+{
+    if (strcmp(entry, block) == 0)
+        return true;
+    return strstr(entry, ".forward.") == NULL && strstr(entry, ".backward.") == NULL &&
+           strstr(block, entry) != NULL;
+}
+
+/* The first row always counts as an input; the others by their state. */
+static struct block find_block(const struct tdc_table *table, size_t start)
+{
+    struct block block = {start, start + 1, start + 1, start + 1};
+    const char *name = entry_name(table, start);
+    for (; block.end < table->row_count; block.end++) {
+        const char *entry = entry_name(table, block.end);
+        if (entry == NULL || !joins(entry, name))
+            break;
+        switch ((enum tdc_state)tdc_row_npu(table, &table->rows[block.end])->state) {
+        case TDC_STATE_INPUT:
+        case TDC_STATE_DEBUG:
+        case TDC_STATE_PARAMETERS:
+            block.inputs_end++;
+            block.outputs_end++;
+            break;
+        case TDC_STATE_OUTPUT:
+            block.outputs_end++;
+            break;
+        case TDC_STATE_PARAMETERS_GRAD:
+            break;
+        }
+    }
+    return block;
+}
+
+static struct tdc_shade_row shade_row(const struct tdc_table *table, size_t row)
+{
+    const struct tdc_row *held = &table->rows[row];
+    return (struct tdc_shade_row){held, tdc_row_npu(table, held), tdc_row_bench(table, held)};
+}
+
+static void append_reasons(struct tdc_table *table, struct tdc_row *row,
+                           const struct tdc_text *reasons)
+{
+    struct tdc_text message;
+    tdc_text_init(&message, REASONS_LIMIT);
+    tdc_text_adds(&message, row->message);
+    if (message.length != 0)
+        tdc_text_addc(&message, '\n');
+    tdc_text_add(&message, reasons->data, reasons->length);
+    if (message.failed)
+        atomic_store(&table->failed, true);
+    row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
+    tdc_text_free(&message);
+}
+
+static void shade_one(struct tdc_table *table, const struct block *block, size_t index,
+                      struct tdc_reasons *reasons)
+{
+    const struct tdc_highlight_rules *rules = table->rules->highlight;
+    struct tdc_row *row = &table->rows[index];
+    struct tdc_shade_row self = shade_row(table, index);
+    tdc_text_clear(&reasons->red);
+    tdc_text_clear(&reasons->yellow);
+    reasons->colour = TDC_COLOUR_NONE;
+    rules->row(table->mode, &self, reasons);
+    if (rules->pair != NULL && index >= block->inputs_end && index < block->outputs_end) {
+        for (size_t i = block->start; i < block->inputs_end; i++) {
+            struct tdc_shade_row input = shade_row(table, i);
+            rules->pair(table->mode, &input, &self, reasons);
+        }
+    }
+    rules->last(table->mode, &self, reasons);
+    if (reasons->red.failed || reasons->yellow.failed)
+        atomic_store(&table->failed, true);
+    tdc_colour colour = reasons->colour;
+    if (reasons->red.length != 0)
+        colour = TDC_COLOUR_RED;
+    else if (reasons->yellow.length != 0 && colour == TDC_COLOUR_NONE)
+        colour = TDC_COLOUR_YELLOW;
+    row->colour = (uint8_t)colour;
+    if (reasons->red.length != 0)
+        append_reasons(table, row, &reasons->red);
+    else if (reasons->yellow.length != 0)
+        append_reasons(table, row, &reasons->yellow);
+}
+
+void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table *table)
+{
+    *highlighter = (struct tdc_highlighter){.table = table};
+    highlighter->reasons.once = !table->rules->highlight->repeat_reasons;
+    tdc_text_init(&highlighter->reasons.red, REASONS_LIMIT);
+    tdc_text_init(&highlighter->reasons.yellow, REASONS_LIMIT);
+    /* msprobe: single points have no inputs and outputs, md5 tables nothing to measure */
+    highlighter->colours =
+        table->highlight &&
+        (table->rules->extended || (table->highlight_cells && table->mode != TDC_MODE_DIGEST &&
+                                    table->match->npu->kind != TDC_DEBUG_JSON));
+}
+
+void tdc_highlighter_free(struct tdc_highlighter *highlighter)
+{
+    tdc_text_free(&highlighter->reasons.red);
+    tdc_text_free(&highlighter->reasons.yellow);
+}
+
+size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start)
+{
+    const struct tdc_table *table = highlighter->table;
+    if (table->origins != NULL)
+        return table->calls.calls[table->rows[start].call].end;
+    /* rows of the bench side alone follow at the end and form no block */
+    if (!highlighter->colours || entry_name(table, start) == NULL)
+        return start + 1;
+    return find_block(table, start).end;
+}
+
+bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end)
+{
+    struct tdc_table *table = highlighter->table;
+    if (table->origins != NULL && !tdc_origins_take(table, start, end))
+        return false;
+    if (!highlighter->colours)
+        return true;
+    struct block block = {start, start + 1, start + 1, start + 1};
+    if (table->rules->highlight->pair != NULL && entry_name(table, start) != NULL)
+        block = find_block(table, start);
+    for (size_t at = start; at < end; at++)
+        shade_one(table, &block, at, &highlighter->reasons);
+    return true;
+}

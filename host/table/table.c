@@ -1,0 +1,248 @@
+/* table.c - making a table from a match and filling it. */
+#include "host/table/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/table/columns.h"
+#include "host/origin/origins.h"
+#include "host/judge/sound/sound.h"
+#include "io/base/error.h"
+#include "io/table/sink.h"
+
+#define MESSAGES_LIMIT ((size_t)16 << 30)
+#define MESSAGE_LIMIT  ((size_t)1 << 20)
+#define ROW_LIMIT      ((size_t)1 << 28)
+#define WORST_ROOM     ((size_t)1 << 12) /* more than its few numbers take */
+
+void tdc_options_init(struct tdc_options *options, tdc_rules_id rules)
+{
+    *options = (struct tdc_options){.rules = rules};
+    options->highlight = options->auto_mapping = rules == TDC_RULES_SOUND;
+}
+
+tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,
+                         const struct tdc_options *options, tdc_match **match,
+                         struct tdc_error *error)
+{
+    return tdc_match_build(npu, bench, &tdc_rules_of(options->rules)->match, options, match, error);
+}
+
+const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t length)
+{
+    if (length == 0)
+        return "";
+    pthread_mutex_lock(&table->lock);
+    uint32_t known = tdc_names_find(&table->messages, text, length);
+    if (known == TDC_NAME_NONE) {
+        const char *copy = tdc_arena_text(&table->arena, text, length);
+        bool fresh;
+        if (copy != NULL)
+            known = tdc_names_put(&table->messages, copy, length, &fresh);
+    }
+    const char *kept = known == TDC_NAME_NONE ? "" : table->messages.keys[known].text;
+    if (known == TDC_NAME_NONE)
+        atomic_store(&table->failed, true);
+    pthread_mutex_unlock(&table->lock);
+    return kept;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* Each row is compared with the files of the last row of the same NPU name. */
+static bool find_sources(struct tdc_table *table)
+{
+    struct tdc_name_table names;
+    tdc_names_init(&names);
+    table->sources = malloc((table->row_count + 1) * sizeof *table->sources);
+    uint32_t *last = malloc((table->row_count + 1) * sizeof *last);
+    bool ok = table->sources != NULL && last != NULL, fresh;
+    for (size_t i = 0; ok && i < table->row_count; i++) {
+        const char *name = tdc_row_npu(table, &table->rows[i])->name;
+        uint32_t number = tdc_names_put(&names, name, strlen(name), &fresh);
+        ok = number != TDC_NAME_NONE;
+        if (ok) {
+            last[number] = (uint32_t)i;
+            table->sources[i] = number;
+        }
+    }
+    for (size_t i = 0; ok && i < table->row_count; i++)
+        table->sources[i] = last[table->sources[i]];
+    free(last);
+    tdc_names_free(&names);
+    return ok;
+}
+
+static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error)
+{
+    const struct tdc_match *match = table->match;
+    table->row_count = match->count;
+    table->rows = calloc(match->count + 1, sizeof *table->rows);
+    bool extras = table->rules->extended && table->mode == TDC_MODE_TENSOR;
+    if (extras)
+        table->extras = calloc(match->count + 1, sizeof *table->extras);
+    if (table->rows == NULL || (extras && table->extras == NULL))
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
+    for (size_t i = 0; i < match->count; i++) {
+        table->rows[i].npu = match->pairs[i].npu;
+        table->rows[i].bench = match->pairs[i].bench;
+        table->rows[i].message = "";
+    }
+    if (table->rules->extended) {
+        if (!tdc_calls_make(table) || (table->origins = tdc_origins_new(table)) == NULL)
+            return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
+    }
+    if (table->rules->last_pair_wins && table->mode == TDC_MODE_TENSOR && !find_sources(table))
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
+    return TDC_OK;
+}
+
+/* Stack lines that msprobe refuses, for the entries of either side. */
+static tdc_status check_stacks(const struct tdc_table *table, const struct tdc_dump *dump,
+                               struct tdc_error *error)
+{
+    for (size_t i = 0; i < dump->entry_count; i++) {
+        const char *entry = dump->entries[i].name;
+        const struct tdc_stack *stack = tdc_stacks_find(table->stacks, entry);
+        if (stack != NULL && stack->not_a_list)
+            return tdc_fail(error, TDC_ERR_REFUSED, "stack info of %s is not a list", entry);
+        if (stack != NULL && stack->special)
+            return tdc_fail(error, TDC_ERR_REFUSED,
+                            "stack info of %s contains special characters, please check!", entry);
+    }
+    return TDC_OK;
+}
+
+static tdc_status load_stacks(struct tdc_table *table, const char *path, struct tdc_error *error)
+{
+    tdc_status status = tdc_stacks_load(path, &table->stacks, error);
+    if (status == TDC_OK && table->rules->match.refuse_content) {
+        status = check_stacks(table, table->match->npu, error);
+        if (status == TDC_OK)
+            status = check_stacks(table, table->match->bench, error);
+    }
+    return status;
+}
+
+tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *options,
+                         const char *stack_json, tdc_table **table, struct tdc_error *error)
+{
+    *table = NULL;
+    struct tdc_table *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    made->match = match;
+    made->rules = tdc_rules_of(options->rules);
+    made->mode = match->mode;
+    made->highlight = options->highlight;
+    made->highlight_cells =
+        options->highlight && !made->rules->extended && match->count <= TDC_SHEET_ROWS;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->progressed, NULL);
+    atomic_init(&made->wanted, SIZE_MAX);
+    tdc_arena_init(&made->arena, MESSAGES_LIMIT);
+    tdc_names_init(&made->messages);
+    tdc_text_init(&made->cell_texts, ROW_LIMIT);
+    tdc_text_init(&made->worst, MESSAGE_LIMIT);
+    tdc_status status = allocate_rows(made, error);
+    if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    if (status == TDC_OK && stack_json != NULL)
+        status = load_stacks(made, stack_json, error);
+    if (status != TDC_OK) {
+        tdc_table_free(made);
+        return status;
+    }
+    tdc_columns_choose(made);
+    *table = made;
+    return TDC_OK;
+}
+
+void tdc_table_free(tdc_table *table)
+{
+    if (table == NULL)
+        return;
+    pthread_mutex_destroy(&table->lock);
+    pthread_cond_destroy(&table->progressed);
+    tdc_stacks_free(table->stacks);
+    tdc_names_free(&table->messages);
+    tdc_arena_free(&table->arena);
+    tdc_text_free(&table->cell_texts);
+    tdc_text_free(&table->worst);
+    free(table->rows);
+    free(table->sources);
+    free(table->extras);
+    free(table->calls.calls);
+    tdc_origins_free(table->origins);
+    free(table->advice);
+    free(table);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+size_t tdc_table_rows(const tdc_table *table)
+{
+    return table->row_count;
+}
+
+size_t tdc_table_columns(const tdc_table *table)
+{
+    return table->column_count;
+}
+
+const char *tdc_table_column(const tdc_table *table, size_t column)
+{
+    return tdc_column_name(table->columns[column]);
+}
+
+tdc_mode tdc_table_mode(const tdc_table *table)
+{
+    return table->mode;
+}
+
+tdc_row_class tdc_table_class(const tdc_table *table, size_t row)
+{
+    return (tdc_row_class)table->rows[row].row_class;
+}
+
+tdc_colour tdc_table_colour(const tdc_table *table, size_t row)
+{
+    return (tdc_colour)table->rows[row].colour;
+}
+
+static bool judged(tdc_row_class class)
+{
+    return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;
+}
+
+bool tdc_summary_compared(const struct tdc_summary *summary)
+{
+    uint64_t rows = 0;
+    for (int i = 0; i < TDC_ROW_CLASSES; i++)
+        rows += judged((tdc_row_class)i) ? summary->classes[i] : 0;
+    return rows != 0 && (summary->tensors != 0 || summary->no_data == 0);
+}
+
+void tdc_table_count(const tdc_table *table, struct tdc_summary *summary)
+{
+    *summary = (struct tdc_summary){.rows = table->row_count};
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct tdc_row *row = &table->rows[i];
+        const struct tdc_record *record =
+            row->npu != TDC_UNPAIRED ? tdc_row_npu(table, row) : tdc_row_bench(table, row);
+        summary->classes[row->row_class]++;
+        summary->coloured[row->colour]++;
+        summary->tensors += !record->scalar && judged((tdc_row_class)row->row_class);
+        summary->no_data +=
+            !record->scalar && row->row_class == TDC_ROW_NONE && !tdc_shape_is_empty(record->shape);
+        summary->entering += row->enters;
+    }
+    summary->origins = tdc_table_origins(table);
+}
+
+void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
+{
+    tdc_table_count(table, summary);
+    summary->bytes = table->bytes;
+    summary->seconds = table->seconds;
+}

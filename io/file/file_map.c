@@ -1,0 +1,76 @@
+#include "io/file/file_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/base/error.h"
+#include "io/file/retry.h"
+
+_Static_assert(sizeof(size_t) >= sizeof(off_t), "a whole file must fit the address space");
+
+tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+{
+    *file = (struct tdc_file){.descriptor = -1};
+    /* O_NONBLOCK: opening a pipe without a writer would wait for ever; files do not care. */
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int descriptor = TDC_RETRY(open(path, flags | O_NOFOLLOW));
+    if (descriptor < 0 && errno == ELOOP) {
+        file->linked = true;
+        descriptor = TDC_RETRY(open(path, flags));
+    }
+    if (descriptor < 0) {
+        tdc_status status = errno == ENOENT || errno == ENOTDIR ? TDC_ERR_NOT_FOUND : TDC_ERR_READ;
+        return tdc_fail_errno(error, status, errno, "%s", path);
+    }
+    struct stat info;
+    tdc_status status = TDC_OK;
+    if (fstat(descriptor, &info) != 0)
+        status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
+    else if (!S_ISREG(info.st_mode))
+        status = tdc_fail(error, TDC_ERR_READ, "%s: not a regular file", path);
+    if (status != TDC_OK) {
+        close(descriptor);
+        return status;
+    }
+    file->descriptor = descriptor;
+    file->size = info.st_size > 0 ? (size_t)info.st_size : 0;
+    return TDC_OK;
+}
+
+tdc_status tdc_file_map_make(const struct tdc_file *file, const char *path,
+                             struct tdc_file_map *map, struct tdc_error *error)
+{
+    *map = (struct tdc_file_map){0};
+    if (file->size == 0)
+        return TDC_OK;
+    void *data = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
+    if (data == MAP_FAILED)
+        return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
+    map->data = data;
+    map->size = file->size;
+    return TDC_OK;
+}
+
+tdc_status tdc_file_map_open(const char *path, struct tdc_file_map *map, struct tdc_error *error)
+{
+    *map = (struct tdc_file_map){0};
+    struct tdc_file file;
+    tdc_status status = tdc_file_open(path, &file, error);
+    if (status != TDC_OK)
+        return status;
+    status = tdc_file_map_make(&file, path, map, error);
+    close(file.descriptor);
+    return status;
+}
+
+void tdc_file_map_close(struct tdc_file_map *map)
+{
+    if (map == NULL)
+        return;
+    if (map->data != NULL)
+        munmap((void *)(uintptr_t)map->data, map->size);
+    *map = (struct tdc_file_map){0};
+}

@@ -1,0 +1,35 @@
+/*
+ * out_file.h - results that appear whole or not at all.
+ *
+ * The content goes to a temporary file in the folder of the result (mode 0640) and is renamed when
+ * complete. Temporaries that killed processes left in that folder are removed
+ * (io/file/listed_file.h).
+ */
+#ifndef TDC_IO_OUT_FILE_H
+#define TDC_IO_OUT_FILE_H
+
+#include "io/file/listed_file.h"
+#include "tdcmp.h"
+
+struct tdc_out_file {
+    char *path;                       /* final name */
+    struct tdc_listed_file temporary; /* while it is being written */
+    int fd;                           /* of the temporary, to write to; -1 when done */
+};
+
+#define TDC_OUT_FILE_NONE ((struct tdc_out_file){.temporary = {.slot = -1, .fd = -1}, .fd = -1})
+
+/* Creates the temporary. The folder must exist. A file that has the final name stays until the
+ * commit. At most 64 at a time in a process. */
+tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error);
+/* Flushes to the disk and renames. On failure the temporary is removed. */
+tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error);
+/* The same, but never replaces a file: that is a failure. */
+tdc_status tdc_out_file_commit_new(struct tdc_out_file *file, struct tdc_error *error);
+/* Removes the temporary. Harmless after a commit, and for TDC_OUT_FILE_NONE. */
+void tdc_out_file_discard(struct tdc_out_file *file);
+
+/* tdc_out_files_remove and tdc_make_folders are public: tdcmp.h. After the former a commit fails.
+ */
+
+#endif

@@ -1,0 +1,47 @@
+/* sink_backend.h - what the three kinds of result file have in common; private to the sinks. */
+#ifndef TDC_IO_SINK_BACKEND_H
+#define TDC_IO_SINK_BACKEND_H
+
+#include "io/file/byte_writer.h"
+#include "io/file/out_file.h"
+#include "io/table/sink.h"
+
+struct tdc_sink_backend {
+    /* Header and everything before the first row. May leave state behind also on failure: release
+     * is called in any case. */
+    tdc_status (*begin)(struct tdc_sink *sink, const struct tdc_sink_spec *spec,
+                        struct tdc_error *error);
+    tdc_status (*row)(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
+                      struct tdc_error *error);
+    /* Completes the content of the temporary file. */
+    tdc_status (*end)(struct tdc_sink *sink, struct tdc_error *error);
+    void (*release)(struct tdc_sink *sink);
+};
+
+extern const struct tdc_sink_backend tdc_csv_backend;
+extern const struct tdc_sink_backend tdc_json_backend;
+extern const struct tdc_sink_backend tdc_xlsx_backend;
+
+struct tdc_sink {
+    const struct tdc_sink_backend *backend;
+    struct tdc_out_file file;
+    struct tdc_byte_writer writer; /* to the file; xlsx: through its zip archive */
+    size_t column_count;
+    size_t sheet_rows; /* a table of so many rows or more is split */
+    uint64_t rows;     /* written so far */
+    bool escape_formulas;
+    bool object;            /* json: rows are a member */
+    const char *tail;       /* json: the other members, NULL: none */
+    bool exclusive;         /* do not replace a file */
+    void *state;            /* of the backend */
+    struct tdc_error first; /* the failure that ended it, TDC_OK while none */
+};
+
+/* The failed write of sink->writer as an error. */
+tdc_status tdc_sink_write_error(const struct tdc_sink *sink, struct tdc_error *error);
+
+/* tdc_sink_open with another limit than TDC_SHEET_ROWS: tests split small tables. */
+tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *spec,
+                               size_t sheet_rows, struct tdc_sink **sink, struct tdc_error *error);
+
+#endif

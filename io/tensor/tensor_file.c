@@ -1,0 +1,230 @@
+#include "io/tensor/tensor_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "io/base/error.h"
+#include "io/file/file_map.h"
+#include "io/file/mapping_guard.h"
+#include "io/tensor/npy.h"
+#include "io/tensor/pt.h"
+
+/* All that reading a header needs, made before and freed after: the reading may be cut off. */
+struct job {
+    const unsigned char *bytes;
+    size_t size;
+    enum tdc_tensor_kind kind;
+    const char *name;
+    struct tdc_pickle *own;    /* memory for pickle, NULL: allocate it */
+    struct tdc_pickle *pickle; /* NULL for npy */
+    struct tdc_tensor *tensor;
+    struct tdc_error *error;
+    tdc_status status;
+};
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), suffix_length = strlen(suffix);
+    return length >= suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
+}
+
+static enum tdc_tensor_kind kind_by_suffix(const char *name)
+{
+    if (ends_with(name, ".npy"))
+        return TDC_TENSOR_NPY;
+    return ends_with(name, ".pt") ? TDC_TENSOR_PT : TDC_TENSOR_BY_SUFFIX;
+}
+
+static tdc_status job_begin(struct job *job)
+{
+    if (job->kind == TDC_TENSOR_BY_SUFFIX)
+        job->kind = kind_by_suffix(job->name);
+    if (job->kind != TDC_TENSOR_NPY && job->kind != TDC_TENSOR_PT)
+        return tdc_fail(job->error, TDC_ERR_UNSUPPORTED, "%s: neither .npy nor .pt", job->name);
+    if (job->size == 0)
+        return tdc_fail(job->error, TDC_ERR_FORMAT, "%s: the file is empty", job->name);
+    if (job->kind == TDC_TENSOR_NPY)
+        return TDC_OK;
+    job->pickle = job->own != NULL ? job->own : malloc(sizeof *job->pickle);
+    if (job->pickle == NULL)
+        return tdc_fail(job->error, TDC_ERR_MEMORY, "%s: out of memory", job->name);
+    tdc_pickle_init(job->pickle, job->name, job->error);
+    return TDC_OK;
+}
+
+static void job_run(void *argument)
+{
+    struct job *job = argument;
+    if (job->kind == TDC_TENSOR_NPY)
+        job->status = tdc_npy_parse(job->bytes, job->size, job->name, job->tensor, job->error);
+    else
+        job->status = tdc_pt_parse(job->bytes, job->size, job->pickle, job->tensor);
+}
+
+tdc_status tdc_tensor_parse(const void *bytes, size_t size, enum tdc_tensor_kind kind,
+                            const char *name, struct tdc_tensor *tensor, struct tdc_error *error)
+{
+    *tensor = (struct tdc_tensor){.descriptor = -1};
+    struct job job = {
+        .bytes = bytes, .size = size, .kind = kind, .name = name, .tensor = tensor, .error = error};
+    job.status = job_begin(&job);
+    if (job.status == TDC_OK)
+        job_run(&job);
+    free(job.pickle);
+    if (job.status != TDC_OK)
+        *tensor = (struct tdc_tensor){.descriptor = -1};
+    return job.status;
+}
+
+static tdc_status parse_mapped(struct job *job)
+{
+    tdc_status status = job_begin(job);
+    if (status != TDC_OK)
+        return status;
+    if (!tdc_guard_begin())
+        return tdc_fail(job->error, TDC_ERR_SYSTEM, "%s: no handler for SIGBUS", job->name);
+    bool complete = tdc_guarded_read(job_run, job);
+    tdc_guard_end();
+    if (!complete)
+        return tdc_fail(job->error, TDC_ERR_CHANGED, "%s: the file shrank while it was read",
+                        job->name);
+    return job->status;
+}
+
+struct tdc_tensor_scratch {
+    struct tdc_pickle pickle;
+    unsigned char bytes[TDC_SMALL_FILE];
+};
+
+struct tdc_tensor_scratch *tdc_tensor_scratch_new(void)
+{
+    return malloc(sizeof(struct tdc_tensor_scratch));
+}
+
+void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch)
+{
+    free(scratch);
+}
+
+/* All bytes of a small file. Without waiting first: what must wait was not in the page cache. */
+static tdc_status read_small(const struct tdc_file *file, const char *path, unsigned char *bytes,
+                             bool *cold, struct tdc_error *error)
+{
+    size_t got = 0;
+    while (got < file->size) {
+        struct iovec part = {bytes + got, file->size - got};
+        ssize_t count = preadv2(file->descriptor, &part, 1, (off_t)got, RWF_NOWAIT);
+        if (count < 0 && (errno == EAGAIN || errno == EOPNOTSUPP || errno == ENOSYS)) {
+            if (cold != NULL && errno == EAGAIN)
+                *cold = true;
+            count = pread(file->descriptor, bytes + got, file->size - got, (off_t)got);
+        }
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
+        if (count == 0)
+            return tdc_fail(error, TDC_ERR_CHANGED, "%s: the file shrank while it was read", path);
+        got += (size_t)count;
+    }
+    return TDC_OK;
+}
+
+static tdc_status open_small(struct tdc_tensor_scratch *scratch, const struct tdc_file *file,
+                             struct job *job, bool *cold)
+{
+    tdc_status status = read_small(file, job->name, scratch->bytes, cold, job->error);
+    if (status != TDC_OK)
+        return status;
+    job->bytes = scratch->bytes;
+    status = job_begin(job);
+    if (status == TDC_OK) {
+        job_run(job);
+        status = job->status;
+    }
+    job->tensor->descriptor = -1;
+    job->tensor->map_size = file->size;
+    return status;
+}
+
+static tdc_status open_mapped(const struct tdc_file *file, struct job *job)
+{
+    struct tdc_file_map map;
+    tdc_status status = tdc_file_map_make(file, job->name, &map, job->error);
+    if (status != TDC_OK)
+        return status;
+    job->bytes = (const unsigned char *)map.data;
+    /* Head and tail of a file may be all that is read of it through the map: without this a fault
+     * brings in the whole window of read-ahead, 8 MB on some machines. */
+    if (map.data != NULL)
+        madvise((void *)(uintptr_t)map.data, map.size, MADV_RANDOM);
+    status = parse_mapped(job);
+    if (map.data != NULL)
+        madvise((void *)(uintptr_t)map.data, map.size, MADV_NORMAL);
+    if (status != TDC_OK) {
+        tdc_file_map_close(&map);
+        return status;
+    }
+    job->tensor->map = (void *)(uintptr_t)map.data;
+    job->tensor->map_size = map.size;
+    job->tensor->descriptor = file->descriptor;
+    return TDC_OK;
+}
+
+static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path,
+                            enum tdc_tensor_kind kind, bool *cold, struct tdc_tensor *tensor,
+                            struct tdc_error *error)
+{
+    *tensor = (struct tdc_tensor){.descriptor = -1};
+    struct tdc_file file;
+    tdc_status status = tdc_file_open(path, &file, error);
+    if (status != TDC_OK)
+        return status;
+    struct job job = {.size = file.size,
+                      .kind = kind,
+                      .name = path,
+                      .own = scratch != NULL ? &scratch->pickle : NULL,
+                      .tensor = tensor,
+                      .error = error};
+    if (scratch != NULL && file.size <= TDC_SMALL_FILE)
+        status = open_small(scratch, &file, &job, cold);
+    else
+        status = open_mapped(&file, &job);
+    if (job.pickle != job.own)
+        free(job.pickle);
+    tensor->linked = file.linked;
+    if (status != TDC_OK)
+        *tensor = (struct tdc_tensor){.descriptor = -1};
+    if (tensor->descriptor < 0)
+        close(file.descriptor);
+    return status;
+}
+
+tdc_status tdc_tensor_open(const char *path, enum tdc_tensor_kind kind, struct tdc_tensor *tensor,
+                           struct tdc_error *error)
+{
+    return open_file(NULL, path, kind, NULL, tensor, error);
+}
+
+tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path, bool *cold,
+                                struct tdc_tensor *tensor, struct tdc_error *error)
+{
+    return open_file(scratch, path, TDC_TENSOR_BY_SUFFIX, cold, tensor, error);
+}
+
+void tdc_tensor_close(struct tdc_tensor *tensor)
+{
+    if (tensor == NULL)
+        return;
+    if (tensor->map != NULL) {
+        struct tdc_file_map map = {tensor->map, tensor->map_size};
+        tdc_file_map_close(&map);
+        if (tensor->descriptor >= 0)
+            close(tensor->descriptor);
+    }
+    *tensor = (struct tdc_tensor){.descriptor = -1};
+}
