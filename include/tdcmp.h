@@ -122,7 +122,8 @@ typedef enum {
 
 typedef enum {
     TDC_RULES_COMPAT, /* the table of msprobe to the letter */
-    TDC_RULES_SOUND   /* what a careful engineer wants */
+    TDC_RULES_SOUND,  /* what a careful engineer wants */
+    TDC_RULES_COMPAT26 /* the table of msprobe 26.2 to the letter */
 } tdc_rules_id;
 
 typedef enum {
@@ -585,11 +586,13 @@ void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char 
 
 /*
  * Judges the details file of a device run by that of a GPU run (both by TDC_STANDARD_PYTORCH) and
- * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder. Rows
- * without a partner are told as warnings; a repeated row is TDC_ERR_REFUSED.
+ * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder, by the
+ * standards of msprobe 2025 (TDC_RULES_COMPAT) or 26.2 (TDC_RULES_COMPAT26). Rows without a partner
+ * are told as warnings; a repeated row is TDC_ERR_REFUSED, for 26.2 only one of the GPU.
  */
 tdc_status
 tdc_precision_compare(const char *npu_details, const char *gpu_details, const char *folder,
+                      tdc_rules_id rules,
                       void (*message)(void *context, tdc_message_level level, const char *text),
                       void *context, struct tdc_error *error);
 

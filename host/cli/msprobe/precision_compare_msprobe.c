@@ -41,7 +41,7 @@ int tdc_msprobe_precision_compare(int argc, char **argv)
     struct tdc_error error = {0};
     tdc_status status = tdc_precision_compare(arguments[ARG_NPU].value, arguments[ARG_GPU].value,
                                               folder != NULL && folder[0] != '\0' ? folder : ".",
-                                              tdc_msprobe_log, NULL, &error);
+                                              TDC_RULES_COMPAT, tdc_msprobe_log, NULL, &error);
     if (status != TDC_OK)
         tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, error.message);
     return status == TDC_OK ? 0 : 1;

@@ -6,6 +6,7 @@
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
+#include "io/text/pytext.h"
 
 #define TABLE_LIMIT  ((size_t)8 << 30)
 #define LARGEST_FILE ((size_t)1 << 30)
@@ -146,4 +147,38 @@ size_t tdc_csv_column(const struct tdc_csv_table *table, const char *name)
 const char *tdc_csv_cell(const struct tdc_csv_line *line, size_t column)
 {
     return column < line->count ? line->fields[column] : "";
+}
+
+bool tdc_csv_is_missing(const char *cell)
+{
+    static const char *const texts[] = {"",         "#N/A", "#N/A N/A", "#NA",    "-1.#IND",
+                                        "-1.#QNAN", "-NaN", "-nan",     "1.#IND", "1.#QNAN",
+                                        "<NA>",     "N/A",  "NA",       "NULL",   "NaN",
+                                        "None",     "n/a",  "nan",      "null"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(cell, texts[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_whole(const char *cell)
+{
+    cell += *cell == '-' || *cell == '+';
+    return *cell != '\0' && strspn(cell, "0123456789") == strlen(cell);
+}
+
+enum tdc_csv_kind tdc_csv_column_kind(const struct tdc_csv_table *table, size_t column)
+{
+    enum tdc_csv_kind kind = TDC_CSV_INTEGER;
+    for (size_t i = 1; i < table->count; i++) {
+        const char *cell = tdc_csv_cell(&table->lines[i], column);
+        double value;
+        if (is_whole(cell))
+            continue;
+        if (!tdc_csv_is_missing(cell) &&
+            (cell[strspn(cell, " \t")] == '\0' || !tdc_python_float(cell, strlen(cell), &value)))
+            return TDC_CSV_TEXT;
+        kind = TDC_CSV_FLOAT;
+    }
+    return kind;
 }
