@@ -121,8 +121,8 @@ typedef enum {
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef enum {
-    TDC_RULES_COMPAT, /* the table of msprobe to the letter */
-    TDC_RULES_SOUND,  /* what a careful engineer wants */
+    TDC_RULES_COMPAT,  /* the table of msprobe to the letter */
+    TDC_RULES_SOUND,   /* what a careful engineer wants */
     TDC_RULES_COMPAT26 /* the table of msprobe 26.2 to the letter */
 } tdc_rules_id;
 
@@ -608,11 +608,11 @@ void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char 
  * standards of msprobe 2025 (TDC_RULES_COMPAT) or 26.2 (TDC_RULES_COMPAT26). Rows without a partner
  * are told as warnings; a repeated row is TDC_ERR_REFUSED, for 26.2 only one of the GPU.
  */
-tdc_status
-tdc_precision_compare(const char *npu_details, const char *gpu_details, const char *folder,
-                      tdc_rules_id rules,
-                      void (*message)(void *context, tdc_message_level level, const char *text),
-                      void *context, struct tdc_error *error);
+tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_details,
+                                 const char *folder, tdc_rules_id rules,
+                                 void (*message)(void *context, tdc_message_level level,
+                                                 const char *text),
+                                 void *context, struct tdc_error *error);
 
 /* ---- texts on the terminal ------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/dump/items.h"
+#include "host/dump/dump.h"
 #include "io/base/name_table.h"
 #include "host/precheck/run/calls.h"
 #include "host/precheck/standards/precision_verdict.h"
