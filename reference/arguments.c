@@ -164,15 +164,15 @@ void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
               const struct tdc_reference_keyword *keywords, size_t keyword_count)
 {
     size_t rest;
-    size_t positional = read_signature(e, e->operator->signature, &rest);
+    size_t positional = read_signature(e, e->definition->signature, &rest);
     bool set[TDC_MAX_PARAMETERS] = {false};
     for (size_t i = 0; i < argument_count; i++) {
         if (i == rest && (argument_count > rest + 1 || arguments[i].kind != TDC_VALUE_LIST)) {
-            value list = {.kind = TDC_VALUE_LIST};
-            list.items.count = argument_count - i;
-            list.items.values = tdc_take(e, (int64_t)list.items.count, sizeof(value));
-            memcpy(list.items.values, arguments + i, list.items.count * sizeof(value));
-            e->parameters[i].bound = list;
+            value others = {.kind = TDC_VALUE_LIST};
+            others.list.count = argument_count - i;
+            others.list.values = tdc_take(e, (int64_t)others.list.count, sizeof(value));
+            memcpy(others.list.values, arguments + i, others.list.count * sizeof(value));
+            e->parameters[i].bound = others;
             set[i] = true;
             break;
         }
@@ -314,7 +314,7 @@ tdc_dtype tdc_dtype_argument(evaluation *e, const char *name, tdc_dtype otherwis
         wrong(e, name, "a dtype");
     if (!tdc_dtype_is_known(v->dtype))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "dtype %s", tdc_dtype_name(v->dtype));
-    bool keeps = (e->operator->flags & TDC_IS_CONVERSION) != 0;
+    bool keeps = (e->definition->flags & TDC_IS_CONVERSION) != 0;
     return tdc_dtype_is_floating(v->dtype) && !keeps ? TDC_F64 : v->dtype;
 }
 
@@ -332,28 +332,28 @@ size_t tdc_ints_argument(evaluation *e, const char *name, int64_t *ints, size_t 
         ints[0] = int_of(e, v, name);
         return 1;
     }
-    if (v->items.count > limit)
+    if (v->list.count > limit)
         wrong(e, name, "a shorter list");
-    for (size_t i = 0; i < v->items.count; i++)
-        ints[i] = int_of(e, &v->items.values[i], name);
-    return v->items.count;
+    for (size_t i = 0; i < v->list.count; i++)
+        ints[i] = int_of(e, &v->list.values[i], name);
+    return v->list.count;
 }
 
 size_t tdc_arrays_argument(evaluation *e, const char *name, array ***arrays)
 {
     const value *v = tdc_argument(e, name);
-    if (v->kind != TDC_VALUE_LIST || v->items.count == 0)
+    if (v->kind != TDC_VALUE_LIST || v->list.count == 0)
         wrong(e, name, "a list of tensors");
     /* f([a, b]) of a *rest parameter arrives as a list in a list */
-    if (v->items.count == 1 && v->items.values[0].kind == TDC_VALUE_LIST)
-        v = &v->items.values[0];
-    *arrays = tdc_take(e, (int64_t)v->items.count, sizeof **arrays);
-    for (size_t i = 0; i < v->items.count; i++) {
-        if (v->items.values[i].kind != TDC_VALUE_TENSOR)
+    if (v->list.count == 1 && v->list.values[0].kind == TDC_VALUE_LIST)
+        v = &v->list.values[0];
+    *arrays = tdc_take(e, (int64_t)v->list.count, sizeof **arrays);
+    for (size_t i = 0; i < v->list.count; i++) {
+        if (v->list.values[i].kind != TDC_VALUE_TENSOR)
             wrong(e, name, "a list of tensors");
-        (*arrays)[i] = v->items.values[i].tensor;
+        (*arrays)[i] = v->list.values[i].tensor;
     }
-    return v->items.count;
+    return v->list.count;
 }
 
 unsigned tdc_dimension(evaluation *e, int64_t dim, unsigned rank)

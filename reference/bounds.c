@@ -21,15 +21,15 @@ double tdc_reference_unit(tdc_dtype dtype)
 void tdc_bounds_start(evaluation *e, const struct tdc_reference_call *call, bool backward)
 {
     tdc_dtype tested = call->bounds_for;
-    bool conversion = (e->operator->flags & TDC_IS_CONVERSION) != 0;
+    bool conversion = (e->definition->flags & TDC_IS_CONVERSION) != 0;
     if (!tdc_dtype_is_floating(tested) || conversion || e->arithmetic != TDC_F64)
         return;
     e->bounds.on = true;
     e->bounds.tested = tested;
     e->bounds.unit = tdc_reference_unit(tested);
     e->bounds.narrow = tdc_reference_roundoff(tested) / e->bounds.unit;
-    double roundings = call->bounds_for_steps ? 1 : tdc_bound_rules(e->operator, backward);
-    e->bounds.spread = backward ? tdc_chained_sums(e->operator, e->bounds.narrow) : 0;
+    double roundings = call->bounds_for_steps ? 1 : tdc_bound_rules(e->definition, backward);
+    e->bounds.spread = backward ? tdc_chained_sums(e->definition, e->bounds.narrow) : 0;
     if (e->bounds.narrow > 1) {
         e->bounds.step = roundings * e->bounds.narrow;
         e->bounds.quantum = tested == TDC_F16 ? roundings : 0;

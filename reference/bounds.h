@@ -159,9 +159,9 @@ void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int6
 
 /* How many roundings to a 16-bit dtype each operation counts for: 0 where the kernel keeps float32
  * until its end. */
-double tdc_bound_rules(const struct tdc_operator *operator, bool backward);
+double tdc_bound_rules(const struct tdc_operator *definition, bool backward);
 /* The gradients of weight and bias are summed one by one: in what units, of float32 or `narrow`
  * ones; 0: they are not. */
-double tdc_chained_sums(const struct tdc_operator *operator, double narrow);
+double tdc_chained_sums(const struct tdc_operator *definition, double narrow);
 
 #endif

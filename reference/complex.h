@@ -27,7 +27,7 @@ void tdc_give_parts(evaluation *e, struct tdc_parts parts);
 
 /* The row of the same name for complex arguments, NULL when there is none. A row without `compute`
  * moves or adds elements: f(a + i b) = f(a) + i f(b). */
-const struct tdc_operator *tdc_complex_variant(const struct tdc_operator *operator);
+const struct tdc_operator *tdc_complex_variant(const struct tdc_operator *definition);
 
 /* sum over j of x[j] exp(sign 2 pi i j k / n) along the last dimension (fourier.c); x complex or
  * real, the result complex. sign is 1 or -1. */

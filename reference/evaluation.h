@@ -92,7 +92,7 @@ extern const struct tdc_operator_family tdc_elementwise_family, tdc_activation_f
 
 struct tdc_evaluation {
     struct tdc_arena *arena;
-    const struct tdc_operator *operator;
+    const struct tdc_operator *definition;
     jmp_buf leave;
     tdc_status status;
     char *reason;

@@ -4,7 +4,7 @@
  *
  * One table (registry.c) says which names mean the same function, which arguments it takes and how
  * it is computed; files in ops/ hold the definitions by family. A definition is written once, out
- * of primitives that know their derivative (tape.h), and serves both directions.
+ * of primitives that know their derivative (primitives/), and serves both directions.
  *
  * Dtypes. Floating tensors are float64 here, whatever they were recorded as; integer and bool
  * tensors keep their dtype and are computed exactly, wrapping at its width. Only the conversion
@@ -81,8 +81,8 @@ enum tdc_reference_kind {
     TDC_VALUE_FLOAT, /* real */
     TDC_VALUE_TEXT,  /* text */
     TDC_VALUE_DTYPE, /* dtype */
-    TDC_VALUE_LIST,  /* items: list or tuple */
-    TDC_VALUE_SLICE, /* items: three values, each null or int */
+    TDC_VALUE_LIST,  /* list: list or tuple */
+    TDC_VALUE_SLICE, /* list: three values, each null or int */
     TDC_VALUE_ELLIPSIS,
     TDC_VALUE_TENSOR, /* tensor */
     TDC_VALUE_UNKNOWN /* a positional dtype or device of a PyTorch dump: the value is lost */
@@ -98,7 +98,7 @@ struct tdc_reference_value {
         struct {
             struct tdc_reference_value *values;
             size_t count;
-        } items;
+        } list;
         struct tdc_reference_tensor *tensor;
     };
 };
@@ -118,26 +118,26 @@ struct tdc_operator;
  */
 const struct tdc_operator *tdc_reference_find(const char *api);
 /* Its output is drawn, not computed (rand, normal, bernoulli, ...; dropout is not among them). */
-bool tdc_reference_is_random(const struct tdc_operator *operator);
+bool tdc_reference_is_random(const struct tdc_operator *definition);
 /* Computed with the recorded dtypes: to, type, type_as, float, half, int, long, bool, byte, ... */
-bool tdc_reference_is_conversion(const struct tdc_operator *operator);
+bool tdc_reference_is_conversion(const struct tdc_operator *definition);
 /* False: every result is an integer, a bool or no tensor. */
-bool tdc_reference_has_gradient(const struct tdc_operator *operator);
+bool tdc_reference_has_gradient(const struct tdc_operator *definition);
 /* Its results are not unique (signs of singular vectors): `record` of the call settles them. */
-bool tdc_reference_takes_record(const struct tdc_operator *operator);
+bool tdc_reference_takes_record(const struct tdc_operator *definition);
 /* "input, other, *, alpha=1" */
-const char *tdc_reference_signature(const struct tdc_operator *operator);
+const char *tdc_reference_signature(const struct tdc_operator *definition);
 
 /*
  * Calls `visit` once for each API name the table knows, family by family: the name as it is looked
  * up ("Mint.add"), the operator and the family ("elementwise", ...). Stops when visit gives false.
  */
 void tdc_reference_list(bool (*visit)(void *context, const char *api, const char *family,
-                                      const struct tdc_operator *operator),
+                                      const struct tdc_operator *definition),
                         void *context);
 
 struct tdc_reference_call {
-    const struct tdc_operator *operator;
+    const struct tdc_operator *definition;
     const struct tdc_reference_value *arguments;
     size_t argument_count;
     const struct tdc_reference_keyword *keywords;

@@ -49,9 +49,9 @@ static const struct tdc_operator *find_word(unsigned bit, const char *name, size
 {
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t i = 0; i < families[f]->count; i++) {
-            const struct tdc_operator *operator= & families[f]->operators[i];
-            if ((operator->prefixes & bit) != 0 && has_word(operator->names, name, length))
-                return operator;
+            const struct tdc_operator *definition = &families[f]->operators[i];
+            if ((definition->prefixes & bit) != 0 && has_word(definition->names, name, length))
+                return definition;
         }
     return NULL;
 }
@@ -93,46 +93,46 @@ const struct tdc_operator *tdc_reference_find(const char *api)
     return NULL;
 }
 
-bool tdc_reference_is_random(const struct tdc_operator *operator)
+bool tdc_reference_is_random(const struct tdc_operator *definition)
 {
-    return (operator->flags & TDC_IS_RANDOM) != 0;
+    return (definition->flags & TDC_IS_RANDOM) != 0;
 }
 
-bool tdc_reference_is_conversion(const struct tdc_operator *operator)
+bool tdc_reference_is_conversion(const struct tdc_operator *definition)
 {
-    return (operator->flags & TDC_IS_CONVERSION) != 0;
+    return (definition->flags & TDC_IS_CONVERSION) != 0;
 }
 
-bool tdc_reference_has_gradient(const struct tdc_operator *operator)
+bool tdc_reference_has_gradient(const struct tdc_operator *definition)
 {
-    return (operator->flags &(TDC_NO_GRADIENT | TDC_IS_RANDOM)) == 0;
+    return (definition->flags & (TDC_NO_GRADIENT | TDC_IS_RANDOM)) == 0;
 }
 
-bool tdc_reference_takes_record(const struct tdc_operator *operator)
+bool tdc_reference_takes_record(const struct tdc_operator *definition)
 {
-    return (operator->flags & TDC_TAKES_RECORD) != 0;
+    return (definition->flags & TDC_TAKES_RECORD) != 0;
 }
 
-const char *tdc_reference_signature(const struct tdc_operator *operator)
+const char *tdc_reference_signature(const struct tdc_operator *definition)
 {
-    return operator->signature;
+    return definition->signature;
 }
 
 void tdc_reference_list(bool (*visit)(void *context, const char *api, const char *family,
-                                      const struct tdc_operator *operator),
+                                      const struct tdc_operator *definition),
                         void *context)
 {
     char api[128];
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t i = 0; i < families[f]->count; i++) {
-            const struct tdc_operator *operator= & families[f]->operators[i];
-            for (const char *name = operator->names; *name != 0;) {
+            const struct tdc_operator *definition = &families[f]->operators[i];
+            for (const char *name = definition->names; *name != 0;) {
                 size_t size = strcspn(name, " ");
                 for (size_t p = 0; p < PREFIXES; p++) {
-                    if ((operator->prefixes & prefixes[p].bit) == 0)
+                    if ((definition->prefixes & prefixes[p].bit) == 0)
                         continue;
                     snprintf(api, sizeof api, "%s.%.*s", prefixes[p].text, (int)size, name);
-                    if (!visit(context, api, families[f]->name, operator))
+                    if (!visit(context, api, families[f]->name, definition))
                         return;
                 }
                 name += size;
@@ -145,7 +145,7 @@ void tdc_reference_list(bool (*visit)(void *context, const char *api, const char
  */
 
 struct leaves {
-    array **items;
+    array **arrays;
     size_t count;
 };
 
@@ -158,9 +158,9 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many values, or lists too deep");
     --*left;
     if (v->kind == TDC_VALUE_LIST || v->kind == TDC_VALUE_SLICE) {
-        copy.items.values = tdc_take(e, (int64_t)v->items.count, sizeof *copy.items.values);
-        for (size_t i = 0; i < v->items.count; i++)
-            copy.items.values[i] = adopt(e, &v->items.values[i], leaves, left, depth + 1);
+        copy.list.values = tdc_take(e, (int64_t)v->list.count, sizeof *copy.list.values);
+        for (size_t i = 0; i < v->list.count; i++)
+            copy.list.values[i] = adopt(e, &v->list.values[i], leaves, left, depth + 1);
     } else if (v->kind == TDC_VALUE_TENSOR) {
         array *a = tdc_take(e, 1, sizeof *a);
         if (!tdc_dtype_is_known(v->tensor->dtype))
@@ -171,7 +171,7 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
         a->recorded = a->dtype;
         a->error = NULL;
         tdc_bound_exactly(a);
-        if (tdc_dtype_is_floating(a->dtype) && (e->operator->flags & TDC_IS_CONVERSION) == 0)
+        if (tdc_dtype_is_floating(a->dtype) && (e->definition->flags & TDC_IS_CONVERSION) == 0)
             a->dtype = TDC_F64;
         if (tdc_is_narrow(e) && a->dtype == TDC_F64)
             a->real = tdc_rounded(e, a)->real;
@@ -179,7 +179,7 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
             if (!tdc_dtype_is_floating(a->dtype))
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "a leaf is not floating");
             tdc_track_leaf(e, a);
-            leaves->items[leaves->count++] = a;
+            leaves->arrays[leaves->count++] = a;
         }
         copy.tensor = a;
     }
@@ -189,8 +189,8 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
 static bool is_complex(const value *v)
 {
     if (v->kind == TDC_VALUE_LIST)
-        for (size_t i = 0; i < v->items.count; i++)
-            if (is_complex(&v->items.values[i]))
+        for (size_t i = 0; i < v->list.count; i++)
+            if (is_complex(&v->list.values[i]))
                 return true;
     return (v->kind == TDC_VALUE_TENSOR && v->tensor->complex) ||
            (v->kind == TDC_VALUE_DTYPE && tdc_dtype_is_complex(v->dtype));
@@ -200,7 +200,7 @@ static bool meets_complex(const evaluation *e, const value *arguments, size_t ar
                           const struct tdc_reference_keyword *keywords, size_t keyword_count)
 {
     bool found =
-        (e->operator->flags & TDC_IS_CONVERSION) != 0 && tdc_dtype_is_complex(e->recorded_output);
+        (e->definition->flags & TDC_IS_CONVERSION) != 0 && tdc_dtype_is_complex(e->recorded_output);
     for (size_t i = 0; i < argument_count; i++)
         found |= is_complex(&arguments[i]);
     for (size_t i = 0; i < keyword_count; i++)
@@ -213,9 +213,9 @@ static value part_of(evaluation *e, const value *v, int which)
 {
     value copy = *v;
     if (v->kind == TDC_VALUE_LIST) {
-        copy.items.values = tdc_take(e, (int64_t)v->items.count, sizeof *copy.items.values);
-        for (size_t i = 0; i < v->items.count; i++)
-            copy.items.values[i] = part_of(e, &v->items.values[i], which);
+        copy.list.values = tdc_take(e, (int64_t)v->list.count, sizeof *copy.list.values);
+        for (size_t i = 0; i < v->list.count; i++)
+            copy.list.values[i] = part_of(e, &v->list.values[i], which);
     } else if (v->kind == TDC_VALUE_FLOAT && which == 1) {
         copy.real = 0;
     } else if (v->kind == TDC_VALUE_TENSOR && tdc_dtype_is_floating(v->tensor->dtype)) {
@@ -243,7 +243,7 @@ static void compute_by_parts(evaluation *e, const value *arguments, size_t argum
                                                       part_of(e, &keywords[i].value, which)};
         e->parameter_count = e->output_count = e->output_room = 0;
         tdc_bind(e, list, argument_count, named, keyword_count);
-        e->operator->compute(e);
+        e->definition->compute(e);
         outputs[which] = e->outputs;
         counts[which] = e->output_count;
     }
@@ -265,9 +265,9 @@ static void compute(evaluation *e, const struct tdc_reference_call *call, struct
     size_t left = TDC_REFERENCE_ARGUMENTS;
     if (call->argument_count > left || call->keyword_count > left)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many arguments");
-    if ((e->operator->flags & TDC_IS_RANDOM) != 0)
+    if ((e->definition->flags & TDC_IS_RANDOM) != 0)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    leaves->items = tdc_take(e, TDC_REFERENCE_ARGUMENTS, sizeof *leaves->items);
+    leaves->arrays = tdc_take(e, TDC_REFERENCE_ARGUMENTS, sizeof *leaves->arrays);
     value *arguments = tdc_take(e, (int64_t)call->argument_count, sizeof *arguments);
     for (size_t i = 0; i < call->argument_count; i++)
         arguments[i] = adopt(e, &call->arguments[i], leaves, &left, 0);
@@ -276,20 +276,20 @@ static void compute(evaluation *e, const struct tdc_reference_call *call, struct
     for (size_t i = 0; i < call->keyword_count; i++)
         keywords[i] = (struct tdc_reference_keyword){
             call->keywords[i].name, adopt(e, &call->keywords[i].value, leaves, &left, 0)};
-    if ((e->operator->flags & TDC_TAKES_COMPLEX) != 0 ||
+    if ((e->definition->flags & TDC_TAKES_COMPLEX) != 0 ||
         !meets_complex(e, arguments, call->argument_count, keywords, call->keyword_count)) {
         tdc_bind(e, arguments, call->argument_count, keywords, call->keyword_count);
-        e->operator->compute(e);
+        e->definition->compute(e);
         return;
     }
-    const struct tdc_operator *variant = tdc_complex_variant(e->operator);
+    const struct tdc_operator *variant = tdc_complex_variant(e->definition);
     if (variant == NULL)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "complex tensors");
     if (variant->compute == NULL) {
         compute_by_parts(e, arguments, call->argument_count, keywords, call->keyword_count);
         return;
     }
-    e->operator= variant;
+    e->definition = variant;
     tdc_bind(e, arguments, call->argument_count, keywords, call->keyword_count);
     variant->compute(e);
 }
@@ -335,12 +335,12 @@ static void give_gradients(evaluation *e, const struct leaves *leaves)
 {
     e->output_count = 0;
     for (size_t i = 0; i < leaves->count; i++) {
-        array *g = leaves->items[i]->made->gradient;
+        array *g = leaves->arrays[i]->made->gradient;
         if (g == NULL) {
             tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
             continue;
         }
-        if (leaves->items[i]->complex) {
+        if (leaves->arrays[i]->complex) {
             g = tdc_constant(e, g);
             g->complex = true;
         }
@@ -353,12 +353,12 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
 {
     memset(e, 0, sizeof *e);
     e->arena = arena;
-    e->operator= call->operator;
+    e->definition = call->definition;
     e->recorded_output = call->recorded_output;
     bool narrow =
         call->arithmetic == TDC_F32 || call->arithmetic == TDC_F16 || call->arithmetic == TDC_BF16;
     e->arithmetic =
-        narrow && (call->operator->flags & TDC_IS_CONVERSION) == 0 ? call->arithmetic : TDC_F64;
+        narrow && (call->definition->flags & TDC_IS_CONVERSION) == 0 ? call->arithmetic : TDC_F64;
     e->recorded_plain = call->recorded_rank_known && call->recorded_rank > 0;
     e->record = call->record;
     e->record_count = call->record_count;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 #include "bench/tools/anon_memory.h"
-#include "bench/cases/one_dump.h"
+#include "bench/cases/prepared_comparison.h"
 #include "io/base/error.h"
 
 struct compare_work {
     const struct tdc_compare_setup *setup;
     struct tdc_compare_figures *figures;
     bool watched; /* look at the memory: not for timing */
-    struct tdc_one_dump *dumps;
+    struct tdc_prepared_comparison *dumps;
     tdc_table **tables;
     struct tdc_output *outputs; /* paths are owned */
 };
@@ -66,8 +66,8 @@ static tdc_status compare_all(struct compare_work *work, double laps[TDC_LAPS],
     double start = tdc_seconds();
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < setup->task_count && status == TDC_OK; i++) {
-        status = tdc_one_dump_prepare(&work->dumps[i], &setup->tasks[i], &setup->options,
-                                      &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
+        status = tdc_comparison_prepare(&work->dumps[i], &setup->tasks[i], &setup->options,
+                                        &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
         work->tables[i] = work->outputs[i].table = work->dumps[i].table;
     }
     double comparing = tdc_seconds();
@@ -79,7 +79,7 @@ static tdc_status compare_all(struct compare_work *work, double laps[TDC_LAPS],
         laps[TDC_LAP_COMPARE] = keep_counts(work);
     double freeing = tdc_seconds();
     for (size_t i = 0; i < setup->task_count; i++)
-        tdc_one_dump_free(&work->dumps[i]);
+        tdc_comparison_free(&work->dumps[i]);
     laps[TDC_LAP_WHOLE] = written - start + (tdc_seconds() - freeing);
     return status;
 }

@@ -21,14 +21,14 @@ struct stage {
 };
 
 static struct tdc_compare_setup setup_of(const struct stage *stage,
-                                         const struct tdc_material *material, tdc_format format)
+                                         const struct tdc_dump_pair *dumps, tdc_format format)
 {
     const struct tdc_bench_options *bench = &stage->settings->bench;
     return (struct tdc_compare_setup){
         .options = bench->options,
-        .tasks = material->tasks.tasks,
-        .task_count = material->tasks.count,
-        .files = &material->files,
+        .tasks = dumps->tasks.tasks,
+        .task_count = dumps->tasks.count,
+        .files = &dumps->files,
         .result = stage->place->result,
         .format = format,
         .repeat = (unsigned)bench->repeat,
@@ -47,10 +47,10 @@ static const char *share_target(const struct tdc_dtype_pair *pair)
 
 /* Beside the bare read. */
 static tdc_status run_beside_bare(const struct stage *stage, const char *name,
-                                  const struct tdc_material *material, const char *target,
+                                  const struct tdc_dump_pair *dumps, const char *target,
                                   struct tdc_error *error)
 {
-    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_setup setup = setup_of(stage, dumps, TDC_FORMAT_CSV);
     struct tdc_compare_figures figures;
     tdc_status status = tdc_compare_measure(&setup, NULL, &figures, error);
     if (status != TDC_OK)
@@ -82,31 +82,31 @@ static tdc_status run_large(const struct stage *stage, const struct tdc_dtype_pa
                             struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     char name[96];
     large_synthetic(stage, pair, &synthetic, name, sizeof name);
-    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
-                                          &stage->settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
+                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = run_beside_bare(stage, name, &material, share_target(pair), error);
-    tdc_material_drop(&material, stage->place);
+        status = run_beside_bare(stage, name, &dumps, share_target(pair), error);
+    tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
 
 static tdc_status run_small(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     char name[96];
     tdc_synthetic_init(&synthetic);
     synthetic.tensors = stage->settings->small_tensors;
     synthetic.elements = 1024;
     snprintf(name, sizeof name, "f32, %llu x 4 KiB", (unsigned long long)synthetic.tensors);
-    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
-                                          &stage->settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
+                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = run_beside_bare(stage, name, &material, NULL, error);
-    tdc_material_drop(&material, stage->place);
+        status = run_beside_bare(stage, name, &dumps, NULL, error);
+    tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
 
@@ -114,11 +114,11 @@ static tdc_status run_small(const struct stage *stage, struct tdc_error *error)
 
 /* Whole run beside another work, as a ratio of seconds. */
 static tdc_status run_beside_work(const struct stage *stage, const char *name,
-                                  const struct tdc_material *material, tdc_format format,
+                                  const struct tdc_dump_pair *dumps, tdc_format format,
                                   struct tdc_work *work, struct tdc_beside beside,
                                   struct tdc_error *error)
 {
-    struct tdc_compare_setup setup = setup_of(stage, material, format);
+    struct tdc_compare_setup setup = setup_of(stage, dumps, format);
     struct tdc_compare_figures figures;
     tdc_status status = tdc_compare_measure(&setup, work, &figures, error);
     if (status != TDC_OK)
@@ -131,30 +131,30 @@ static tdc_status run_beside_work(const struct stage *stage, const char *name,
 }
 
 static tdc_status run_statistics_csv(const struct stage *stage, const char *name,
-                                     const struct tdc_material *material, struct tdc_error *error)
+                                     const struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
-    struct tdc_python_rival rival = {material->tasks.tasks[0].npu, material->tasks.tasks[0].bench};
+    struct tdc_python_rival rival = {dumps->tasks.tasks[0].npu, dumps->tasks.tasks[0].bench};
     struct tdc_work work = {.run = tdc_python_load, .context = &rival};
     bool python = tdc_python_there();
     if (!python)
         tdc_report_note(stage->report, "There is no python3 here to load the json files with.");
     struct tdc_beside beside = {python ? "json.load" : NULL, (double)NAN, python ? "<= 0.5" : NULL};
-    return run_beside_work(stage, name, material, TDC_FORMAT_CSV, python ? &work : NULL, beside,
+    return run_beside_work(stage, name, dumps, TDC_FORMAT_CSV, python ? &work : NULL, beside,
                            error);
 }
 
 static tdc_status run_statistics_xlsx(const struct stage *stage, const char *name,
-                                      const struct tdc_material *material, struct tdc_error *error)
+                                      const struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
     char path[4300];
     snprintf(path, sizeof path, "%s.rival.xlsx", stage->place->result);
     struct tdc_xlsx_rival rival = {.path = path};
     struct tdc_work work = {.run = tdc_xlsx_rival_write, .context = &rival};
-    tdc_status status = tdc_xlsx_rival_collect(&rival, &material->tasks.tasks[0],
+    tdc_status status = tdc_xlsx_rival_collect(&rival, &dumps->tasks.tasks[0],
                                                &stage->settings->bench.options, error);
     if (status == TDC_OK)
         status =
-            run_beside_work(stage, name, material, TDC_FORMAT_XLSX, &work,
+            run_beside_work(stage, name, dumps, TDC_FORMAT_XLSX, &work,
                             (struct tdc_beside){"libxlsxwriter", (double)NAN, "<= 1.15"}, error);
     tdc_xlsx_rival_free(&rival);
     return status;
@@ -163,20 +163,20 @@ static tdc_status run_statistics_xlsx(const struct stage *stage, const char *nam
 static tdc_status run_statistics(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     char name[96];
     tdc_synthetic_init(&synthetic);
     synthetic.task = TDC_MODE_STATISTICS;
     synthetic.tensors = stage->settings->statistics_tensors;
     synthetic.elements = 1024;
     snprintf(name, sizeof name, "statistics, %llu tensors", (unsigned long long)synthetic.tensors);
-    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
-                                          &stage->settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
+                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = run_statistics_csv(stage, name, &material, error);
+        status = run_statistics_csv(stage, name, &dumps, error);
     if (status == TDC_OK)
-        status = run_statistics_xlsx(stage, name, &material, error);
-    tdc_material_drop(&material, stage->place);
+        status = run_statistics_xlsx(stage, name, &dumps, error);
+    tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
 
@@ -204,11 +204,11 @@ static tdc_status read_direct(void *context, double laps[TDC_LAPS], struct tdc_e
 }
 
 static tdc_status measure_cold(const struct stage *stage, const char *name,
-                               const struct tdc_material *material, struct tdc_error *error)
+                               const struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
-    struct direct_work direct = {.files = &material->files};
+    struct direct_work direct = {.files = &dumps->files};
     struct tdc_work work = {.run = read_direct, .context = &direct};
-    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_setup setup = setup_of(stage, dumps, TDC_FORMAT_CSV);
     struct tdc_compare_figures figures;
     setup.cold = true;
     setup.budget = 2 * BUDGET_SECONDS;
@@ -228,14 +228,14 @@ static tdc_status run_cold(const struct stage *stage, struct tdc_error *error)
 {
     const struct tdc_dtype_pair pair = {TDC_F32, TDC_F32};
     struct tdc_synthetic synthetic;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     char name[96];
     large_synthetic(stage, &pair, &synthetic, name, sizeof name);
-    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
-                                          &stage->settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
+                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = measure_cold(stage, name, &material, error);
-    tdc_material_drop(&material, stage->place);
+        status = measure_cold(stage, name, &dumps, error);
+    tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
 
@@ -248,10 +248,10 @@ static uint64_t scaling_tensors(const struct stage *stage)
     return rows < SCALING_TENSORS ? rows : SCALING_TENSORS;
 }
 
-static tdc_status measure_scaling(const struct stage *stage, const struct tdc_material *material,
+static tdc_status measure_scaling(const struct stage *stage, const struct tdc_dump_pair *dumps,
                                   struct tdc_error *error)
 {
-    struct tdc_compare_setup setup = setup_of(stage, material, TDC_FORMAT_CSV);
+    struct tdc_compare_setup setup = setup_of(stage, dumps, TDC_FORMAT_CSV);
     struct tdc_compare_other other = {.setup = setup};
     struct tdc_work work = {.run = tdc_compare_run_other, .context = &other};
     struct tdc_compare_figures figures;
@@ -277,16 +277,16 @@ static tdc_status measure_scaling(const struct stage *stage, const struct tdc_ma
 static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     tdc_synthetic_init(&synthetic);
     synthetic.tensors = scaling_tensors(stage);
     synthetic.elements = SCALING_ELEMENTS;
     synthetic.distinct = 8;
-    tdc_status status = tdc_material_make(&material, stage->place, &synthetic,
-                                          &stage->settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
+                                           &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = measure_scaling(stage, &material, error);
-    tdc_material_drop(&material, stage->place);
+        status = measure_scaling(stage, &dumps, error);
+    tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
 

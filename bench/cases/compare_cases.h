@@ -4,7 +4,7 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/commands/bench_options.h"
-#include "bench/cases/material.h"
+#include "bench/cases/dump_pair.h"
 #include "bench/tools/report.h"
 
 enum tdc_compare_case {

@@ -95,7 +95,7 @@ tdc_status tdc_reference_time(const struct tdc_reference_case *wanted, unsigned 
                               struct tdc_error *error)
 {
     struct tdc_reference_value values[TDC_CASE_ARGUMENTS];
-    struct prepared p = {.call = {.operator= tdc_reference_find(wanted->api)}};
+    struct prepared p = {.call = {.definition = tdc_reference_find(wanted->api)}};
     struct tdc_arena arena;
     tdc_arena_init(&arena, MEMORY);
     tdc_arena_init(&p.arena, MEMORY);

@@ -123,7 +123,7 @@ static tdc_status add_call(struct writer *w, const struct kind *kind, bool backw
         if (arguments[i].tensor == NULL)
             return tdc_fail(w->error, TDC_ERR_MEMORY, "out of memory");
     }
-    struct tdc_reference_call call = {.operator= tdc_reference_find(kind->api),
+    struct tdc_reference_call call = {.definition = tdc_reference_find(kind->api),
                                       .arguments = arguments,
                                       .argument_count = (size_t)kind->tensors,
                                       .keywords = &keyword,

@@ -3,7 +3,7 @@
 
 #include "bench/commands/bench_plain.h"
 #include "bench/cases/compare_report.h"
-#include "bench/cases/material.h"
+#include "bench/cases/dump_pair.h"
 
 /* Real dumps take long: two rounds are wanted, more only if they are quick. */
 #define BUDGET_SECONDS 20.0
@@ -22,14 +22,14 @@ static void note_drop(struct tdc_report *report, const struct tdc_drop *drop)
 }
 
 static tdc_status measure(const struct tdc_plain_settings *settings, struct tdc_report *report,
-                          const struct tdc_material *material, const char *result, bool cold,
+                          const struct tdc_dump_pair *dumps, const char *result, bool cold,
                           struct tdc_error *error)
 {
     struct tdc_compare_setup setup = {
         .options = settings->bench.options,
-        .tasks = material->tasks.tasks,
-        .task_count = material->tasks.count,
-        .files = &material->files,
+        .tasks = dumps->tasks.tasks,
+        .task_count = dumps->tasks.count,
+        .files = &dumps->files,
         .cold = cold,
         .result = result,
         .format = TDC_FORMAT_CSV,
@@ -41,8 +41,8 @@ static tdc_status measure(const struct tdc_plain_settings *settings, struct tdc_
     if (status != TDC_OK)
         return status;
     char name[64];
-    snprintf(name, sizeof name, "%zu comparison%s, %zu files", material->tasks.count,
-             material->tasks.count == 1 ? "" : "s", material->files.count);
+    snprintf(name, sizeof name, "%zu comparison%s, %zu files", dumps->tasks.count,
+             dumps->tasks.count == 1 ? "" : "s", dumps->files.count);
     tdc_compare_report(report, name, &setup, &figures, NULL);
     if (cold)
         note_drop(report, &figures.drop);
@@ -50,7 +50,7 @@ static tdc_status measure(const struct tdc_plain_settings *settings, struct tdc_
 }
 
 static tdc_status report_dumps(const struct tdc_plain_settings *settings,
-                               const struct tdc_material *material,
+                               const struct tdc_dump_pair *dumps,
                                const struct tdc_bench_place *place, struct tdc_error *error)
 {
     struct tdc_report_head head = {
@@ -66,13 +66,13 @@ static tdc_status report_dumps(const struct tdc_plain_settings *settings,
     };
     struct tdc_report report;
     tdc_status status = TDC_OK;
-    bool files = material->files.count > 0;
+    bool files = dumps->files.count > 0;
     tdc_report_start(&report, &head);
     /* without tensor files there is nothing to be cold */
     if (settings->warm || !files)
-        status = measure(settings, &report, material, place->result, false, error);
+        status = measure(settings, &report, dumps, place->result, false, error);
     if (status == TDC_OK && settings->cold && files)
-        status = measure(settings, &report, material, place->result, true, error);
+        status = measure(settings, &report, dumps, place->result, true, error);
     if (status != TDC_OK) {
         tdc_report_drop(&report);
         return status;
@@ -86,16 +86,16 @@ static tdc_status report_dumps(const struct tdc_plain_settings *settings,
 tdc_status tdc_bench_dumps(void *context, struct tdc_error *error)
 {
     const struct tdc_plain_settings *settings = context;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     struct tdc_bench_place place;
-    tdc_status status = tdc_material_find(&material, settings->npu, settings->bench_dump,
-                                          settings->step, &settings->bench.options, error);
+    tdc_status status = tdc_dump_pair_find(&dumps, settings->npu, settings->bench_dump,
+                                           settings->step, &settings->bench.options, error);
     if (status == TDC_OK)
         status = tdc_place_open(&place, settings->bench.folder, error);
     if (status == TDC_OK) {
-        status = report_dumps(settings, &material, &place, error);
+        status = report_dumps(settings, &dumps, &place, error);
         tdc_place_close(&place);
     }
-    tdc_material_free(&material);
+    tdc_dump_pair_free(&dumps);
     return status;
 }

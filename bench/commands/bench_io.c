@@ -4,7 +4,7 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/commands/bench_options.h"
-#include "bench/cases/material.h"
+#include "bench/cases/dump_pair.h"
 #include "bench/tools/measure.h"
 #include "bench/tools/report.h"
 #include "bench/tools/file_state.h"
@@ -181,7 +181,7 @@ static tdc_status run(void *context, struct tdc_error *error)
 {
     const struct settings *settings = context;
     struct tdc_bench_place place;
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     struct tdc_synthetic synthetic;
     tdc_synthetic_init(&synthetic);
     synthetic.layout = TDC_LAYOUT_NPY;
@@ -192,10 +192,10 @@ static tdc_status run(void *context, struct tdc_error *error)
     tdc_status status = tdc_place_open(&place, settings->bench.folder, error);
     if (status != TDC_OK)
         return status;
-    status = tdc_material_make(&material, &place, &synthetic, &settings->bench.options, error);
+    status = tdc_dump_pair_make(&dumps, &place, &synthetic, &settings->bench.options, error);
     if (status == TDC_OK)
-        status = report_readings(settings, &place, &material.files, error);
-    tdc_material_drop(&material, &place);
+        status = report_readings(settings, &place, &dumps.files, error);
+    tdc_dump_pair_drop(&dumps, &place);
     tdc_place_close(&place);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "bench/commands/bench_plain.h"
 #include "bench/cases/compare_report.h"
-#include "bench/cases/material.h"
+#include "bench/cases/dump_pair.h"
 #include "bench/tools/plot.h"
 #include "io/base/error.h"
 
@@ -22,15 +22,15 @@ struct matrix {
     size_t bar_count;
 };
 
-static tdc_status measure(struct matrix *matrix, const struct tdc_material *material,
+static tdc_status measure(struct matrix *matrix, const struct tdc_dump_pair *dumps,
                           const char *name, struct tdc_plot_bar *bar, struct tdc_error *error)
 {
     const struct tdc_plain_settings *settings = matrix->settings;
     struct tdc_compare_setup setup = {
         .options = settings->bench.options,
-        .tasks = material->tasks.tasks,
-        .task_count = material->tasks.count,
-        .files = &material->files,
+        .tasks = dumps->tasks.tasks,
+        .task_count = dumps->tasks.count,
+        .files = &dumps->files,
         .result = matrix->place.result,
         .format = TDC_FORMAT_CSV,
         .repeat = (unsigned)settings->bench.repeat,
@@ -69,12 +69,12 @@ static tdc_status run_cell(struct matrix *matrix, const struct tdc_dtype_pair *p
     tdc_size_text(size, size_text);
     snprintf(name, sizeof name, "%s, %llu x %s", bar->group, (unsigned long long)synthetic.tensors,
              size_text);
-    struct tdc_material material;
+    struct tdc_dump_pair dumps;
     tdc_status status =
-        tdc_material_make(&material, &matrix->place, &synthetic, &settings->bench.options, error);
+        tdc_dump_pair_make(&dumps, &matrix->place, &synthetic, &settings->bench.options, error);
     if (status == TDC_OK)
-        status = measure(matrix, &material, name, bar, error);
-    tdc_material_drop(&material, &matrix->place);
+        status = measure(matrix, &dumps, name, bar, error);
+    tdc_dump_pair_drop(&dumps, &matrix->place);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
-#include "bench/cases/one_dump.h"
+#include "bench/cases/prepared_comparison.h"
 #include "io/base/error.h"
 
 #define MOST_MEMORY ((size_t)8 << 30)
@@ -44,10 +44,10 @@ static tdc_status keep_rows(struct tdc_xlsx_rival *rival, tdc_table *table, stru
 tdc_status tdc_xlsx_rival_collect(struct tdc_xlsx_rival *rival, const struct tdc_task *task,
                                   const struct tdc_options *options, struct tdc_error *error)
 {
-    struct tdc_one_dump dump;
+    struct tdc_prepared_comparison dump;
     double ignored = 0;
     tdc_arena_init(&rival->arena, MOST_MEMORY);
-    tdc_status status = tdc_one_dump_prepare(&dump, task, options, &ignored, &ignored, error);
+    tdc_status status = tdc_comparison_prepare(&dump, task, options, &ignored, &ignored, error);
     if (status == TDC_OK)
         status = tdc_compare(&dump.table, 1, options, error);
     if (status == TDC_OK) {
@@ -61,7 +61,7 @@ tdc_status tdc_xlsx_rival_collect(struct tdc_xlsx_rival *rival, const struct tdc
         else
             status = keep_rows(rival, dump.table, error);
     }
-    tdc_one_dump_free(&dump);
+    tdc_comparison_free(&dump);
     return status;
 }
 

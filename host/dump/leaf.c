@@ -1,5 +1,5 @@
 /* leaf.c - one record from one leaf of a dump entry (spec 3, the table of row fields). */
-#include "host/dump/items.h"
+#include "host/dump/record_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "io/base/utf8_step.h"
 
 /* A copy in the dump's arena. */
-static const char *keep(struct tdc_item_builder *builder, const char *text, size_t length)
+static const char *keep(struct tdc_record_builder *builder, const char *text, size_t length)
 {
     const char *copy = tdc_arena_text(&builder->dump->arena, text, length);
     if (copy == NULL) {
@@ -23,7 +23,7 @@ static const char *keep(struct tdc_item_builder *builder, const char *text, size
 }
 
 /* The same, one copy for all equal texts. */
-static const char *intern(struct tdc_item_builder *builder, const char *text, size_t length)
+static const char *intern(struct tdc_record_builder *builder, const char *text, size_t length)
 {
     uint32_t known = tdc_names_find(&builder->interned, text, length);
     if (known != TDC_NAME_NONE)
@@ -36,7 +36,7 @@ static const char *intern(struct tdc_item_builder *builder, const char *text, si
     return copy;
 }
 
-static const char *intern_str(struct tdc_item_builder *builder, const struct tdc_json *value)
+static const char *intern_str(struct tdc_record_builder *builder, const struct tdc_json *value)
 {
     tdc_text_clear(&builder->text);
     if (value == NULL)
@@ -83,7 +83,7 @@ static void set_stat_text(struct tdc_record *record, int which, const char *text
     record->stats[which].text = strcasecmp(text, "nan") == 0 ? "Nan" : text;
 }
 
-static void set_stat(struct tdc_item_builder *builder, struct tdc_record *record, int which,
+static void set_stat(struct tdc_record_builder *builder, struct tdc_record *record, int which,
                      const struct tdc_json *value, bool boolean_as_text)
 {
     union tdc_stat *stat = &record->stats[which];
@@ -109,7 +109,7 @@ static void set_stat(struct tdc_item_builder *builder, struct tdc_record *record
     }
 }
 
-static void set_all_stats(struct tdc_item_builder *builder, struct tdc_record *record,
+static void set_all_stats(struct tdc_record_builder *builder, struct tdc_record *record,
                           const struct tdc_json *value, bool as_text)
 {
     for (int i = 0; i < TDC_STATISTICS; i++) {
@@ -124,7 +124,7 @@ static void set_all_stats(struct tdc_item_builder *builder, struct tdc_record *r
 
 /* numpy's shape of a slice's value: "(3,)". Elements of a slice are numbers or null, never lists.
  */
-static const char *slice_shape(struct tdc_item_builder *builder, const struct tdc_json *value)
+static const char *slice_shape(struct tdc_record_builder *builder, const struct tdc_json *value)
 {
     char text[32] = "()";
     if (value != NULL && value->kind == TDC_JSON_LIST)
@@ -167,7 +167,7 @@ static bool names_a_rank(const struct tdc_text *name)
 }
 
 /* Spec 3, the table of row fields for leaves without a dtype. */
-static void describe_untyped(struct tdc_item_builder *builder, struct tdc_record *record,
+static void describe_untyped(struct tdc_record_builder *builder, struct tdc_record *record,
                              const struct tdc_json *leaf)
 {
     static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
@@ -211,7 +211,7 @@ static uLong python_crc32(const char *text)
 }
 
 /* CRC-32 of the value's text, of the empty text without a value. */
-static const char *digest_of_value(struct tdc_item_builder *builder, const struct tdc_json *value)
+static const char *digest_of_value(struct tdc_record_builder *builder, const struct tdc_json *value)
 {
     tdc_text_clear(&builder->text);
     if (value != NULL)
@@ -223,7 +223,7 @@ static const char *digest_of_value(struct tdc_item_builder *builder, const struc
     return intern(builder, digits, strlen(digits));
 }
 
-static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_json *leaf)
+static const char *digest_of(struct tdc_record_builder *builder, const struct tdc_json *leaf)
 {
     const struct tdc_json *digest = tdc_json_get(leaf, "md5");
     if (tdc_json_truthy(digest)) {
@@ -233,7 +233,7 @@ static const char *digest_of(struct tdc_item_builder *builder, const struct tdc_
     return digest_of_value(builder, tdc_json_get(leaf, "value"));
 }
 
-static struct tdc_record *new_record(struct tdc_item_builder *builder, enum tdc_state state)
+static struct tdc_record *new_record(struct tdc_record_builder *builder, enum tdc_state state)
 {
     struct tdc_dump *dump = builder->dump;
     if (dump->record_count == builder->capacity) {
@@ -262,7 +262,7 @@ static struct tdc_record *new_record(struct tdc_item_builder *builder, enum tdc_
     return record;
 }
 
-void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state)
+void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state state)
 {
     struct tdc_record *record = new_record(builder, state);
     if (record == NULL)
@@ -274,8 +274,8 @@ void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state)
         set_stat_text(record, i, "None");
 }
 
-void tdc_items_add_bare(struct tdc_item_builder *builder, const struct tdc_json *value,
-                        enum tdc_state state)
+void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_json *value,
+                          enum tdc_state state)
 {
     struct tdc_record *record = new_record(builder, state);
     if (record == NULL)
@@ -298,8 +298,8 @@ static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)
         dump->seen_framework = "mindspore";
 }
 
-void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
-                        enum tdc_state state)
+void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_json *leaf,
+                          enum tdc_state state)
 {
     static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
     struct tdc_record *record = new_record(builder, state);

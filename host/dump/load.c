@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host/dump/dump.h"
-#include "host/dump/items.h"
+#include "host/dump/record_builder.h"
 #include "host/dump/tensor_dump.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
@@ -20,7 +20,7 @@
 struct loading {
     const struct tdc_file_map *map;
     struct tdc_dump *dump;
-    struct tdc_item_builder builder;
+    struct tdc_record_builder builder;
     struct tdc_arena scratch;
     size_t entry_capacity;
     bool repeated;  /* an entry name occurred twice */
@@ -96,10 +96,10 @@ static tdc_status read_entry(struct loading *loading, struct tdc_json_cursor *cu
     if (status != TDC_OK)
         return status;
     if (dump->kind == TDC_DUMP_JSON && dump->refusal == NULL)
-        dump->refusal = tdc_items_refusal(&dump->arena, name, value);
+        dump->refusal = tdc_entry_refusal(&dump->arena, name, value);
     if (!dump->digests)
-        dump->digests = tdc_items_have_digest(dump->kind, value);
-    if (!tdc_items_add(&loading->builder, number, value))
+        dump->digests = tdc_entry_has_digest(dump->kind, value);
+    if (!tdc_records_add_entry(&loading->builder, number, value))
         return out_of_memory(loading);
     return TDC_OK;
 }
@@ -230,7 +230,7 @@ static tdc_status load_mapped(struct tdc_dump *dump, const struct tdc_file_map *
                               struct tdc_error *error)
 {
     struct loading loading = {.map = map, .dump = dump, .error = error};
-    tdc_items_begin(&loading.builder, dump);
+    tdc_records_begin(&loading.builder, dump);
     tdc_arena_init(&loading.scratch, ENTRY_LIMIT);
     if (!tdc_guard_begin())
         loading.status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
@@ -243,7 +243,7 @@ static tdc_status load_mapped(struct tdc_dump *dump, const struct tdc_file_map *
     if (loading.status == TDC_OK && loading.repeated && !compact(dump))
         loading.status = out_of_memory(&loading);
     tdc_arena_free(&loading.scratch);
-    tdc_items_end(&loading.builder);
+    tdc_records_end(&loading.builder);
     return loading.status;
 }
 

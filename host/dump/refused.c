@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/dump/items.h"
+#include "host/dump/record_builder.h"
 
 /* + - = % @ or their full-width forms at the start of the text; returns their length in bytes. */
 static bool formula_sign(const char *text, size_t length)
@@ -62,7 +62,7 @@ static enum refusal check_value(const struct tdc_json *value)
     return refusal;
 }
 
-const char *tdc_items_refusal(struct tdc_arena *arena, const char *entry,
+const char *tdc_entry_refusal(struct tdc_arena *arena, const char *entry,
                               const struct tdc_json *value)
 {
     if (tdc_runs_as_formula(entry, strlen(entry)))

@@ -2,15 +2,15 @@
  * rules.h - what a rule set decides.
  *
  * One engine serves both rule sets; whatever differs between them is a member of struct tdc_rules.
- * The quirks of msprobe live in compat_*.c and nowhere else.
+ * The quirks of msprobe live in host/judge/compat and in the values of its struct tdc_match_rules.
  */
 #ifndef TDC_HOST_RULES_H
 #define TDC_HOST_RULES_H
 
 #include "host/engine/engine.h"
 #include "host/origin/calls.h"
+#include "host/judge/colours.h"
 #include "host/judge/row.h"
-#include "io/base/text.h"
 
 /* How a column of statistics is stored before it is read (compat rules only). */
 struct tdc_stat_column {
@@ -45,7 +45,7 @@ struct tdc_rules {
 
     /*
      * Each fills values, verdict and class of the row and appends to the message. outcome is NULL
-     * when there were no two files to open. tdc_judge_tensor is called from many threads.
+     * when there were no two files to open. judge_tensor is called from many threads.
      */
     void (*judge_tensor)(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                          struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
@@ -68,34 +68,6 @@ static inline const struct tdc_rules *tdc_rules_of(tdc_rules_id id)
 {
     return id == TDC_RULES_COMPAT ? &tdc_rules_compat : &tdc_rules_sound;
 }
-
-/* ---- highlighting ---------------------------------------------------------------------------- */
-
-/* A row as the colour rules see it. */
-struct tdc_shade_row {
-    const struct tdc_row *row;
-    const struct tdc_record *npu, *bench;
-};
-
-struct tdc_reasons {
-    struct tdc_text red, yellow;
-    tdc_colour colour; /* without a reason to tell: the row's own message says enough */
-    bool once;         /* a reason given before is not repeated */
-};
-
-void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text);
-
-struct tdc_highlight_rules {
-    bool repeat_reasons;
-    void (*row)(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons);
-    /* an output with each input; NULL: rows are coloured alone */
-    void (*pair)(tdc_mode mode, const struct tdc_shade_row *input,
-                 const struct tdc_shade_row *output, struct tdc_reasons *reasons);
-    /* after the pairs */
-    void (*last)(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons);
-};
-
-extern const struct tdc_highlight_rules tdc_highlight_compat, tdc_highlight_sound;
 
 /* ---- shared between the rule sets ------------------------------------------------------------ */
 

@@ -1,29 +1,11 @@
 /* highlight.c - blocks of rows and the colour rules over them (spec 10). */
-#include <math.h>
 #include <string.h>
 
 #include "host/origin/origins.h"
-#include "host/judge/shade.h"
+#include "host/judge/colours.h"
 #include "host/table/table.h"
 
 #define REASONS_LIMIT ((size_t)1 << 22)
-
-void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text)
-{
-    struct tdc_text *list = colour == TDC_COLOUR_RED ? &reasons->red : &reasons->yellow;
-    if (reasons->once && strstr(tdc_text_get(list), text) != NULL)
-        return;
-    if (list->length != 0)
-        tdc_text_addc(list, '\n');
-    tdc_text_adds(list, text);
-}
-
-bool tdc_shade_decade(double input, double output)
-{
-    if (input > output || input <= 1 || output <= 1)
-        return false;
-    return log10(output) - log10(input) >= 1;
-}
 
 /* Rows [start, end) belong to one call; [start, inputs_end) are its inputs, up to outputs_end its
  * outputs. */
@@ -71,10 +53,10 @@ static struct block find_block(const struct tdc_table *table, size_t start)
     return block;
 }
 
-static struct tdc_shade_row shade_row(const struct tdc_table *table, size_t row)
+static struct tdc_coloured_row row_to_colour(const struct tdc_table *table, size_t row)
 {
     const struct tdc_row *held = &table->rows[row];
-    return (struct tdc_shade_row){held, tdc_row_npu(table, held), tdc_row_bench(table, held)};
+    return (struct tdc_coloured_row){held, tdc_row_npu(table, held), tdc_row_bench(table, held)};
 }
 
 static void append_reasons(struct tdc_table *table, struct tdc_row *row,
@@ -92,19 +74,19 @@ static void append_reasons(struct tdc_table *table, struct tdc_row *row,
     tdc_text_free(&message);
 }
 
-static void shade_one(struct tdc_table *table, const struct block *block, size_t index,
-                      struct tdc_reasons *reasons)
+static void colour_one(struct tdc_table *table, const struct block *block, size_t index,
+                       struct tdc_reasons *reasons)
 {
     const struct tdc_highlight_rules *rules = table->rules->highlight;
     struct tdc_row *row = &table->rows[index];
-    struct tdc_shade_row self = shade_row(table, index);
+    struct tdc_coloured_row self = row_to_colour(table, index);
     tdc_text_clear(&reasons->red);
     tdc_text_clear(&reasons->yellow);
     reasons->colour = TDC_COLOUR_NONE;
     rules->row(table->mode, &self, reasons);
     if (rules->pair != NULL && index >= block->inputs_end && index < block->outputs_end) {
         for (size_t i = block->start; i < block->inputs_end; i++) {
-            struct tdc_shade_row input = shade_row(table, i);
+            struct tdc_coloured_row input = row_to_colour(table, i);
             rules->pair(table->mode, &input, &self, reasons);
         }
     }
@@ -164,6 +146,6 @@ bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size
     if (table->rules->highlight->pair != NULL && entry_name(table, start) != NULL)
         block = find_block(table, start);
     for (size_t at = start; at < end; at++)
-        shade_one(table, &block, at, &highlighter->reasons);
+        colour_one(table, &block, at, &highlighter->reasons);
     return true;
 }

@@ -170,7 +170,7 @@ __aicore__ inline void native_f16(const tile_work &t)
 /*
  * Pairs with e < 1/k, e in float64, found without dividing.
  *
- * kernels/cpu/block_exact.h proves: for b not 0, e >= L exactly if k |d| >= |b|, with d = n - b
+ * kernels/cpu/block_f32.h proves: for b not 0, e >= L exactly if k |d| >= |b|, with d = n - b
  * rounded to f32 and L = 1/k rounded to float64. Here the sign of k d - |b| is that of
  * s = (k high - |b|) + k low, d = high + low having 12 bits each, so that both products are exact
  * (k < 2^10; multiples of 2^-149 stay such multiples). If k high is within a factor 2 of |b|, the

@@ -31,13 +31,13 @@ static const struct tdc_operator *operators[MOST_NAMES];
 static size_t operator_count;
 
 static bool list_operator(void *context, const char *api, const char *family,
-                          const struct tdc_operator *operator)
+                          const struct tdc_operator *definition)
 {
     (void)context;
     (void)api;
     (void)family;
-    if (operator_count == 0 || operators[operator_count - 1] != operator)
-        operators[operator_count++] = operator;
+    if (operator_count == 0 || operators[operator_count - 1] != definition)
+        operators[operator_count++] = definition;
     return operator_count < MOST_NAMES;
 }
 
@@ -122,16 +122,16 @@ static struct tdc_reference_value value(struct input *in, int depth)
     case 10: {
         bool slice = next(in) % 4 == 0;
         v.kind = slice ? TDC_VALUE_SLICE : TDC_VALUE_LIST;
-        v.items.count = slice ? 3 : next(in) % 5;
-        v.items.values = tdc_arena_zeroed(in->arena, v.items.count, sizeof *v.items.values);
-        if (v.items.values == NULL)
+        v.list.count = slice ? 3 : next(in) % 5;
+        v.list.values = tdc_arena_zeroed(in->arena, v.list.count, sizeof *v.list.values);
+        if (v.list.values == NULL)
             return (struct tdc_reference_value){.kind = TDC_VALUE_NULL};
-        for (size_t i = 0; i < v.items.count; i++) {
+        for (size_t i = 0; i < v.list.count; i++) {
             if (slice || depth > 2) {
-                v.items.values[i].kind = next(in) % 3 == 0 ? TDC_VALUE_NULL : TDC_VALUE_INT;
-                v.items.values[i].whole = int_of(in);
+                v.list.values[i].kind = next(in) % 3 == 0 ? TDC_VALUE_NULL : TDC_VALUE_INT;
+                v.list.values[i].whole = int_of(in);
             } else {
-                v.items.values[i] = value(in, depth + 1);
+                v.list.values[i] = value(in, depth + 1);
             }
         }
         return v;
@@ -185,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tdc_arena_init(&arena, MEMORY);
     size_t which = (size_t)next(&in) << 8;
     which |= next(&in);
-    struct tdc_reference_call call = {.operator= operators[which % operator_count],
+    struct tdc_reference_call call = {.definition = operators[which % operator_count],
                                       .arguments = arguments,
                                       .keywords = keywords,
                                       .recorded_output = TDC_F32};
@@ -196,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < call.argument_count; i++)
         arguments[i] = i == 0 && head % 2 == 0 ? tensor(&in) : value(&in, 0);
     for (size_t i = 0; i < call.keyword_count; i++) {
-        keywords[i].name = parameter(&in, tdc_reference_signature(call.operator));
+        keywords[i].name = parameter(&in, tdc_reference_signature(call.definition));
         keywords[i].value = value(&in, 0);
         if (keywords[i].name == NULL)
             call.keyword_count = i;

@@ -14,7 +14,7 @@
 #include "host/precheck/files/csv_rows.h"
 #include "host/precheck/files/csv_table.h"
 #include "host/precheck/run/filter.h"
-#include "host/precheck/check/found.h"
+#include "host/precheck/check/call_outcome.h"
 #include "host/precheck/files/row_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,7 +40,7 @@ static int fresh_file(const uint8_t *data, size_t size, char path[64])
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void check_found(const struct tdc_found *found)
+static void check_found(const struct tdc_call_outcome *found)
 {
     const char *details = tdc_text_get(&found->details), *result = tdc_text_get(&found->result);
     size_t length = strlen(details);
@@ -58,13 +58,13 @@ static void check_calls(const struct tdc_calls *calls, const struct tdc_precheck
     require(tdc_checker_start(&checker, calls, options, CALL_MEMORY));
     for (size_t i = 0; i < calls->count && i < MOST_CALLS; i++) {
         struct tdc_call_check check;
-        struct tdc_found found;
-        tdc_found_init(&found);
+        struct tdc_call_outcome found;
+        tdc_call_outcome_init(&found);
         tdc_check_call(&checker, &calls->calls[i], &check);
-        tdc_found_take(&found, &check);
+        tdc_call_outcome_take(&found, &check);
         check_found(&found);
         tdc_call_check_end(&check);
-        tdc_found_free(&found);
+        tdc_call_outcome_free(&found);
     }
     tdc_checker_end(&checker);
 }

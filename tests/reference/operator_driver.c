@@ -107,10 +107,10 @@ static struct tdc_reference_value next_value(struct tdc_arena *arena)
         v.kind = TDC_VALUE_UNKNOWN;
     } else if (strcmp(kind, "list") == 0 || strcmp(kind, "slice") == 0) {
         v.kind = kind[0] == 'l' ? TDC_VALUE_LIST : TDC_VALUE_SLICE;
-        v.items.count = (size_t)next_int();
-        v.items.values = tdc_arena_zeroed(arena, v.items.count, sizeof *v.items.values);
-        for (size_t i = 0; i < v.items.count; i++)
-            v.items.values[i] = next_value(arena);
+        v.list.count = (size_t)next_int();
+        v.list.values = tdc_arena_zeroed(arena, v.list.count, sizeof *v.list.values);
+        for (size_t i = 0; i < v.list.count; i++)
+            v.list.values[i] = next_value(arena);
     } else if (strcmp(kind, "tensor") == 0) {
         v.kind = TDC_VALUE_TENSOR;
         v.tensor = next_tensor(arena);
@@ -148,17 +148,17 @@ static void write_value(const struct tdc_reference_value *v)
 }
 
 static bool write_name(void *context, const char *api, const char *family,
-                       const struct tdc_operator *operator)
+                       const struct tdc_operator *definition)
 {
     (void)context;
-    printf("%s\t%s\t%d\t%s\n", api, family, tdc_reference_has_gradient(operator),
-           tdc_reference_signature(operator));
+    printf("%s\t%s\t%d\t%s\n", api, family, tdc_reference_has_gradient(definition),
+           tdc_reference_signature(definition));
     return true;
 }
 
 static void answer(struct tdc_arena *arena)
 {
-    struct tdc_reference_call call = {.operator= tdc_reference_find(next())};
+    struct tdc_reference_call call = {.definition = tdc_reference_find(next())};
     struct tdc_reference_results results;
     call.recorded_output = (tdc_dtype)next_int();
     int64_t rank = next_int();
@@ -178,8 +178,8 @@ static void answer(struct tdc_arena *arena)
         keywords[i].name = tdc_arena_text(arena, name, strlen(name));
         keywords[i].value = next_value(arena);
         if (strcmp(keywords[i].name, "RECORD") == 0) {
-            call.record = keywords[i].value.items.values;
-            call.record_count = keywords[i].value.items.count;
+            call.record = keywords[i].value.list.values;
+            call.record_count = keywords[i].value.list.count;
             call.keyword_count = i; /* it comes last */
             break;
         }
@@ -192,7 +192,7 @@ static void answer(struct tdc_arena *arena)
         struct tdc_reference_value v = next_value(arena);
         given[i] = v.kind == TDC_VALUE_TENSOR ? v.tensor : NULL;
     }
-    if (call.operator== NULL) {
+    if (call.definition == NULL) {
         printf("unknown\n");
         return;
     }

@@ -173,11 +173,11 @@ static int exit_code(const struct settings *settings, const struct tdc_task_list
     bool different = tasks->left_out != 0 && !settings->allow_unmatched;
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_summary summary;
-        if (run->items[i].table == NULL) {
+        if (run->comparisons[i].table == NULL) {
             trouble = true;
             continue;
         }
-        tdc_table_summary(run->items[i].table, &summary);
+        tdc_table_summary(run->comparisons[i].table, &summary);
         trouble |= summary.classes[TDC_ROW_ERROR] != 0;
         different |= summary.classes[TDC_ROW_DIFFERENT] != 0 || summary.origins != 0;
         bool apart = !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
@@ -185,8 +185,8 @@ static int exit_code(const struct settings *settings, const struct tdc_task_list
         if (tdc_summary_compared(&summary) || apart)
             continue;
         trouble = true;
-        tdc_complain("%s against %s: nothing was compared", run->items[i].task->npu,
-                     run->items[i].task->bench);
+        tdc_complain("%s against %s: nothing was compared", run->comparisons[i].task->npu,
+                     run->comparisons[i].task->bench);
     }
     return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }
@@ -196,7 +196,7 @@ static void complain_of(const struct tdc_run *run, const struct tdc_error *error
 {
     bool about_both = error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_REFUSED ||
                       error->status == TDC_ERR_NOTHING || error->status == TDC_ERR_FORMAT;
-    const struct tdc_task *task = run->count != 0 ? run->items[run->count - 1].task : NULL;
+    const struct tdc_task *task = run->count != 0 ? run->comparisons[run->count - 1].task : NULL;
     if (about_both && task != NULL && strstr(error->message, task->npu) == NULL &&
         strstr(error->message, task->bench) == NULL)
         tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);

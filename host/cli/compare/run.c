@@ -41,9 +41,9 @@ static void *load_one(void *argument)
 
 /* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
  * comparison. */
-static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
+static tdc_status load_both(struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    struct loading npu = {.path = item->task->npu}, bench = {.path = item->task->bench};
+    struct loading npu = {.path = comparison->task->npu}, bench = {.path = comparison->task->bench};
     pthread_t thread;
     bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
     load_one(&npu);
@@ -51,8 +51,8 @@ static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
         pthread_join(thread, NULL);
     else
         load_one(&bench);
-    item->npu = npu.dump;
-    item->bench = bench.dump;
+    comparison->npu = npu.dump;
+    comparison->bench = bench.dump;
     if (npu.status != TDC_OK)
         *error = npu.error;
     else if (bench.status != TDC_OK)
@@ -62,41 +62,44 @@ static tdc_status load_both(struct tdc_run_item *item, struct tdc_error *error)
 
 /* A dump without records is said to be that, and not a table in which nothing has a partner. */
 static tdc_status check_records(const struct tdc_run_request *request,
-                                const struct tdc_run_item *item, struct tdc_error *error)
+                                const struct tdc_run_comparison *comparison,
+                                struct tdc_error *error)
 {
-    bool npu = tdc_dump_records(item->npu) == 0;
-    const tdc_dump *empty = npu ? item->npu : item->bench;
+    bool npu = tdc_dump_records(comparison->npu) == 0;
+    const tdc_dump *empty = npu ? comparison->npu : comparison->bench;
     if (tdc_dump_records(empty) != 0 || request->options.rules == TDC_RULES_COMPAT)
         return TDC_OK;
     const char *task = tdc_dump_task(empty);
     bool structure = task != NULL && strcmp(task, "structure") == 0;
     snprintf(error->message, sizeof error->message, "%s: no data in it: %s",
-             npu ? item->task->npu : item->task->bench,
+             npu ? comparison->task->npu : comparison->task->bench,
              structure ? "a dump of the structure alone"
                        : "nothing was dumped, or it is still being written");
     return error->status = TDC_ERR_NOTHING;
 }
 
-static tdc_status prepare(const struct tdc_run_request *request, struct tdc_run_item *item,
-                          struct tdc_error *error)
+static tdc_status prepare(const struct tdc_run_request *request,
+                          struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
     const char *stack = request->stack;
     if (stack == NULL && request->stacks)
-        stack = item->task->stack;
-    warn_of_link(&request->options, item->task->npu);
-    warn_of_link(&request->options, item->task->bench);
-    tdc_status status = load_both(item, error);
+        stack = comparison->task->stack;
+    warn_of_link(&request->options, comparison->task->npu);
+    warn_of_link(&request->options, comparison->task->bench);
+    tdc_status status = load_both(comparison, error);
     if (status == TDC_OK)
-        status = check_records(request, item, error);
+        status = check_records(request, comparison, error);
     if (status == TDC_OK)
-        status = tdc_match_new(item->npu, item->bench, &request->options, &item->match, error);
-    if (status == TDC_OK && tdc_match_pairs(item->match) == 0) {
+        status = tdc_match_new(comparison->npu, comparison->bench, &request->options,
+                               &comparison->match, error);
+    if (status == TDC_OK && tdc_match_pairs(comparison->match) == 0) {
         snprintf(error->message, sizeof error->message,
                  "Can`t match any op. No compare result file generated.");
         error->status = status = TDC_ERR_NOTHING;
     }
     if (status == TDC_OK)
-        status = tdc_table_new(item->match, &request->options, stack, &item->table, error);
+        status =
+            tdc_table_new(comparison->match, &request->options, stack, &comparison->table, error);
     return status;
 }
 
@@ -168,7 +171,7 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
                       const char *time_stamp)
 {
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_task *task = run->items[i].task;
+        const struct tdc_task *task = run->comparisons[i].task;
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
                      is_taken(request, task, "data_mapping", time_stamp, "yaml");
         for (size_t k = 0; k < 3 && !taken; k++)
@@ -208,22 +211,24 @@ static tdc_status out_of_memory(struct tdc_error *error)
     return error->status = TDC_ERR_MEMORY;
 }
 
-/* The result files of an item, one per format; their names are noted when all is well. */
-static tdc_status plan_outputs(const struct tdc_run_request *request, struct tdc_run_item *item,
-                               const char *time_stamp, struct tdc_output *outputs, size_t *count,
-                               struct tdc_error *error)
+/* The result files of a comparison, one per format; their names are noted when all is well. */
+static tdc_status plan_outputs(const struct tdc_run_request *request,
+                               struct tdc_run_comparison *comparison, const char *time_stamp,
+                               struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
-    const char *stem = table_stem(item->task);
-    tdc_status status = make_folder(request, item->task, error);
+    const char *stem = table_stem(comparison->task);
+    tdc_status status = make_folder(request, comparison->task, error);
     for (size_t i = 0; i < 3 && status == TDC_OK; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
             continue;
-        char *path = result_path(request, item->task, stem, time_stamp, formats[i].extension);
+        char *path = result_path(request, comparison->task, stem, time_stamp, formats[i].extension);
         if (path == NULL)
             return out_of_memory(error);
-        item->files[item->file_count++] = path;
-        outputs[(*count)++] = (struct tdc_output){
-            .table = item->table, .format = formats[i].format, .path = path, .exclusive = true};
+        comparison->files[comparison->file_count++] = path;
+        outputs[(*count)++] = (struct tdc_output){.table = comparison->table,
+                                                  .format = formats[i].format,
+                                                  .path = path,
+                                                  .exclusive = true};
     }
     return status;
 }
@@ -235,15 +240,16 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
     size_t count = 0, output_count = 0;
     uint64_t rows = 0, bytes = 0;
     for (size_t i = 0; i < run->count; i++) {
-        struct tdc_run_item *item = &run->items[i];
-        if (item->table == NULL)
+        struct tdc_run_comparison *comparison = &run->comparisons[i];
+        if (comparison->table == NULL)
             continue;
         uint64_t table_rows, table_bytes;
-        tdc_table_work(item->table, &table_rows, &table_bytes);
+        tdc_table_work(comparison->table, &table_rows, &table_bytes);
         rows += table_rows;
         bytes += table_bytes;
-        tables[count++] = item->table;
-        tdc_status status = plan_outputs(request, item, time_stamp, outputs, &output_count, error);
+        tables[count++] = comparison->table;
+        tdc_status status =
+            plan_outputs(request, comparison, time_stamp, outputs, &output_count, error);
         if (status != TDC_OK)
             return status;
     }
@@ -276,33 +282,35 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
 /* ---- what follows the tables ------------------------------------------------------------------
  */
 
-/* Writes one more file about an item and notes its name. */
-static tdc_status write_extra(const struct tdc_run_request *request, struct tdc_run_item *item,
-                              const char *stem, const char *time_stamp, const char *extension,
+/* Writes one more file about a comparison and notes its name. */
+static tdc_status write_extra(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, const char *stem,
+                              const char *time_stamp, const char *extension,
                               struct tdc_error *error)
 {
-    char *path = result_path(request, item->task, stem, time_stamp, extension);
+    char *path = result_path(request, comparison->task, stem, time_stamp, extension);
     tdc_status status = TDC_ERR_MEMORY;
     if (path != NULL && strcmp(extension, "txt") == 0)
-        status = tdc_advice_write(item->table, path, error);
+        status = tdc_advice_write(comparison->table, path, error);
     else if (path != NULL)
-        status = tdc_match_write_mapping(item->match, path, error);
+        status = tdc_match_write_mapping(comparison->match, path, error);
     if (status == TDC_OK)
-        item->files[item->file_count++] = path;
+        comparison->files[comparison->file_count++] = path;
     else
         free(path);
     return status;
 }
 
-static tdc_status write_extras(const struct tdc_run_request *request, struct tdc_run_item *item,
-                               const char *time_stamp, struct tdc_error *error)
+static tdc_status write_extras(const struct tdc_run_request *request,
+                               struct tdc_run_comparison *comparison, const char *time_stamp,
+                               struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     if (request->advice)
-        status =
-            write_extra(request, item, advice_stem(request, item->task), time_stamp, "txt", error);
+        status = write_extra(request, comparison, advice_stem(request, comparison->task),
+                             time_stamp, "txt", error);
     if (status == TDC_OK)
-        status = write_extra(request, item, "data_mapping", time_stamp, "yaml", error);
+        status = write_extra(request, comparison, "data_mapping", time_stamp, "yaml", error);
     return status == TDC_ERR_NOTHING ? TDC_OK : status; /* no layer mapping, no such file */
 }
 
@@ -313,17 +321,17 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
 {
     double start = now();
     *run = (struct tdc_run){0};
-    run->items = calloc(request->task_count + 1, sizeof *run->items);
-    if (run->items == NULL) {
+    run->comparisons = calloc(request->task_count + 1, sizeof *run->comparisons);
+    if (run->comparisons == NULL) {
         snprintf(error->message, sizeof error->message, "out of memory");
         return error->status = TDC_ERR_MEMORY;
     }
     for (size_t i = 0; i < request->task_count; i++) {
-        struct tdc_run_item *item = &run->items[run->count++];
-        item->task = &request->tasks[i];
-        tdc_status status = prepare(request, item, &item->error);
+        struct tdc_run_comparison *comparison = &run->comparisons[run->count++];
+        comparison->task = &request->tasks[i];
+        tdc_status status = prepare(request, comparison, &comparison->error);
         if (status != TDC_OK && !(request->skip_bad && request->task_count > 1)) {
-            *error = item->error;
+            *error = comparison->error;
             return status;
         }
     }
@@ -334,8 +342,8 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
     if (status == TDC_OK)
         status = compare_all(request, run, tdc_stamp_text(stamp), error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
-        if (run->items[i].table != NULL)
-            status = write_extras(request, &run->items[i], tdc_stamp_text(stamp), error);
+        if (run->comparisons[i].table != NULL)
+            status = write_extras(request, &run->comparisons[i], tdc_stamp_text(stamp), error);
     tdc_stamp_free(stamp);
     run->seconds = now() - start;
     return status;
@@ -344,14 +352,14 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
 void tdc_run_free(struct tdc_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        struct tdc_run_item *item = &run->items[i];
-        for (size_t k = 0; k < item->file_count; k++)
-            free(item->files[k]);
-        tdc_table_free(item->table);
-        tdc_match_free(item->match);
-        tdc_dump_free(item->npu);
-        tdc_dump_free(item->bench);
+        struct tdc_run_comparison *comparison = &run->comparisons[i];
+        for (size_t k = 0; k < comparison->file_count; k++)
+            free(comparison->files[k]);
+        tdc_table_free(comparison->table);
+        tdc_match_free(comparison->match);
+        tdc_dump_free(comparison->npu);
+        tdc_dump_free(comparison->bench);
     }
-    free(run->items);
+    free(run->comparisons);
     *run = (struct tdc_run){0};
 }

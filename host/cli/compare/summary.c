@@ -74,7 +74,7 @@ static int label_width(const struct tdc_run *run)
     size_t width = 12;
     for (size_t i = 0; i < run->count; i++) {
         char label[128];
-        size_t length = strlen(label_of(run->items[i].task, label));
+        size_t length = strlen(label_of(run->comparisons[i].task, label));
         width = length > width ? length : width;
     }
     return (int)width;
@@ -89,40 +89,42 @@ static void print_table(const struct tdc_run *run, const struct count_column *co
         printf(" %9s", column->title);
     printf("\n");
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_run_item *item = &run->items[i];
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
         char label[128];
-        if (item->table == NULL) {
-            printf("%-*s not compared: %s\n", width, label_of(item->task, label),
-                   tdc_shown(item->error.message));
+        if (comparison->table == NULL) {
+            printf("%-*s not compared: %s\n", width, label_of(comparison->task, label),
+                   tdc_shown(comparison->error.message));
             continue;
         }
         struct tdc_summary summary;
-        tdc_table_summary(item->table, &summary);
+        tdc_table_summary(comparison->table, &summary);
         add_up(total, &summary);
-        print_counts(columns, width, label_of(item->task, label), &summary);
+        print_counts(columns, width, label_of(comparison->task, label), &summary);
     }
     if (run->count > 1)
         print_counts(columns, width, "total", total);
 }
 
 /* Name of the row: the NPU's, or the bench's where there is no NPU record. */
-static const char *row_name(const struct tdc_run_item *item, size_t row)
+static const char *row_name(const struct tdc_run_comparison *comparison, size_t row)
 {
     size_t npu, bench;
-    tdc_match_pair(item->match, row, &npu, &bench);
-    return npu != TDC_NO_RECORD ? tdc_dump_record_name(item->npu, npu)
-                                : tdc_dump_record_name(item->bench, bench);
+    tdc_match_pair(comparison->match, row, &npu, &bench);
+    return npu != TDC_NO_RECORD ? tdc_dump_record_name(comparison->npu, npu)
+                                : tdc_dump_record_name(comparison->bench, bench);
 }
 
-static void print_row(const struct tdc_run *run, const struct tdc_run_item *item, size_t row)
+static void print_row(const struct tdc_run *run, const struct tdc_run_comparison *comparison,
+                      size_t row)
 {
     char label[128];
     char worst[160];
-    snprintf(worst, sizeof worst, "%s", tdc_table_worst(item->table, row));
+    snprintf(worst, sizeof worst, "%s", tdc_table_worst(comparison->table, row));
     worst[strcspn(worst, "\n")] = '\0';
-    printf("  %s%s%6zu  %s%s%s\n          %s\n", run->count > 1 ? label_of(item->task, label) : "",
-           run->count > 1 ? " " : "", row, paint("\x1b[1m"), tdc_shown(row_name(item, row)),
-           paint("\x1b[0m"), tdc_shown(worst));
+    printf("  %s%s%6zu  %s%s%s\n          %s\n",
+           run->count > 1 ? label_of(comparison->task, label) : "", run->count > 1 ? " " : "", row,
+           paint("\x1b[1m"), tdc_shown(row_name(comparison, row)), paint("\x1b[0m"),
+           tdc_shown(worst));
 }
 
 /* The first rows of a class in network order. */
@@ -137,12 +139,12 @@ static void print_first(const struct tdc_run *run, tdc_row_class row_class, cons
         printf(" (the first %zu of %llu)", most, (unsigned long long)all);
     printf(":\n");
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_run_item *item = &run->items[i];
-        size_t rows = item->table != NULL ? tdc_table_rows(item->table) : 0;
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        size_t rows = comparison->table != NULL ? tdc_table_rows(comparison->table) : 0;
         for (size_t row = 0; row < rows && shown < most; row++) {
-            if (tdc_table_class(item->table, row) != row_class)
+            if (tdc_table_class(comparison->table, row) != row_class)
                 continue;
-            print_row(run, item, row);
+            print_row(run, comparison, row);
             shown++;
         }
     }
@@ -152,15 +154,16 @@ static void print_first(const struct tdc_run *run, tdc_row_class row_class, cons
 static void print_methods(const struct tdc_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_run_item *item = &run->items[i];
-        if (item->table == NULL || strcmp(tdc_match_method(item->match), "equal names") == 0)
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        if (comparison->table == NULL ||
+            strcmp(tdc_match_method(comparison->match), "equal names") == 0)
             continue;
         struct tdc_summary summary;
         char label[128];
-        tdc_table_summary(item->table, &summary);
+        tdc_table_summary(comparison->table, &summary);
         printf("%s%snames matched by %s, %llu rows without a partner%s\n",
-               run->count > 1 ? label_of(item->task, label) : "", run->count > 1 ? ": " : "",
-               tdc_shown(tdc_match_method(item->match)),
+               run->count > 1 ? label_of(comparison->task, label) : "", run->count > 1 ? ": " : "",
+               tdc_shown(tdc_match_method(comparison->match)),
                (unsigned long long)summary.classes[TDC_ROW_UNMATCHED],
                summary.classes[TDC_ROW_UNMATCHED] != 0
                    ? " (tdcmp match -u lists them, tdcmp match --suggest proposes names)"
@@ -168,7 +171,7 @@ static void print_methods(const struct tdc_run *run)
     }
 }
 
-static void print_origin(const struct tdc_run *run, const struct tdc_run_item *item,
+static void print_origin(const struct tdc_run *run, const struct tdc_run_comparison *comparison,
                          const struct tdc_origin *origin)
 {
     static const char *const words[] = {
@@ -177,7 +180,7 @@ static void print_origin(const struct tdc_run *run, const struct tdc_run_item *i
         [TDC_ORIGIN_ARGUMENT] = "an argument of the call",
         [TDC_ORIGIN_RANDOM] = "random state differs: fix the seed, what follows is not comparable",
     };
-    print_row(run, item, origin->row);
+    print_row(run, comparison, origin->row);
     printf("          %s: %s", tdc_origin_text(origin->kind), words[origin->kind]);
     if (origin->kind != TDC_ORIGIN_ARGUMENT)
         printf("\n          relative distance %.3g, worst element %.3g of the largest",
@@ -193,13 +196,13 @@ static size_t print_origins_of(const struct tdc_run *run, bool backward, bool co
 {
     size_t shown = 0;
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_run_item *item = &run->items[i];
-        size_t count = item->table != NULL ? tdc_table_origins(item->table) : 0;
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        size_t count = comparison->table != NULL ? tdc_table_origins(comparison->table) : 0;
         for (size_t k = 0; k < count && shown < most; k++) {
-            struct tdc_origin origin = tdc_table_origin(item->table, k);
+            struct tdc_origin origin = tdc_table_origin(comparison->table, k);
             if (origin.backward != backward || origin.consequence != consequence)
                 continue;
-            print_origin(run, item, &origin);
+            print_origin(run, comparison, &origin);
             shown++;
         }
     }
@@ -256,6 +259,6 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
     printf("%.2f s in all (rules %s, %s kernels)\n", run->seconds,
            request->options.rules == TDC_RULES_COMPAT ? "compat" : "sound", tdc_cpu_name());
     for (size_t i = 0; i < run->count; i++)
-        for (size_t k = 0; k < run->items[i].file_count; k++)
-            printf("written: %s\n", tdc_shown(run->items[i].files[k]));
+        for (size_t k = 0; k < run->comparisons[i].file_count; k++)
+            printf("written: %s\n", tdc_shown(run->comparisons[i].files[k]));
 }

@@ -152,12 +152,13 @@ static void print_failure(const struct tdc_error *error)
 static void print_items(const struct tdc_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        const struct tdc_run_item *item = &run->items[i];
-        if (item->table == NULL)
-            fprintf(stderr, "[ERROR] %s%s%s\n", tdc_shown(item->task->rank),
-                    item->task->rank[0] != '\0' ? ": " : "", tdc_shown(item->error.message));
-        for (size_t k = 0; k < item->file_count; k++)
-            fprintf(stderr, "[INFO] %s\n", tdc_shown(item->files[k]));
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        if (comparison->table == NULL)
+            fprintf(stderr, "[ERROR] %s%s%s\n", tdc_shown(comparison->task->rank),
+                    comparison->task->rank[0] != '\0' ? ": " : "",
+                    tdc_shown(comparison->error.message));
+        for (size_t k = 0; k < comparison->file_count; k++)
+            fprintf(stderr, "[INFO] %s\n", tdc_shown(comparison->files[k]));
     }
 }
 

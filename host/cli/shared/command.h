@@ -78,7 +78,7 @@ struct tdc_run_request {
 };
 
 /* One comparison of the run and its results. */
-struct tdc_run_item {
+struct tdc_run_comparison {
     const struct tdc_task *task;
     tdc_dump *npu, *bench;
     tdc_match *match;
@@ -89,7 +89,7 @@ struct tdc_run_item {
 };
 
 struct tdc_run {
-    struct tdc_run_item *items;
+    struct tdc_run_comparison *comparisons;
     size_t count;
     double seconds; /* all in all */
 };

@@ -2,7 +2,21 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/judge/shade.h"
+#include "host/judge/rules.h"
+
+/* MaxAbsErr in tensor mode, Max diff in statistics mode. */
+static struct tdc_value error_of(tdc_mode mode, const struct tdc_coloured_row *row)
+{
+    return row->row->values[mode == TDC_MODE_TENSOR ? (int)TDC_MAX_ABS : (int)TDC_DIFF];
+}
+
+/* The magnitudes of errors of an input and an output: both above 1, the output a decade larger. */
+static bool grows_by_a_decade(double input, double output)
+{
+    if (input > output || input <= 1 || output <= 1)
+        return false;
+    return log10(output) - log10(input) >= 1;
+}
 
 /* "inf" or "-inf", as number or text; NaN is shown as "Nan" and not recognised. */
 static bool overflowed(const struct tdc_record *record, enum tdc_statistic which)
@@ -15,9 +29,10 @@ static bool overflowed(const struct tdc_record *record, enum tdc_statistic which
     return strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
 }
 
-static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
+                       struct tdc_reasons *reasons)
 {
-    struct tdc_value error = tdc_shade_error(mode, row);
+    struct tdc_value error = error_of(mode, row);
     if (overflowed(row->npu, TDC_MAX) || overflowed(row->npu, TDC_MIN))
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum or minimum is nan, -inf, or inf");
     else if (error.form == TDC_VALUE_NUMBER && fabs(error.number) > 1e10)
@@ -30,14 +45,14 @@ static bool stat_is_number(const struct tdc_record *record, enum tdc_statistic w
     return record != NULL && record->stat_kinds[which] != TDC_STAT_TEXT;
 }
 
-static bool measurable(tdc_mode mode, const struct tdc_shade_row *row)
+static bool measurable(tdc_mode mode, const struct tdc_coloured_row *row)
 {
     return stat_is_number(row->npu, TDC_MAX) && stat_is_number(row->bench, TDC_MAX) &&
-           tdc_shade_error(mode, row).form == TDC_VALUE_NUMBER;
+           error_of(mode, row).form == TDC_VALUE_NUMBER;
 }
 
-static bool both_numbers(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
-                         int which, double *in, double *out)
+static bool both_numbers(const struct tdc_coloured_row *input,
+                         const struct tdc_coloured_row *output, int which, double *in, double *out)
 {
     struct tdc_value i = input->row->values[which], o = output->row->values[which];
     *in = i.number;
@@ -45,8 +60,8 @@ static bool both_numbers(const struct tdc_shade_row *input, const struct tdc_sha
     return i.form == TDC_VALUE_NUMBER && o.form == TDC_VALUE_NUMBER;
 }
 
-static void shade_ratios(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
-                         struct tdc_reasons *reasons)
+static void colour_ratios(const struct tdc_coloured_row *input,
+                          const struct tdc_coloured_row *output, struct tdc_reasons *reasons)
 {
     double in, out;
     if (both_numbers(input, output, TDC_ONE_THOUSANDTH, &in, &out)) {
@@ -65,8 +80,8 @@ static void shade_ratios(const struct tdc_shade_row *input, const struct tdc_sha
                        "compared to the input/parameter's");
 }
 
-static void shade_relative(const struct tdc_shade_row *input, const struct tdc_shade_row *output,
-                           struct tdc_reasons *reasons)
+static void colour_relative(const struct tdc_coloured_row *input,
+                            const struct tdc_coloured_row *output, struct tdc_reasons *reasons)
 {
     struct tdc_value in = input->row->values[TDC_RELATIVE + TDC_MAX];
     struct tdc_value out = output->row->values[TDC_RELATIVE + TDC_MAX];
@@ -80,23 +95,23 @@ static void shade_relative(const struct tdc_shade_row *input, const struct tdc_s
                        "while the input/parameter's is below 0.01");
 }
 
-static void shade_pair(tdc_mode mode, const struct tdc_shade_row *input,
-                       const struct tdc_shade_row *output, struct tdc_reasons *reasons)
+static void colour_pair(tdc_mode mode, const struct tdc_coloured_row *input,
+                        const struct tdc_coloured_row *output, struct tdc_reasons *reasons)
 {
     if (!measurable(mode, output) || !measurable(mode, input))
         return;
-    if (tdc_shade_decade(fabs(tdc_shade_error(mode, input).number),
-                         fabs(tdc_shade_error(mode, output).number)))
+    if (grows_by_a_decade(fabs(error_of(mode, input).number), fabs(error_of(mode, output).number)))
         tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
                        "maximum absolute error of both input/parameters and output exceed 1, "
                        "with the output larger by an order of magnitude");
     if (mode == TDC_MODE_TENSOR)
-        shade_ratios(input, output, reasons);
+        colour_ratios(input, output, reasons);
     else
-        shade_relative(input, output, reasons);
+        colour_relative(input, output, reasons);
 }
 
-static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+static void colour_last(tdc_mode mode, const struct tdc_coloured_row *row,
+                        struct tdc_reasons *reasons)
 {
     (void)mode;
     if (strcmp(tdc_requires_grad(row->npu), tdc_requires_grad(row->bench)) != 0)
@@ -105,7 +120,7 @@ static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct td
 
 const struct tdc_highlight_rules tdc_highlight_compat = {
     .repeat_reasons = true,
-    .row = shade_row,
-    .pair = shade_pair,
-    .last = shade_last,
+    .row = colour_row,
+    .pair = colour_pair,
+    .last = colour_last,
 };

@@ -5,9 +5,10 @@
  */
 #include <string.h>
 
-#include "host/judge/shade.h"
+#include "host/judge/colours.h"
 
-static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
+                       struct tdc_reasons *reasons)
 {
     static const char *const origins[] = {
         [TDC_ORIGIN_OPERATOR] =
@@ -29,7 +30,8 @@ static void shade_row(tdc_mode mode, const struct tdc_shade_row *row, struct tdc
         reasons->colour = TDC_COLOUR_YELLOW;
 }
 
-static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct tdc_reasons *reasons)
+static void colour_last(tdc_mode mode, const struct tdc_coloured_row *row,
+                        struct tdc_reasons *reasons)
 {
     (void)mode;
     if (row->npu != NULL && row->bench != NULL &&
@@ -39,6 +41,6 @@ static void shade_last(tdc_mode mode, const struct tdc_shade_row *row, struct td
 
 const struct tdc_highlight_rules tdc_highlight_sound = {
     .repeat_reasons = false,
-    .row = shade_row,
-    .last = shade_last,
+    .row = colour_row,
+    .last = colour_last,
 };

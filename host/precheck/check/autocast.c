@@ -67,8 +67,8 @@ static bool has_dtype(const struct tdc_reference_value *value, tdc_dtype dtype, 
     if (value->kind == TDC_VALUE_TENSOR)
         return value->tensor->dtype == dtype;
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            if (has_dtype(&value->items.values[i], dtype, depth + 1))
+        for (size_t i = 0; i < value->list.count; i++)
+            if (has_dtype(&value->list.values[i], dtype, depth + 1))
                 return true;
     return false;
 }
@@ -88,8 +88,8 @@ static bool round_inputs(struct tdc_arena *arena, struct tdc_reference_value *va
                          tdc_dtype dtype, int depth)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            if (!round_inputs(arena, &value->items.values[i], dtype, depth + 1))
+        for (size_t i = 0; i < value->list.count; i++)
+            if (!round_inputs(arena, &value->list.values[i], dtype, depth + 1))
                 return false;
     if (value->kind != TDC_VALUE_TENSOR || !tdc_dtype_is_floating(value->tensor->dtype) ||
         value->tensor->dtype == TDC_F64 || value->tensor->dtype == dtype)

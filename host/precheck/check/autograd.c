@@ -3,7 +3,7 @@
  *
  * The recorder listens to the autograd node that made a call's first output. For most APIs that
  * node is the API itself and its gradients are those of the tensor arguments. An API of several
- * nodes is recorded by the last of them (last_step.h says which it may be); a call that returns its
+ * nodes is recorded by the last of them (last_step.c says which it may be); a call that returns its
  * own input has no node, what was recorded is that of some earlier call.
  */
 #include <math.h>
@@ -36,8 +36,8 @@ struct tensors {
 static void gather(struct tensors *tensors, const struct tdc_reference_value *value, int depth)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            gather(tensors, &value->items.values[i], depth + 1);
+        for (size_t i = 0; i < value->list.count; i++)
+            gather(tensors, &value->list.values[i], depth + 1);
     else if (value->kind == TDC_VALUE_TENSOR && tensors->count < tensors->capacity)
         tensors->list[tensors->count++] = value->tensor;
 }
@@ -200,11 +200,11 @@ static bool read_step(struct tdc_call_check *check, const struct tdc_gradient_wo
 {
     struct tdc_reference_call call = tdc_check_reference_call(check, TDC_BACKWARD);
     struct tdc_reference_results results = {0};
-    call.operator= tdc_reference_find(step->api);
+    call.definition = tdc_reference_find(step->api);
     call.arguments = step->arguments;
     call.argument_count = step->count;
     call.keyword_count = 0;
-    if (call.operator== NULL || !copy_values(check, recorded, &reading->tested))
+    if (call.definition == NULL || !copy_values(check, recorded, &reading->tested))
         return false;
     size_t at = 0;
     for (size_t i = 0; i < step->count; i++)
@@ -250,7 +250,7 @@ static bool same_dtype(const struct tdc_json *a, const struct tdc_json *b)
 static bool converts_nothing(const struct tdc_call_check *check)
 {
     const struct tdc_json *forward = check->records[TDC_FORWARD];
-    return tdc_reference_is_conversion(check->operator) &&
+    return tdc_reference_is_conversion(check->definition) &&
            same_dtype(first_of(forward, "input_args"), first_of(forward, "output"));
 }
 

@@ -57,12 +57,12 @@ const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check 
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason)
 {
-    struct tdc_direction_check *found = &check->directions[direction];
+    struct tdc_direction_check *checked = &check->directions[direction];
     struct tdc_arena *arena = &check->checker->arena;
-    found->count = 0;
-    found->slots = tdc_arena_zeroed(arena, count + 1, sizeof *found->slots);
-    found->rows = tdc_arena_zeroed(arena, count + 1, sizeof *found->rows);
-    return (found->slots != NULL && found->rows != NULL) ||
+    checked->count = 0;
+    checked->slots = tdc_arena_zeroed(arena, count + 1, sizeof *checked->slots);
+    checked->rows = tdc_arena_zeroed(arena, count + 1, sizeof *checked->rows);
+    return (checked->slots != NULL && checked->rows != NULL) ||
            tdc_give_reason(reason, "out of memory");
 }
 
@@ -70,8 +70,8 @@ void tdc_add_slot(struct tdc_call_check *check, enum tdc_direction direction, si
                   const struct tdc_reference_value *reference,
                   const struct tdc_reference_value *tested)
 {
-    struct tdc_direction_check *found = &check->directions[direction];
-    found->slots[found->count++] = (struct tdc_slot){number, *reference, *tested};
+    struct tdc_direction_check *checked = &check->directions[direction];
+    checked->slots[checked->count++] = (struct tdc_slot){number, *reference, *tested};
 }
 
 /* What the record says of its first output helps where an argument was lost. */
@@ -94,8 +94,8 @@ static void hint_of_record(const struct tdc_call_check *check, struct tdc_refere
 static void narrow_to(tdc_dtype *narrowest, const struct tdc_reference_value *value, int depth)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            narrow_to(narrowest, &value->items.values[i], depth + 1);
+        for (size_t i = 0; i < value->list.count; i++)
+            narrow_to(narrowest, &value->list.values[i], depth + 1);
     if (tdc_value_is_floating(value) &&
         (*narrowest == TDC_DTYPE_NONE ||
          tdc_reference_roundoff(value->tensor->dtype) > tdc_reference_roundoff(*narrowest)))
@@ -116,7 +116,7 @@ void tdc_note_tested(struct tdc_call_check *check, enum tdc_direction direction,
 struct tdc_reference_call tdc_check_reference_call(const struct tdc_call_check *check,
                                                    enum tdc_direction direction)
 {
-    struct tdc_reference_call call = {.operator= check->operator,
+    struct tdc_reference_call call = {.definition = check->definition,
                                       .arguments = check->arguments.list,
                                       .argument_count = check->arguments.count,
                                       .keywords = check->keywords,
@@ -134,12 +134,12 @@ static void read_choice(struct tdc_call_check *check)
 {
     struct tdc_reason ignored;
     struct tdc_values *values = &check->recorded;
-    if (check->checker->executor != NULL || !tdc_reference_takes_record(check->operator))
+    if (check->checker->executor != NULL || !tdc_reference_takes_record(check->definition))
         return;
     if (!tdc_recorded_outputs(check, TDC_FORWARD, values, &ignored))
         *values = (struct tdc_values){NULL, 0};
     else if (values->count == 1 && values->list[0].kind == TDC_VALUE_LIST)
-        *values = (struct tdc_values){values->list[0].items.values, values->list[0].items.count};
+        *values = (struct tdc_values){values->list[0].list.values, values->list[0].list.count};
 }
 
 bool tdc_check_outputs(struct tdc_call_check *check, struct tdc_reason *reason)
@@ -210,11 +210,11 @@ static bool find_operator(struct tdc_call_check *check, struct tdc_reason *reaso
         return tdc_give_reason(reason, "API %s in black list or not in white list. SKIP.",
                                check->name);
     }
-    check->operator= named ? tdc_reference_find(check->api) : NULL;
-    check->unsupported = check->operator== NULL;
+    check->definition = named ? tdc_reference_find(check->api) : NULL;
+    check->unsupported = check->definition == NULL;
     if (check->unsupported)
         return tdc_give_reason(reason, "unsupported api");
-    if (tdc_reference_is_random(check->operator))
+    if (tdc_reference_is_random(check->definition))
         return tdc_give_reason(reason, "random api, output is not reproducible");
     return true;
 }
@@ -273,15 +273,16 @@ static void log_line(struct tdc_call_check *check, const char *text)
 }
 
 /* The verdict by the standard stands in the row too, for the summaries. */
-static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction_check *found,
+static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction_check *checked,
                               size_t at, struct tdc_reason *reason)
 {
     struct tdc_arena *arena = &check->checker->arena;
-    struct tdc_slot_row *row = &found->rows[at];
-    if (found->standard == NULL)
-        found->standard = tdc_arena_zeroed(arena, found->count, sizeof *found->standard);
-    struct tdc_standard_row *standard = found->standard != NULL ? &found->standard[at] : NULL;
-    if (standard == NULL || !tdc_judge_by_standard(arena, check->name, &found->slots[at], standard))
+    struct tdc_slot_row *row = &checked->rows[at];
+    if (checked->standard == NULL)
+        checked->standard = tdc_arena_zeroed(arena, checked->count, sizeof *checked->standard);
+    struct tdc_standard_row *standard = checked->standard != NULL ? &checked->standard[at] : NULL;
+    if (standard == NULL ||
+        !tdc_judge_by_standard(arena, check->name, &checked->slots[at], standard))
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
     row->status = standard->status;
     snprintf(row->message, sizeof row->message, "%s",
@@ -289,26 +290,26 @@ static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction
     return true;
 }
 
-static bool judge_slots(struct tdc_call_check *check, struct tdc_direction_check *found,
+static bool judge_slots(struct tdc_call_check *check, struct tdc_direction_check *checked,
                         struct tdc_reason *reason)
 {
     const struct tdc_checker *checker = check->checker;
-    for (size_t i = 0; i < found->count; i++) {
-        struct tdc_slot_row *row = &found->rows[i];
+    for (size_t i = 0; i < checked->count; i++) {
+        struct tdc_slot_row *row = &checked->rows[i];
         if (row->status == TDC_CHECK_NONE &&
-            !tdc_judge_slot(checker->options, &check->checker->arena, &found->slots[i], row,
+            !tdc_judge_slot(checker->options, &check->checker->arena, &checked->slots[i], row,
                             reason))
             return false;
         if (checker->options->standard == TDC_STANDARD_PYTORCH &&
-            !judge_by_standard(check, found, i, reason))
+            !judge_by_standard(check, checked, i, reason))
             return false;
         if (row->status == TDC_CHECK_ERROR && !row->measured && strstr(row->message, "not valid")) {
             log_line(check, "not suitable for computing Cosine, skip this.");
             log_line(check, "not suitable for computing MaxAbsErr, skip this.");
             log_line(check, "not suitable for computing MaxRelativeErr, skip this.");
         }
-        if (row->status > found->status)
-            found->status = row->status;
+        if (row->status > checked->status)
+            checked->status = row->status;
     }
     return true;
 }
@@ -316,7 +317,7 @@ static bool judge_slots(struct tdc_call_check *check, struct tdc_direction_check
 static bool check_direction(struct tdc_call_check *check, enum tdc_direction direction,
                             struct tdc_reason *reason)
 {
-    struct tdc_direction_check *found = &check->directions[direction];
+    struct tdc_direction_check *checked = &check->directions[direction];
     if (!check->inputs_ready)
         return tdc_give_reason(reason, "%s", check->inputs_reason.text);
     const char *refusal = tdc_compat_refusal(check, direction);
@@ -332,16 +333,16 @@ static bool check_direction(struct tdc_call_check *check, enum tdc_direction dir
                                           : tdc_pair_backward(check, reason))) {
         return false;
     }
-    return judge_slots(check, found, reason);
+    return judge_slots(check, checked, reason);
 }
 
 static void run_direction(struct tdc_call_check *check, enum tdc_direction direction)
 {
-    struct tdc_direction_check *found = &check->directions[direction];
-    if (check_direction(check, direction, &found->reason))
+    struct tdc_direction_check *checked = &check->directions[direction];
+    if (check_direction(check, direction, &checked->reason))
         return;
-    found->status = TDC_CHECK_SKIP;
-    found->count = 0;
+    checked->status = TDC_CHECK_SKIP;
+    checked->count = 0;
     char text[800];
     if (check->left_out)
         return;
@@ -349,13 +350,13 @@ static void run_direction(struct tdc_call_check *check, enum tdc_direction direc
         snprintf(text, sizeof text,
                  "Exception occurs when running and comparing %.120s %s api. Detailed exception "
                  "information: %s.",
-                 check->call->name, tdc_direction_name[direction], found->reason.text);
+                 check->call->name, tdc_direction_name[direction], checked->reason.text);
     else
         snprintf(text, sizeof text,
                  "Exception occurs when getting inputs for %.120s %s api. Skipping %s check. "
                  "Detailed exception information: %s.",
                  check->call->name, tdc_direction_name[direction], tdc_direction_name[direction],
-                 found->reason.text);
+                 checked->reason.text);
     log_line(check, text);
 }
 

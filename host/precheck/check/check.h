@@ -48,7 +48,7 @@ struct tdc_call_check {
     struct tdc_json *records[TDC_DIRECTIONS];
     char api[128];    /* "Mint.add" */
     const char *name; /* "add", inside api */
-    const struct tdc_operator *operator;
+    const struct tdc_operator *definition;
     bool unsupported; /* the reference has no such API */
     bool left_out;    /* on the user's wish */
 

@@ -39,16 +39,16 @@ static struct tdc_reference_value zeros(struct ending *ending,
 static struct tdc_reference_value sizes_of(struct ending *ending,
                                            const struct tdc_reference_tensor *tensor)
 {
-    struct tdc_reference_value list = {.kind = TDC_VALUE_LIST};
-    list.items.values = tdc_arena_zeroed(&ending->check->checker->arena, tensor->rank + 1,
-                                         sizeof *list.items.values);
-    if (list.items.values == NULL)
+    struct tdc_reference_value sizes = {.kind = TDC_VALUE_LIST};
+    sizes.list.values = tdc_arena_zeroed(&ending->check->checker->arena, tensor->rank + 1,
+                                         sizeof *sizes.list.values);
+    if (sizes.list.values == NULL)
         return absent();
-    list.items.count = tensor->rank;
+    sizes.list.count = tensor->rank;
     for (unsigned d = 0; d < tensor->rank; d++)
-        list.items.values[d] =
+        sizes.list.values[d] =
             (struct tdc_reference_value){.kind = TDC_VALUE_INT, .whole = tensor->shape[d]};
-    return list;
+    return sizes;
 }
 
 /* A copy that can be marked without marking the call's own argument. */

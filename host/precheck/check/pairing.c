@@ -90,7 +90,7 @@ bool tdc_pair_forward(struct tdc_call_check *check, struct tdc_reason *reason)
     /* recorded as one list, computed as several outputs */
     if (by_position(check) && tested.count == 1 && tested.list[0].kind == TDC_VALUE_LIST &&
         check->outputs.count > 1)
-        tested = (struct tdc_values){tested.list[0].items.values, tested.list[0].items.count};
+        tested = (struct tdc_values){tested.list[0].list.values, tested.list[0].list.count};
     struct tdc_values bench = {check->outputs.values, check->outputs.count};
     if (strcmp(check->name, "npu_fusion_attention") == 0 && tested.count > 1)
         tested.count = 1;
@@ -182,7 +182,7 @@ static bool lenient_gradients(struct tdc_call_check *check, struct tdc_gradient_
 static bool widen(struct tdc_call_check *check, struct tdc_gradient_work *work,
                   struct tdc_reason *reason)
 {
-    if (tdc_reference_is_conversion(check->operator))
+    if (tdc_reference_is_conversion(check->definition))
         return true;
     for (size_t i = 0; i < work->count; i++) {
         const struct tdc_reference_tensor *given = work->gradients[i];

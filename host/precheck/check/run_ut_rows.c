@@ -66,10 +66,10 @@ static unsigned long visit(struct tdc_reference_value *value, int depth,
                            void (*change)(struct tdc_reference_tensor *, tdc_dtype), tdc_dtype to)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH) {
-        unsigned long found = 0;
-        for (size_t i = 0; i < value->items.count; i++)
-            found |= visit(&value->items.values[i], depth + 1, change, to);
-        return found;
+        unsigned long dtypes = 0;
+        for (size_t i = 0; i < value->list.count; i++)
+            dtypes |= visit(&value->list.values[i], depth + 1, change, to);
+        return dtypes;
     }
     if (!tdc_value_is_floating(value))
         return 0;
@@ -83,12 +83,12 @@ static unsigned long visit_inputs(struct tdc_call_check *check,
                                   void (*change)(struct tdc_reference_tensor *, tdc_dtype),
                                   tdc_dtype to)
 {
-    unsigned long found = 0;
+    unsigned long dtypes = 0;
     for (size_t i = 0; i < check->arguments.count; i++)
-        found |= visit(&check->arguments.list[i], 0, change, to);
+        dtypes |= visit(&check->arguments.list[i], 0, change, to);
     for (size_t i = 0; i < check->keyword_count; i++)
-        found |= visit(&check->keywords[i].value, 0, change, to);
-    return found;
+        dtypes |= visit(&check->keywords[i].value, 0, change, to);
+    return dtypes;
 }
 
 static void relabel(struct tdc_reference_tensor *tensor, tdc_dtype to)
@@ -117,9 +117,9 @@ static tdc_dtype raise_inputs(struct tdc_call_check *check)
     const unsigned long half = 1ul << TDC_F16, brain = 1ul << TDC_BF16, single = 1ul << TDC_F32;
     if (is_one_of(check->name, in_hf32))
         visit_inputs(check, to_hf32, TDC_F32);
-    unsigned long found = visit_inputs(check, NULL, TDC_F64);
-    unsigned long raised = found & (half | brain | single);
-    tdc_dtype bench = raised == 0        ? ((found >> TDC_F64 & 1) != 0 ? TDC_F64 : TDC_F32)
+    unsigned long dtypes = visit_inputs(check, NULL, TDC_F64);
+    unsigned long raised = dtypes & (half | brain | single);
+    tdc_dtype bench = raised == 0        ? ((dtypes >> TDC_F64 & 1) != 0 ? TDC_F64 : TDC_F32)
                       : raised != single ? TDC_F32
                                          : TDC_F64;
     if (raised == single && is_one_of(check->name, in_hf32))
@@ -136,7 +136,7 @@ static bool as_bench(struct tdc_call_check *check, struct tdc_reference_value *v
     if (value->kind == TDC_VALUE_TENSOR && value->tensor->dtype == TDC_I32 && bench == TDC_I64)
         value->tensor->dtype = TDC_I64;
     if (!tdc_value_is_floating(value) || value->tensor->dtype != TDC_F64 || bench == TDC_F64 ||
-        tdc_reference_is_conversion(check->operator))
+        tdc_reference_is_conversion(check->definition))
         return true;
     const struct tdc_reference_tensor *wide = value->tensor;
     struct tdc_reference_tensor *copy =
@@ -192,18 +192,19 @@ static bool judge(struct tdc_call_check *check, enum tdc_direction direction, td
                   struct tdc_reason *reason)
 {
     struct tdc_checker *checker = check->checker;
-    struct tdc_direction_check *found = &check->directions[direction];
+    struct tdc_direction_check *checked = &check->directions[direction];
     struct tdc_precheck_options lenient = *checker->options;
     lenient.profile = TDC_PROFILE_EXTENDED;
-    found->standard = tdc_arena_zeroed(&checker->arena, found->count + 1, sizeof *found->standard);
-    if (found->standard == NULL)
+    checked->standard =
+        tdc_arena_zeroed(&checker->arena, checked->count + 1, sizeof *checked->standard);
+    if (checked->standard == NULL)
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
-    if (found->count != 0)
-        found->status = TDC_CHECK_PASS;
-    for (size_t i = 0; i < found->count; i++) {
-        struct tdc_slot *slot = &found->slots[i];
-        struct tdc_slot_row *row = &found->rows[i];
-        struct tdc_standard_row *standard = &found->standard[i];
+    if (checked->count != 0)
+        checked->status = TDC_CHECK_PASS;
+    for (size_t i = 0; i < checked->count; i++) {
+        struct tdc_slot *slot = &checked->slots[i];
+        struct tdc_slot_row *row = &checked->rows[i];
+        struct tdc_standard_row *standard = &checked->standard[i];
         tdc_dtype dtype =
             direction == TDC_FORWARD ? output_dtype(check, slot->number, bench) : bench;
         if (!as_bench(check, &slot->reference, dtype, reason) ||
@@ -215,13 +216,14 @@ static bool judge(struct tdc_call_check *check, enum tdc_direction direction, td
         snprintf(row->message, sizeof row->message, "%s",
                  standard->status == TDC_CHECK_PASS ? "" : standard->message);
         if (standard->status == TDC_CHECK_ERROR || standard->status == TDC_CHECK_WARNING)
-            found->status = standard->status;
+            checked->status = standard->status;
     }
     return true;
 }
 
 /* dropout has a verdict and no rows. */
-static void judge_zeros(struct tdc_direction_check *found, const struct tdc_reference_tensor *bench,
+static void judge_zeros(struct tdc_direction_check *checked,
+                        const struct tdc_reference_tensor *bench,
                         const struct tdc_reference_tensor *device)
 {
     int64_t zeros = 0;
@@ -230,8 +232,8 @@ static void judge_zeros(struct tdc_direction_check *found, const struct tdc_refe
     for (int64_t i = 0; i < device->count; i++)
         zeros -= device->real[i] == 0;
     bool near = bench->count < 100 || fabs((double)zeros) / (double)bench->count < 0.1;
-    found->status = near ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
-    found->count = 0;
+    checked->status = near ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
+    checked->count = 0;
 }
 
 static bool is_dropout(const struct tdc_call_check *check)
@@ -248,7 +250,7 @@ static bool check_forward(struct tdc_call_check *check, tdc_dtype bench, struct 
         !tdc_check_outputs(check, reason))
         return false;
     if (tested.count == 1 && tested.list[0].kind == TDC_VALUE_LIST && check->outputs.count > 1)
-        tested = (struct tdc_values){tested.list[0].items.values, tested.list[0].items.count};
+        tested = (struct tdc_values){tested.list[0].list.values, tested.list[0].list.count};
     size_t count = check->outputs.count;
     if (strcmp(check->name, "npu_fusion_attention") == 0 && count > 1)
         count = 1;
@@ -299,7 +301,7 @@ static bool gradient_of_output(struct tdc_call_check *check, struct tdc_referenc
     *gradient = check->gradients.list[0].tensor;
     if (is_one_of(check->name, in_hf32))
         to_hf32(*gradient, TDC_F32);
-    if (!tdc_reference_is_conversion(check->operator))
+    if (!tdc_reference_is_conversion(check->definition))
         (*gradient)->dtype = TDC_F64;
     return true;
 }
@@ -317,8 +319,8 @@ static void list_tensors(struct tdc_call_check *check, const struct tdc_referenc
 {
     static const struct tdc_reference_value none = {.kind = TDC_VALUE_NULL};
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            list_tensors(check, &value->items.values[i], depth + 1, listing);
+        for (size_t i = 0; i < value->list.count; i++)
+            list_tensors(check, &value->list.values[i], depth + 1, listing);
     if (value->kind != TDC_VALUE_TENSOR)
         return;
     const struct tdc_reference_value *gradient = &none, *recorded = &none;
@@ -337,8 +339,8 @@ static size_t tensors_in(const struct tdc_reference_value *value, int depth)
 {
     size_t count = value->kind == TDC_VALUE_TENSOR;
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            count += tensors_in(&value->items.values[i], depth + 1);
+        for (size_t i = 0; i < value->list.count; i++)
+            count += tensors_in(&value->list.values[i], depth + 1);
     return count;
 }
 
@@ -368,11 +370,11 @@ static bool pair_gradients(struct tdc_call_check *check, const struct tdc_values
 
 static bool check_backward(struct tdc_call_check *check, tdc_dtype bench, struct tdc_reason *reason)
 {
-    struct tdc_direction_check *found = &check->directions[TDC_BACKWARD];
+    struct tdc_direction_check *checked = &check->directions[TDC_BACKWARD];
     bool tuple = check->outputs.count > 1 || is_one_of(check->name, always_tuple);
     if (tuple && !is_one_of(check->name, first_output_only)) {
-        found->status = TDC_CHECK_SKIP;
-        tdc_give_reason(&found->reason, "Multiple backward is not supported.");
+        checked->status = TDC_CHECK_SKIP;
+        tdc_give_reason(&checked->reason, "Multiple backward is not supported.");
         return true;
     }
     struct tdc_reference_tensor *gradient;
@@ -388,9 +390,9 @@ static bool check_backward(struct tdc_call_check *check, tdc_dtype bench, struct
     struct tdc_values gradients = {results.values, results.count};
     if (!pair_gradients(check, &gradients, reason))
         return false;
-    if (is_dropout(check) && found->count != 0 &&
-        found->slots[0].reference.kind == TDC_VALUE_TENSOR) {
-        judge_zeros(found, found->slots[0].reference.tensor, found->slots[0].tested.tensor);
+    if (is_dropout(check) && checked->count != 0 &&
+        checked->slots[0].reference.kind == TDC_VALUE_TENSOR) {
+        judge_zeros(checked, checked->slots[0].reference.tensor, checked->slots[0].tested.tensor);
         return true;
     }
     return judge(check, TDC_BACKWARD, bench, reason);

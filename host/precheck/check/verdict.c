@@ -244,13 +244,13 @@ static bool same_value(const struct tdc_reference_value *a, const struct tdc_ref
     case TDC_VALUE_TEXT:
         return strcmp(a->text, b->text) == 0;
     case TDC_VALUE_LIST:
-        if (a->items.count != b->items.count)
+        if (a->list.count != b->list.count)
             return false;
-        for (size_t i = 0; i < a->items.count; i++)
+        for (size_t i = 0; i < a->list.count; i++)
             /* lists of lists are rare and short: compared at their first level only */
-            if (a->items.values[i].kind == TDC_VALUE_LIST
-                    ? b->items.values[i].kind != TDC_VALUE_LIST
-                    : !same_value(&a->items.values[i], &b->items.values[i]))
+            if (a->list.values[i].kind == TDC_VALUE_LIST
+                    ? b->list.values[i].kind != TDC_VALUE_LIST
+                    : !same_value(&a->list.values[i], &b->list.values[i]))
                 return false;
         return true;
     default:

@@ -44,10 +44,10 @@ static void save_value(const struct saving *saving, const char *place,
                        const struct tdc_reference_value *value, int depth)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH) {
-        for (size_t i = 0; i < value->items.count; i++) {
+        for (size_t i = 0; i < value->list.count; i++) {
             char inner[256];
             snprintf(inner, sizeof inner, "%.200s.%zu", place, i);
-            save_value(saving, inner, &value->items.values[i], depth + 1);
+            save_value(saving, inner, &value->list.values[i], depth + 1);
         }
     } else if (value->kind == TDC_VALUE_TENSOR) {
         save_tensor(saving, place, value->tensor);
@@ -59,8 +59,8 @@ static void save_flat(const struct saving *saving, const char *kind,
                       const struct tdc_reference_value *value, size_t *number, int depth)
 {
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH) {
-        for (size_t i = 0; i < value->items.count; i++)
-            save_flat(saving, kind, &value->items.values[i], number, depth + 1);
+        for (size_t i = 0; i < value->list.count; i++)
+            save_flat(saving, kind, &value->list.values[i], number, depth + 1);
         return;
     }
     char place[64];
@@ -95,7 +95,7 @@ static void save_slot(const struct saving *saving, const struct tdc_slot *slot)
 static void save_direction(const struct saving *saving)
 {
     const struct tdc_call_check *check = saving->check;
-    const struct tdc_direction_check *found = &check->directions[saving->direction];
+    const struct tdc_direction_check *checked = &check->directions[saving->direction];
     if (saving->direction == TDC_FORWARD) {
         save_list(saving, "input", &check->arguments);
         for (size_t i = 0; i < check->keyword_count; i++) {
@@ -106,8 +106,8 @@ static void save_direction(const struct saving *saving)
     } else {
         save_list(saving, "input", &check->gradients);
     }
-    for (size_t i = 0; i < found->count; i++)
-        save_slot(saving, &found->slots[i]);
+    for (size_t i = 0; i < checked->count; i++)
+        save_slot(saving, &checked->slots[i]);
 }
 
 void tdc_save_error_data(struct tdc_call_check *check, const char *folder)

@@ -70,18 +70,19 @@ static void details_row(struct tdc_text *text, const struct tdc_call_check *chec
 static void standard_rows(struct tdc_text *text, const struct tdc_call_check *check,
                           enum tdc_direction direction)
 {
-    const struct tdc_direction_check *found = &check->directions[direction];
-    size_t count = found->status == TDC_CHECK_SKIP ? found->reason.text[0] != '\0' : found->count;
+    const struct tdc_direction_check *checked = &check->directions[direction];
+    size_t count =
+        checked->status == TDC_CHECK_SKIP ? checked->reason.text[0] != '\0' : checked->count;
     for (size_t i = 0; i < count; i++) {
         struct tdc_standard_row skipped = {
             .bench_dtype = " ", .device_dtype = " ", .shape = " ", .status = TDC_CHECK_SKIP};
-        snprintf(skipped.message, sizeof skipped.message, "%s", found->reason.text);
-        bool judged = found->status != TDC_CHECK_SKIP && found->standard != NULL;
+        snprintf(skipped.message, sizeof skipped.message, "%s", checked->reason.text);
+        bool judged = checked->status != TDC_CHECK_SKIP && checked->standard != NULL;
         struct tdc_text name;
         tdc_text_init(&name, MESSAGE_LIMIT);
         tdc_text_addf(&name, "%s.%s.output.%zu", check->call->name, tdc_direction_name[direction],
-                      judged ? found->rows[i].number : 0);
-        tdc_standard_text(text, tdc_text_get(&name), judged ? &found->standard[i] : &skipped);
+                      judged ? checked->rows[i].number : 0);
+        tdc_standard_text(text, tdc_text_get(&name), judged ? &checked->standard[i] : &skipped);
         text->failed |= name.failed;
         tdc_text_free(&name);
     }
@@ -206,16 +207,16 @@ static void json_row(struct tdc_text *text, const struct tdc_call_check *check,
 void tdc_details_json(struct tdc_text *text, const struct tdc_call_check *check)
 {
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
-        const struct tdc_direction_check *found = &check->directions[d];
-        for (size_t i = 0; i < found->count; i++)
-            json_row(text, check, (enum tdc_direction)d, &found->rows[i]);
-        if (found->status != TDC_CHECK_SKIP)
+        const struct tdc_direction_check *checked = &check->directions[d];
+        for (size_t i = 0; i < checked->count; i++)
+            json_row(text, check, (enum tdc_direction)d, &checked->rows[i]);
+        if (checked->status != TDC_CHECK_SKIP)
             continue;
         tdc_text_adds(text, ",\n  {\"call\": ");
         json_string(text, check->call->name);
         tdc_text_addf(text, ", \"direction\": \"%s\", \"status\": \"SKIP\", \"message\": ",
                       tdc_direction_name[d]);
-        json_string(text, found->reason.text);
+        json_string(text, checked->reason.text);
         tdc_text_adds(text, "}");
     }
 }

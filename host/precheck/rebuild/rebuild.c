@@ -65,10 +65,10 @@ static bool take_items(struct tdc_rebuild *rebuild, size_t count, struct tdc_ref
 {
     if (count > TDC_REFERENCE_ARGUMENTS)
         return refuse(rebuild, "too many values in a list");
-    value->items.count = count;
-    value->items.values =
-        tdc_arena_zeroed(rebuild->arena, count != 0 ? count : 1, sizeof *value->items.values);
-    return value->items.values != NULL || out_of_memory(rebuild);
+    value->list.count = count;
+    value->list.values =
+        tdc_arena_zeroed(rebuild->arena, count != 0 ? count : 1, sizeof *value->list.values);
+    return value->list.values != NULL || out_of_memory(rebuild);
 }
 
 /* [start, stop, step], or the sizes of a torch.Size. */
@@ -81,7 +81,7 @@ static bool whole_list(struct tdc_rebuild *rebuild, const struct tdc_json *json,
     value->kind = kind;
     if (!take_items(rebuild, json->children, value))
         return false;
-    struct tdc_reference_value *item = value->items.values;
+    struct tdc_reference_value *item = value->list.values;
     for (const struct tdc_json *child = json->child; child != NULL; child = child->next, item++) {
         if (child->kind == TDC_JSON_NULL && kind == TDC_VALUE_SLICE)
             continue;
@@ -253,7 +253,7 @@ static bool value_at(struct tdc_rebuild *rebuild, const struct tdc_json *element
         value->kind = TDC_VALUE_LIST;
         if (!take_items(rebuild, element->children, value))
             return false;
-        struct tdc_reference_value *item = value->items.values;
+        struct tdc_reference_value *item = value->list.values;
         for (const struct tdc_json *child = element->child; child != NULL; child = child->next)
             if (!value_at(rebuild, child, depth + 1, item++))
                 return false;
@@ -291,7 +291,7 @@ bool tdc_rebuild_list(struct tdc_rebuild *rebuild, const struct tdc_json *list, 
     struct tdc_reference_value all = {0};
     if (!take_items(rebuild, list->children, &all))
         return false;
-    *values = all.items.values;
+    *values = all.list.values;
     for (const struct tdc_json *child = list->child; child != NULL; child = child->next)
         if (!tdc_rebuild_value(rebuild, child, &(*values)[(*count)++]))
             return false;

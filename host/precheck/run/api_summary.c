@@ -20,7 +20,7 @@ void tdc_api_summary_free(struct tdc_api_summary *summary)
     memset(summary, 0, sizeof *summary);
 }
 
-static struct tdc_api_found *api_named(struct tdc_api_summary *summary, const char *name)
+static struct tdc_api_outcome *api_named(struct tdc_api_summary *summary, const char *name)
 {
     size_t length = strlen(name);
     uint32_t number = tdc_names_find(&summary->names, name, length);
@@ -28,7 +28,7 @@ static struct tdc_api_found *api_named(struct tdc_api_summary *summary, const ch
         return &summary->apis[number];
     if (summary->count == summary->capacity) {
         size_t capacity = summary->capacity == 0 ? 64 : summary->capacity * 2;
-        struct tdc_api_found *grown = reallocarray(summary->apis, capacity, sizeof *grown);
+        struct tdc_api_outcome *grown = reallocarray(summary->apis, capacity, sizeof *grown);
         if (grown == NULL)
             return NULL;
         summary->apis = grown;
@@ -38,44 +38,45 @@ static struct tdc_api_found *api_named(struct tdc_api_summary *summary, const ch
     bool fresh;
     if (kept == NULL || tdc_names_put(&summary->names, kept, length, &fresh) == TDC_NAME_NONE)
         return NULL;
-    struct tdc_api_found *named = &summary->apis[summary->count++];
-    *named = (struct tdc_api_found){.api = {.name = kept, .worst_ulp = -1, .worst_abs = -1}};
+    struct tdc_api_outcome *named = &summary->apis[summary->count++];
+    *named = (struct tdc_api_outcome){.api = {.name = kept, .worst_ulp = -1, .worst_abs = -1}};
     return named;
 }
 
-bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_found *found,
+bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_call_outcome *outcome,
                          const char *call)
 {
-    struct tdc_api_found *named = api_named(summary, found->api[0] != '\0' ? found->api : call);
+    struct tdc_api_outcome *named =
+        api_named(summary, outcome->api[0] != '\0' ? outcome->api : call);
     if (named == NULL)
         return false;
     struct tdc_precheck_api *api = &named->api;
-    tdc_check verdict = tdc_call_verdict(found->statuses);
+    tdc_check verdict = tdc_call_verdict(outcome->statuses);
     api->calls++;
     api->failing += verdict == TDC_CHECK_ERROR;
     api->skipped += verdict == TDC_CHECK_SKIP;
     for (int d = 0; d < TDC_DIRECTIONS && api->skip_reason == NULL; d++)
-        if (found->reasons[d].text[0] != '\0')
-            api->skip_reason = tdc_arena_text(&summary->arena, found->reasons[d].text,
-                                              strlen(found->reasons[d].text));
-    if (found->worst_abs > api->worst_abs)
-        api->worst_abs = found->worst_abs;
+        if (outcome->reasons[d].text[0] != '\0')
+            api->skip_reason = tdc_arena_text(&summary->arena, outcome->reasons[d].text,
+                                              strlen(outcome->reasons[d].text));
+    if (outcome->worst_abs > api->worst_abs)
+        api->worst_abs = outcome->worst_abs;
     bool fails = verdict == TDC_CHECK_ERROR;
     if (fails > named->worst_fails ||
-        (fails == named->worst_fails && found->worst_ulp > api->worst_ulp)) {
+        (fails == named->worst_fails && outcome->worst_ulp > api->worst_ulp)) {
         named->worst_fails = fails;
         api->worst_call = tdc_arena_text(&summary->arena, call, strlen(call));
     }
-    if (found->worst_ulp > api->worst_ulp)
-        api->worst_ulp = found->worst_ulp;
+    if (outcome->worst_ulp > api->worst_ulp)
+        api->worst_ulp = outcome->worst_ulp;
     return !summary->arena.exhausted;
 }
 
 /* By share of failing calls, then units in the last place, then absolute error, then name. */
 static int by_severity(const void *left, const void *right)
 {
-    const struct tdc_precheck_api *a = &((const struct tdc_api_found *)left)->api;
-    const struct tdc_precheck_api *b = &((const struct tdc_api_found *)right)->api;
+    const struct tdc_precheck_api *a = &((const struct tdc_api_outcome *)left)->api;
+    const struct tdc_precheck_api *b = &((const struct tdc_api_outcome *)right)->api;
     double first = (double)a->failing / (double)a->calls;
     double second = (double)b->failing / (double)b->calls;
     if (first != second)

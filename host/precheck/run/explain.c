@@ -82,9 +82,9 @@ static void describe(struct tdc_text *text, struct tdc_arena *arena,
     case TDC_VALUE_LIST:
     case TDC_VALUE_SLICE:
         tdc_text_adds(text, value->kind == TDC_VALUE_SLICE ? "slice(" : "(");
-        for (size_t i = 0; i < value->items.count && depth < TDC_REFERENCE_DEPTH; i++) {
+        for (size_t i = 0; i < value->list.count && depth < TDC_REFERENCE_DEPTH; i++) {
             tdc_text_adds(text, i != 0 ? ", " : "");
-            describe(text, arena, &value->items.values[i], depth + 1);
+            describe(text, arena, &value->list.values[i], depth + 1);
         }
         tdc_text_addc(text, ')');
         return;
@@ -265,12 +265,12 @@ static void show_direction(struct tdc_text *text, struct tdc_call_check *check,
                            enum tdc_direction direction)
 {
     struct tdc_arena *arena = &check->checker->arena;
-    const struct tdc_direction_check *found = &check->directions[direction];
+    const struct tdc_direction_check *checked = &check->directions[direction];
     if (check->call->records[direction].size == 0)
         return;
     tdc_text_addf(text, "%s: %s\n", tdc_direction_name[direction],
-                  found->status == TDC_CHECK_NONE ? "nothing to compare"
-                                                  : tdc_check_text(found->status));
+                  checked->status == TDC_CHECK_NONE ? "nothing to compare"
+                                                    : tdc_check_text(checked->status));
     if (direction == TDC_FORWARD) {
         describe_list(text, arena, "input", &check->arguments);
         for (size_t i = 0; i < check->keyword_count; i++) {
@@ -281,10 +281,10 @@ static void show_direction(struct tdc_text *text, struct tdc_call_check *check,
     } else {
         describe_list(text, arena, "gradient", &check->gradients);
     }
-    if (found->status == TDC_CHECK_SKIP)
-        tdc_text_addf(text, "  reason: %s\n", found->reason.text);
-    for (size_t i = 0; i < found->count; i++)
-        show_slot(text, check, &found->slots[i], &found->rows[i]);
+    if (checked->status == TDC_CHECK_SKIP)
+        tdc_text_addf(text, "  reason: %s\n", checked->reason.text);
+    for (size_t i = 0; i < checked->count; i++)
+        show_slot(text, check, &checked->slots[i], &checked->rows[i]);
 }
 
 /* "; there are Mint.abs.0, Mint.abs.1" for what was meant with "mint.abs" or "Mint.abs.77". */
@@ -357,8 +357,8 @@ const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struc
     struct tdc_call_check check;
     tdc_check_call(&checker, wanted, &check);
     tdc_text_addf(text, "%s\n", wanted->name);
-    if (check.operator!= NULL)
-        tdc_text_addf(text, "%s(%s)\n", check.api, tdc_reference_signature(check.operator));
+    if (check.definition != NULL)
+        tdc_text_addf(text, "%s(%s)\n", check.api, tdc_reference_signature(check.definition));
     if (checker.executor == NULL)
         tdc_text_adds(text, "tested side: as recorded\n");
     else

@@ -51,14 +51,14 @@ static struct tdc_precheck_gap *gap_of(struct tdc_gaps *gaps, const char *reason
     return gap;
 }
 
-bool tdc_gaps_add(struct tdc_gaps *gaps, const struct tdc_found *found, const char *call)
+bool tdc_gaps_add(struct tdc_gaps *gaps, const struct tdc_call_outcome *outcome, const char *call)
 {
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
-        bool nothing = found->recorded[d] && found->statuses[d] == TDC_CHECK_NONE;
-        if (found->statuses[d] != TDC_CHECK_SKIP && !nothing)
+        bool nothing = outcome->recorded[d] && outcome->statuses[d] == TDC_CHECK_NONE;
+        if (outcome->statuses[d] != TDC_CHECK_SKIP && !nothing)
             continue;
         const char *reason =
-            nothing ? "the record has no output to compare" : found->reasons[d].text;
+            nothing ? "the record has no output to compare" : outcome->reasons[d].text;
         struct tdc_precheck_gap *gap = gap_of(gaps, reason, call);
         if (gap == NULL)
             return false;

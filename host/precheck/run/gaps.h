@@ -3,7 +3,7 @@
 #define TDC_PRECHECK_GAPS_H
 
 #include "io/base/name_table.h"
-#include "host/precheck/check/found.h"
+#include "host/precheck/check/call_outcome.h"
 
 struct tdc_gaps {
     struct tdc_arena arena;
@@ -15,7 +15,7 @@ struct tdc_gaps {
 void tdc_gaps_init(struct tdc_gaps *gaps);
 void tdc_gaps_free(struct tdc_gaps *gaps);
 /* Notes the directions of a call that were skipped. False: out of memory. */
-bool tdc_gaps_add(struct tdc_gaps *gaps, const struct tdc_found *found, const char *call);
+bool tdc_gaps_add(struct tdc_gaps *gaps, const struct tdc_call_outcome *outcome, const char *call);
 /* Not of one operator: neither checked nor missed. */
 bool tdc_is_module(const struct tdc_left_out *kind);
 /* Notes records that are no calls to check: those of a kind ("Primitive", "Cell"). */

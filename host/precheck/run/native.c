@@ -16,8 +16,8 @@ static tdc_dtype dtype_of(const struct tdc_reference_value *value, int depth, td
     if (value->kind == TDC_VALUE_TENSOR && tdc_dtype_is_floating(value->tensor->dtype))
         return wider(so_far, value->tensor->dtype);
     if (value->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH)
-        for (size_t i = 0; i < value->items.count; i++)
-            so_far = dtype_of(&value->items.values[i], depth + 1, so_far);
+        for (size_t i = 0; i < value->list.count; i++)
+            so_far = dtype_of(&value->list.values[i], depth + 1, so_far);
     return so_far;
 }
 
@@ -71,9 +71,8 @@ static tdc_status round_leaf(const struct tdc_reference_value *input, int depth,
                              struct tdc_arena *arena)
 {
     if (input->kind == TDC_VALUE_LIST && depth < TDC_REFERENCE_DEPTH) {
-        for (size_t i = 0; i < input->items.count; i++) {
-            tdc_status status =
-                round_leaf(&input->items.values[i], depth + 1, results, next, arena);
+        for (size_t i = 0; i < input->list.count; i++) {
+            tdc_status status = round_leaf(&input->list.values[i], depth + 1, results, next, arena);
             if (status != TDC_OK)
                 return status;
         }

@@ -1,4 +1,4 @@
-/* precheck.c - a whole run: calls in windows, rows in order. */
+/* precheck.c - a whole run: calls in batches, rows in order. */
 #include "host/precheck/run/precheck.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "host/precheck/run/filter.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
-#include "host/precheck/run/window.h"
+#include "host/precheck/run/check_team.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
 
@@ -117,13 +117,13 @@ static size_t rows_of_call(void *context, const char *name)
         return rows;
     if (tdc_checker_start(&checker, &precheck->calls, precheck->options, CALL_MEMORY)) {
         struct tdc_call_check check;
-        struct tdc_found found;
-        tdc_found_init(&found);
+        struct tdc_call_outcome outcome;
+        tdc_call_outcome_init(&outcome);
         tdc_check_call(&checker, call, &check);
-        tdc_found_take(&found, &check);
-        rows = count_rows(tdc_text_get(&found.details));
+        tdc_call_outcome_take(&outcome, &check);
+        rows = count_rows(tdc_text_get(&outcome.details));
         tdc_call_check_end(&check);
-        tdc_found_free(&found);
+        tdc_call_outcome_free(&outcome);
     }
     tdc_checker_end(&checker);
     return rows;
@@ -234,39 +234,39 @@ static void tell(const struct tdc_precheck *precheck, tdc_message_level level, c
         precheck->options->message(precheck->options->context, level, line);
 }
 
-static void count(struct tdc_precheck_summary *summary, const struct tdc_found *found)
+static void count(struct tdc_precheck_summary *summary, const struct tdc_call_outcome *outcome)
 {
     summary->calls++;
-    summary->verdicts[tdc_call_verdict(found->statuses)]++;
+    summary->verdicts[tdc_call_verdict(outcome->statuses)]++;
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
-        summary->records[d] += found->recorded[d];
-        summary->skipped[d] += found->statuses[d] == TDC_CHECK_SKIP;
-        summary->failing[d] += found->statuses[d] == TDC_CHECK_ERROR;
+        summary->records[d] += outcome->recorded[d];
+        summary->skipped[d] += outcome->statuses[d] == TDC_CHECK_SKIP;
+        summary->failing[d] += outcome->statuses[d] == TDC_CHECK_ERROR;
         summary->checked[d] +=
-            found->statuses[d] != TDC_CHECK_SKIP && found->statuses[d] != TDC_CHECK_NONE;
+            outcome->statuses[d] != TDC_CHECK_SKIP && outcome->statuses[d] != TDC_CHECK_NONE;
     }
-    summary->unsupported += found->unsupported;
-    summary->unreadable += found->unreadable;
-    summary->slots += found->slots;
-    summary->failed_slots += found->failed_slots;
+    summary->unsupported += outcome->unsupported;
+    summary->unreadable += outcome->unreadable;
+    summary->slots += outcome->slots;
+    summary->failed_slots += outcome->failed_slots;
 }
 
 static tdc_status write_call(struct tdc_precheck *precheck, const struct tdc_call *call,
-                             struct tdc_found *found, struct tdc_error *error)
+                             struct tdc_call_outcome *outcome, struct tdc_error *error)
 {
-    if (found->log.data != NULL)
-        tell(precheck, TDC_MESSAGE_WARNING, found->log.data);
-    count(&precheck->summary, found);
-    if (!tdc_api_summary_add(&precheck->apis, found, call->name) ||
-        !tdc_gaps_add(&precheck->gaps, found, call->name))
+    if (outcome->log.data != NULL)
+        tell(precheck, TDC_MESSAGE_WARNING, outcome->log.data);
+    count(&precheck->summary, outcome);
+    if (!tdc_api_summary_add(&precheck->apis, outcome, call->name) ||
+        !tdc_gaps_add(&precheck->gaps, outcome, call->name))
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    tdc_json_details_add(&precheck->json, tdc_text_get(&found->json), found->json.length);
-    if (found->result.length == 0)
+    tdc_json_details_add(&precheck->json, tdc_text_get(&outcome->json), outcome->json.length);
+    if (outcome->result.length == 0)
         return TDC_OK;
     bool first;
-    tdc_status status =
-        tdc_journal_append(&precheck->journal, tdc_text_get(&found->details), found->details.length,
-                           tdc_text_get(&found->result), found->result.length, &first, error);
+    tdc_status status = tdc_journal_append(&precheck->journal, tdc_text_get(&outcome->details),
+                                           outcome->details.length, tdc_text_get(&outcome->result),
+                                           outcome->result.length, &first, error);
     char text[] = "Writing CSV headers for the first time.";
     if (status == TDC_OK && first && precheck->options->result_csv == NULL)
         tell(precheck, TDC_MESSAGE_INFO, text);
@@ -283,7 +283,7 @@ static void advance(const struct tdc_precheck *precheck, uint64_t calls)
 static size_t gather(struct tdc_precheck *precheck, size_t *next, const struct tdc_call **calls)
 {
     size_t taken = 0, resumed = 0;
-    for (; *next < precheck->calls.count && taken < TDC_WINDOW; ++*next) {
+    for (; *next < precheck->calls.count && taken < TDC_CALLS_AT_ONCE; ++*next) {
         const struct tdc_call *call = &precheck->calls.calls[*next];
         if (tdc_journal_has(&precheck->journal, call->name))
             resumed++;
@@ -300,22 +300,22 @@ static bool cancelled(const struct tdc_precheck *precheck)
     return precheck->options->cancel != NULL && *precheck->options->cancel != 0;
 }
 
-static tdc_status run_windows(struct tdc_precheck *precheck, struct tdc_window *window,
-                              struct tdc_found *found, struct tdc_error *error)
+static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check_team *team,
+                                 struct tdc_call_outcome *outcomes, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     for (size_t next = 0; status == TDC_OK && next < precheck->calls.count;) {
-        const struct tdc_call *calls[TDC_WINDOW];
+        const struct tdc_call *calls[TDC_CALLS_AT_ONCE];
         if (cancelled(precheck))
             return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
         size_t taken = gather(precheck, &next, calls);
         for (size_t i = 0; i < taken; i++)
-            tdc_found_init(&found[i]);
-        status = tdc_window_run(window, calls, taken, found, error);
+            tdc_call_outcome_init(&outcomes[i]);
+        status = tdc_check_team_run(team, calls, taken, outcomes, error);
         for (size_t i = 0; i < taken; i++) {
             if (status == TDC_OK)
-                status = write_call(precheck, calls[i], &found[i], error);
-            tdc_found_free(&found[i]);
+                status = write_call(precheck, calls[i], &outcomes[i], error);
+            tdc_call_outcome_free(&outcomes[i]);
         }
         advance(precheck, taken);
     }
@@ -345,16 +345,17 @@ static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *e
 tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 {
     double start = now();
-    struct tdc_window window = {0};
-    struct tdc_found *found = calloc(TDC_WINDOW, sizeof *found);
-    tdc_status status = found != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    struct tdc_check_team team = {0};
+    struct tdc_call_outcome *outcomes = calloc(TDC_CALLS_AT_ONCE, sizeof *outcomes);
+    tdc_status status =
+        outcomes != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK && precheck->calls.count != 0)
         status = prepare(precheck, error);
     if (status == TDC_OK)
-        status = tdc_window_start(&window, &precheck->calls, precheck->options,
-                                  precheck->error_folder, error);
+        status = tdc_check_team_start(&team, &precheck->calls, precheck->options,
+                                      precheck->error_folder, error);
     if (status == TDC_OK)
-        status = run_windows(precheck, &window, found, error);
+        status = run_in_batches(precheck, &team, outcomes, error);
     tdc_api_summary_sort(&precheck->apis);
     if (status == TDC_OK)
         status = finish_gaps(precheck, error);
@@ -363,11 +364,11 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
                                       &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
-    precheck->summary.threads = tdc_window_threads(&window);
+    precheck->summary.threads = tdc_check_team_threads(&team);
     tdc_team_say(precheck->options->message, precheck->options->context, precheck->options->threads,
                  precheck->summary.threads);
-    tdc_window_end(&window);
-    free(found);
+    tdc_check_team_end(&team);
+    free(outcomes);
     precheck->summary.seconds = now() - start;
     return status;
 }
@@ -415,10 +416,10 @@ struct listing {
 };
 
 static bool list_one(void *context, const char *api, const char *family,
-                     const struct tdc_operator *operator)
+                     const struct tdc_operator *definition)
 {
     const struct listing *listing = context;
-    return listing->visit(listing->context, api, family, tdc_reference_signature(operator));
+    return listing->visit(listing->context, api, family, tdc_reference_signature(definition));
 }
 
 void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char *family,

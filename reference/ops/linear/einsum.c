@@ -261,7 +261,7 @@ static int64_t paired(evaluation *e, const value *dims, size_t side, size_t i, i
 {
     if (dims->kind != TDC_VALUE_LIST)
         return otherwise;
-    const value *v = &dims->items.values[side].items.values[i];
+    const value *v = &dims->list.values[side].list.values[i];
     if (v->kind != TDC_VALUE_INT)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "dims must be ints");
     return v->whole;
@@ -273,11 +273,11 @@ static size_t pair_count(evaluation *e, const value *dims)
         int64_t count = tdc_int_argument(e, "dims");
         return count < 0 ? RANK + 1 : (size_t)count;
     }
-    const value *sides = dims->items.values;
-    if (dims->items.count != 2 || sides[0].kind != TDC_VALUE_LIST ||
-        sides[1].kind != TDC_VALUE_LIST || sides[0].items.count != sides[1].items.count)
+    const value *sides = dims->list.values;
+    if (dims->list.count != 2 || sides[0].kind != TDC_VALUE_LIST ||
+        sides[1].kind != TDC_VALUE_LIST || sides[0].list.count != sides[1].list.count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "dims must be two lists of one length");
-    return sides[0].items.count;
+    return sides[0].list.count;
 }
 
 static void tensordot(evaluation *e)

@@ -108,7 +108,7 @@ static void eigh(evaluation *e)
     struct tdc_symmetric y =
         tdc_eigh(e, matrix_argument(e, "input"), upper_argument(e), recorded(e, 1));
     tdc_give(e, y.w);
-    if (e->operator->variant == 0)
+    if (e->definition->variant == 0)
         tdc_give(e, y.v);
 }
 
@@ -199,7 +199,7 @@ static void cholesky(evaluation *e)
     array *info, *x = matrix_argument(e, "input");
     bool upper = tdc_bool_argument(e, "upper");
     array *l = tdc_lower_root(e, upper ? tdc_turned(e, x) : x, &info);
-    bool checked = e->operator->variant == 0;
+    bool checked = e->definition->variant == 0;
     for (int64_t i = 0; i < info->count; i++)
         if (info->whole[i] != 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix is not positive definite");
@@ -213,7 +213,7 @@ static void lu_factor(evaluation *e)
     array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
     tdc_give(e, y);
     tdc_give(e, pivots);
-    if (e->operator->variant != 0)
+    if (e->definition->variant != 0)
         tdc_give(e, tdc_zeros(e, TDC_I32, y->rank - 2, y->shape));
 }
 

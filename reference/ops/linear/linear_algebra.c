@@ -98,7 +98,7 @@ static void determinant(evaluation *e)
 {
     array *x = square_argument(e, "input");
     enum determinant *which = tdc_take(e, 1, sizeof *which);
-    *which = (enum determinant)e->operator->variant;
+    *which = (enum determinant)e->definition->variant;
     int64_t n = x->shape[x->rank - 1], size = n * n;
     array *sign = tdc_new(e, TDC_F64, x->rank - 2, x->shape), *y = tdc_new_like(e, TDC_F64, sign);
     double *work = tdc_take(e, size, sizeof *work);

@@ -37,7 +37,7 @@ static void solve(evaluation *e)
     if (vector)
         x = tdc_squeeze(e, x, left ? x->rank - 1 : x->rank - 2);
     tdc_give(e, x);
-    if (e->operator->variant != 0)
+    if (e->definition->variant != 0)
         give_no_errors(e, a);
 }
 
@@ -74,11 +74,11 @@ static void solve_triangular(evaluation *e)
     array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     array *t =
         triangle_of(e, a, tdc_bool_argument(e, "upper"), tdc_bool_argument(e, "unitriangular"));
-    bool turned = e->operator->variant != 0 && tdc_bool_argument(e, "transpose");
+    bool turned = e->definition->variant != 0 && tdc_bool_argument(e, "transpose");
     array *inverse = tdc_inverse(e, turned ? tdc_turned(e, t) : t);
-    bool left = e->operator->variant != 0 || tdc_bool_argument(e, "left");
+    bool left = e->definition->variant != 0 || tdc_bool_argument(e, "left");
     tdc_give(e, left ? tdc_matmul(e, inverse, b) : tdc_matmul(e, b, inverse));
-    if (e->operator->variant != 0)
+    if (e->definition->variant != 0)
         tdc_give(e, a);
 }
 
@@ -92,7 +92,7 @@ static void from_root(evaluation *e)
     l = tdc_add(e, l, tdc_sub(e, whole, fixed));
     l = upper ? tdc_turned(e, l) : l;
     array *half = tdc_inverse(e, l), *turned = tdc_turned(e, half);
-    if (e->operator->variant == 0)
+    if (e->definition->variant == 0)
         tdc_give(e, tdc_matmul(e, turned, half));
     else
         tdc_give(e,
@@ -101,7 +101,7 @@ static void from_root(evaluation *e)
 
 static void lu_solve(evaluation *e)
 {
-    bool linalg = e->operator->variant != 0;
+    bool linalg = e->definition->variant != 0;
     array *packed = square_argument(e, linalg ? "LU" : "LU_data");
     array *pivots = tdc_array_argument(e, linalg ? "pivots" : "LU_pivots");
     array *b = tdc_real_array_argument(e, linalg ? "B" : "input");
@@ -278,7 +278,7 @@ static void matrix_norm(evaluation *e)
 {
     array *x = matrix_argument(e, "input");
     double p = 2;
-    enum order order = e->operator->variant == 1 ? NUCLEAR : order_argument(e, &p);
+    enum order order = e->definition->variant == 1 ? NUCLEAR : order_argument(e, &p);
     unsigned dims[2];
     array *y = matrix_norm_of(e, matrices_last(e, x, dims), order, p);
     if (tdc_bool_argument(e, "keepdim")) {

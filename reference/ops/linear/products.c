@@ -20,7 +20,7 @@ static void added_product(evaluation *e)
     array *a = tdc_real_array_argument(e, "first"), *b = tdc_real_array_argument(e, "second");
     double beta = tdc_real_argument(e, "beta");
     array *y = tdc_matmul(e, a, b);
-    if (e->operator->variant == 1)
+    if (e->definition->variant == 1)
         y = tdc_sum_dim(e, y, 0, false);
     y = tdc_scale(e, y, tdc_real_argument(e, "alpha"));
     /* as the frameworks: what beta 0 multiplies is not looked at */

@@ -112,9 +112,9 @@ static int64_t length_at(evaluation *e, const char *name, int64_t i, int64_t cou
     if (v->kind == TDC_VALUE_TENSOR && v->tensor->count == count &&
         !tdc_dtype_is_floating(v->tensor->dtype))
         return v->tensor->whole[i];
-    if (v->kind == TDC_VALUE_LIST && (int64_t)v->items.count == count &&
-        v->items.values[i].kind == TDC_VALUE_INT)
-        return v->items.values[i].whole;
+    if (v->kind == TDC_VALUE_LIST && (int64_t)v->list.count == count &&
+        v->list.values[i].kind == TDC_VALUE_INT)
+        return v->list.values[i].whole;
     tdc_refuse(e, TDC_ERR_ARGUMENT, "%s must have one length per sample", name);
 }
 

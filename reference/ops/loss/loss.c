@@ -23,8 +23,8 @@ static void l1_loss(evaluation *e)
 /* Square below the bound, straight above: smooth_l1 divides by it, huber does not. */
 static void smooth_loss(evaluation *e)
 {
-    double bound = tdc_real_argument(e, e->operator->variant == 0 ? "beta" : "delta");
-    double unit = e->operator->variant == 0 ? bound : 1;
+    double bound = tdc_real_argument(e, e->definition->variant == 0 ? "beta" : "delta");
+    double unit = e->definition->variant == 0 ? bound : 1;
     array *size = tdc_apply(e, TDC_ABS, difference(e));
     if (bound == 0) {
         tdc_give_loss(e, size);

@@ -6,7 +6,8 @@
 
 static void plain(evaluation *e)
 {
-    tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, tdc_array_argument(e, "input")));
+    tdc_give(e,
+             tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_array_argument(e, "input")));
 }
 
 /* One parameter, the second of the signature. */
@@ -14,7 +15,7 @@ static void with_parameter(evaluation *e)
 {
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)e->parameters[1].length, e->parameters[1].name);
-    tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->operator->variant,
+    tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->definition->variant,
                                tdc_array_argument(e, "input"), tdc_real_argument(e, name), 0, 0));
 }
 

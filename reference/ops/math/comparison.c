@@ -4,7 +4,7 @@
 
 static void compare(evaluation *e)
 {
-    tdc_give(e, tdc_relate(e, (enum tdc_comparison)e->operator->variant,
+    tdc_give(e, tdc_relate(e, (enum tdc_comparison)e->definition->variant,
                            tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
@@ -13,7 +13,7 @@ static void logical(evaluation *e)
 {
     array *a = tdc_truth(e, tdc_array_argument(e, "input"));
     array *b = tdc_truth(e, tdc_array_argument(e, "other"));
-    tdc_give(e, tdc_combine_whole(e, (enum tdc_binary)e->operator->variant, a, b, TDC_BOOL));
+    tdc_give(e, tdc_combine_whole(e, (enum tdc_binary)e->definition->variant, a, b, TDC_BOOL));
 }
 
 static void logical_not(evaluation *e)
@@ -53,7 +53,7 @@ static void classify(evaluation *e)
         double v = x->real[i];
         bool is[] = {isfinite(v) != 0,       isnan(v) != 0,          isinf(v) != 0,
                      isinf(v) != 0 && v > 0, isinf(v) != 0 && v < 0, signbit(v) != 0};
-        y->whole[i] = is[e->operator->variant];
+        y->whole[i] = is[e->definition->variant];
     }
     tdc_give(e, y);
 }

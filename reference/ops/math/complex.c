@@ -79,9 +79,9 @@ static void view_as_real(evaluation *e)
 static void one_part(evaluation *e)
 {
     parts z = tdc_parts_argument(e, "input");
-    if (e->operator->variant != 0 && z.im == NULL)
+    if (e->definition->variant != 0 && z.im == NULL)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a complex tensor expected");
-    tdc_give(e, e->operator->variant == 0 ? z.re : z.im);
+    tdc_give(e, e->definition->variant == 0 ? z.re : z.im);
 }
 
 static void is_complex(evaluation *e)
@@ -151,12 +151,12 @@ enum arithmetic {
 static void arithmetic(evaluation *e)
 {
     parts a = tdc_parts_argument(e, "input"), b = tdc_parts_argument(e, "other");
-    if ((e->operator->variant & REVERSE) != 0) {
+    if ((e->definition->variant & REVERSE) != 0) {
         parts t = a;
         a = b;
         b = t;
     }
-    enum arithmetic how = (enum arithmetic)(e->operator->variant & ~REVERSE);
+    enum arithmetic how = (enum arithmetic)(e->definition->variant & ~REVERSE);
     if (how <= SUB && tdc_real_argument(e, "alpha") != 1)
         b = scaled(e, b, tdc_number(e, tdc_real_argument(e, "alpha")));
     if (how == SUB)
@@ -214,7 +214,7 @@ static void function(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input"), *size;
     parts z = tdc_split(e, x);
-    switch ((enum function)e->operator->variant) {
+    switch ((enum function)e->definition->variant) {
     case EXP:
         size = tdc_apply(e, TDC_EXP, z.re);
         tdc_give_parts(e, (parts){tdc_mul(e, size, tdc_apply(e, TDC_COS, z.im)),
@@ -274,7 +274,7 @@ static void equal(evaluation *e)
     array *zero = tdc_number(e, 0);
     array *same = tdc_combine_whole(e, TDC_AND, tdc_relate(e, TDC_EQ, d.re, zero),
                                     tdc_relate(e, TDC_EQ, d.im, zero), TDC_BOOL);
-    tdc_give(e, e->operator->variant == 0
+    tdc_give(e, e->definition->variant == 0
                     ? same
                     : tdc_relate(e, TDC_EQ, same, tdc_zeros(e, TDC_BOOL, 0, NULL)));
 }
@@ -335,7 +335,7 @@ static void to(evaluation *e)
 static void fixed(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
-    tdc_dtype dtype = (tdc_dtype)e->operator->variant;
+    tdc_dtype dtype = (tdc_dtype)e->definition->variant;
     bool is_complex = tdc_dtype_is_complex(dtype);
     dtype = tdc_dtype_part(dtype);
     give_converted(e, x, dtype, is_complex);
@@ -413,10 +413,10 @@ static bool share_a_name(const char *words, const char *others)
     return false;
 }
 
-const struct tdc_operator *tdc_complex_variant(const struct tdc_operator *operator)
+const struct tdc_operator *tdc_complex_variant(const struct tdc_operator *definition)
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
-        if (share_a_name(operator->names, variants[i].names))
+        if (share_a_name(definition->names, variants[i].names))
             return &variants[i];
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 static void fixed(evaluation *e)
 {
-    tdc_give(e, tdc_convert(e, tdc_array_argument(e, "input"), (tdc_dtype)e->operator->variant));
+    tdc_give(e, tdc_convert(e, tdc_array_argument(e, "input"), (tdc_dtype)e->definition->variant));
 }
 
 /* to(dtype), to(device), to(other), to(device, dtype), dtype given as text too */

@@ -20,7 +20,7 @@ static void constant(evaluation *e)
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", TDC_F64), (unsigned)rank, shape,
-                       tdc_number(e, e->operator->variant)));
+                       tdc_number(e, e->definition->variant)));
 }
 
 static void full(evaluation *e)
@@ -36,7 +36,7 @@ static void constant_like(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), x->rank, x->shape,
-                       tdc_number(e, e->operator->variant)));
+                       tdc_number(e, e->definition->variant)));
 }
 
 static void full_like(evaluation *e)
@@ -193,8 +193,8 @@ static void constant_new(evaluation *e)
     array *x = tdc_array_argument(e, "input");
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
-    array *fill = e->operator->variant<0 ? tdc_array_argument(e, "fill_value")
-                                         : tdc_number(e, e->operator->variant);
+    array *fill = e->definition->variant < 0 ? tdc_array_argument(e, "fill_value")
+                                             : tdc_number(e, e->definition->variant);
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), (unsigned)rank, shape, fill));
 }
 
@@ -205,7 +205,7 @@ static void triangle_indices(evaluation *e)
     int64_t offset = tdc_int_argument(e, "offset"), found = 0;
     if (lines < 0 || columns < 0 || lines > INT32_MAX || columns > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "sizes are out of range");
-    bool lower = e->operator->variant<0;
+    bool lower = e->definition->variant < 0;
     int64_t *at = tdc_take(e, lines * columns, sizeof *at);
     for (int64_t i = 0; i < lines * columns; i++) {
         int64_t away = i % columns - i / columns;

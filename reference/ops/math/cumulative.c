@@ -11,7 +11,7 @@ static void running(evaluation *e)
         tdc_dtype_argument(e, "dtype", tdc_dtype_is_floating(x->dtype) ? TDC_F64 : TDC_I64);
     array *rows = tdc_dim_last(e, tdc_convert(e, x, dtype), dim);
     array *y =
-        e->operator->variant != 0 ? tdc_cumulative_product(e, rows) : tdc_cumulative_sum(e, rows);
+        e->definition->variant != 0 ? tdc_cumulative_product(e, rows) : tdc_cumulative_sum(e, rows);
     y = tdc_dim_back(e, y, dim);
     tdc_give(e, tdc_reshape(e, tdc_convert(e, y, dtype), x->rank, x->shape));
 }
@@ -30,7 +30,7 @@ static bool replaces(const array *rows, int64_t candidate, int64_t best, bool la
 
 static void running_extreme(evaluation *e)
 {
-    bool largest = e->operator->variant != 0;
+    bool largest = e->definition->variant != 0;
     array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     array *rows = tdc_dim_last(e, x, dim);
@@ -143,7 +143,7 @@ static void trapezoids(evaluation *e)
         width = tdc_number(e, tdc_real_argument(e, "dx"));
     }
     array *area = tdc_scale(e, tdc_mul(e, sum, width), 0.5);
-    if (e->operator->variant == 0) {
+    if (e->definition->variant == 0) {
         tdc_give(e, tdc_sum_dim(e, area, dim, false));
         return;
     }

@@ -9,7 +9,8 @@
 
 static void unary(evaluation *e)
 {
-    tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, tdc_array_argument(e, "input")));
+    tdc_give(e,
+             tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_array_argument(e, "input")));
 }
 
 static array *round_decimals(evaluation *e, array *x, int64_t decimals)
@@ -31,29 +32,29 @@ static void rounding(evaluation *e)
     array *x = tdc_array_argument(e, "input");
     if (!tdc_dtype_is_floating(x->dtype))
         tdc_give(e, x);
-    else if (e->operator->variant == TDC_ROUND && tdc_int_argument(e, "decimals") != 0)
+    else if (e->definition->variant == TDC_ROUND && tdc_int_argument(e, "decimals") != 0)
         tdc_give(e, round_decimals(e, x, tdc_int_argument(e, "decimals")));
     else
-        tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, x));
+        tdc_give(e, tdc_apply(e, (enum tdc_unary)e->definition->variant, x));
 }
 
 static void signed_unary(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     if (tdc_dtype_is_floating(x->dtype)) {
-        tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->operator->variant, x, -1, 0, 0));
+        tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->definition->variant, x, -1, 0, 0));
         return;
     }
-    if (x->dtype == TDC_BOOL && e->operator->variant == TDC_SQUARE)
+    if (x->dtype == TDC_BOOL && e->definition->variant == TDC_SQUARE)
         x = tdc_convert(e, x, TDC_I64);
     array *y = tdc_new_like(e, x->dtype, x);
     for (int64_t i = 0; i < x->count; i++) {
         int64_t v = x->whole[i];
         int64_t negated = (int64_t)(0 - (uint64_t)v);
-        int64_t r = e->operator->variant == TDC_SCALE    ? negated
-                    : e->operator->variant == TDC_ABS    ? (v < 0 ? negated : v)
-                    : e->operator->variant == TDC_SQUARE ? (int64_t)((uint64_t)v * (uint64_t)v)
-                                                         : (v > 0) - (v < 0);
+        int64_t r = e->definition->variant == TDC_SCALE    ? negated
+                    : e->definition->variant == TDC_ABS    ? (v < 0 ? negated : v)
+                    : e->definition->variant == TDC_SQUARE ? (int64_t)((uint64_t)v * (uint64_t)v)
+                                                           : (v > 0) - (v < 0);
         y->whole[i] = tdc_wrap(r, x->dtype);
     }
     tdc_give(e, y);
@@ -77,7 +78,7 @@ static void identity(evaluation *e)
 static void degrees(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
-    double factor = e->operator->variant != 0 ? 57.29577951308232087680 : 0.01745329251994329577;
+    double factor = e->definition->variant != 0 ? 57.29577951308232087680 : 0.01745329251994329577;
     tdc_give(e, tdc_scale(e, x, factor));
 }
 
@@ -143,13 +144,13 @@ static void logit(evaluation *e)
 
 static void binary(evaluation *e)
 {
-    tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->operator->variant,
+    tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
                                 tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
 static void binary_reversed(evaluation *e)
 {
-    tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->operator->variant,
+    tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
                                 tdc_array_argument(e, "other"), tdc_array_argument(e, "input")));
 }
 
@@ -168,7 +169,7 @@ static array *added(evaluation *e, array *a, array *b, enum tdc_binary function)
 static void add(evaluation *e)
 {
     tdc_give(e, added(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"),
-                      (enum tdc_binary)e->operator->variant));
+                      (enum tdc_binary)e->definition->variant));
 }
 
 static void rsub(evaluation *e)
@@ -207,7 +208,7 @@ static array *raise_to(evaluation *e, array *base, array *exponent)
 static void power(evaluation *e)
 {
     array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
-    tdc_give(e, e->operator->variant == 1 ? raise_to(e, b, a) : raise_to(e, a, b));
+    tdc_give(e, e->definition->variant == 1 ? raise_to(e, b, a) : raise_to(e, a, b));
 }
 
 static void float_power(evaluation *e)
@@ -226,7 +227,7 @@ static void lerp(evaluation *e)
 /* x + value * a * b, x + value * a / b */
 static void add_combined(evaluation *e)
 {
-    array *t = tdc_combine_any(e, (enum tdc_binary)e->operator->variant,
+    array *t = tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
                                tdc_array_argument(e, "tensor1"), tdc_array_argument(e, "tensor2"));
     t = tdc_combine_any(e, TDC_MUL, t, tdc_array_argument(e, "value"));
     tdc_give(e, tdc_combine_any(e, TDC_ADD, tdc_array_argument(e, "input"), t));

@@ -19,11 +19,11 @@ static struct operand operand_argument(evaluation *e, const char *name, size_t c
         operand.all = tdc_array_of(e, v, name);
         return operand;
     }
-    if (v->items.count != count)
+    if (v->list.count != count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "lists of different lengths");
     operand.each = tdc_take(e, (int64_t)count, sizeof *operand.each);
     for (size_t i = 0; i < count; i++)
-        operand.each[i] = tdc_array_of(e, &v->items.values[i], name);
+        operand.each[i] = tdc_array_of(e, &v->list.values[i], name);
     return operand;
 }
 
@@ -44,7 +44,7 @@ static void each_unary(evaluation *e)
     array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     for (size_t i = 0; i < count; i++)
-        tdc_give(e, tdc_apply(e, (enum tdc_unary)e->operator->variant, tdc_to_real(e, list[i])));
+        tdc_give(e, tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_to_real(e, list[i])));
 }
 
 static void each_scaled(evaluation *e)
@@ -87,14 +87,14 @@ static void powers_of_number(evaluation *e)
 static void each_binary(evaluation *e)
 {
     array **list;
-    if (e->operator->variant == TDC_POW && tdc_argument(e, "input")->kind != TDC_VALUE_LIST) {
+    if (e->definition->variant == TDC_POW && tdc_argument(e, "input")->kind != TDC_VALUE_LIST) {
         powers_of_number(e);
         return;
     }
     size_t count = tdc_arrays_argument(e, "input", &list);
     struct operand other = operand_argument(e, "other", count);
     array *alpha = tdc_given(e, "alpha") ? tdc_array_argument(e, "alpha") : NULL;
-    enum tdc_binary function = (enum tdc_binary)e->operator->variant;
+    enum tdc_binary function = (enum tdc_binary)e->definition->variant;
     for (size_t i = 0; i < count; i++) {
         array *b = operand_at(e, &other, i, count);
         if (b == NULL)
@@ -118,7 +118,7 @@ static void each_combined(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "lists of different lengths");
     struct operand scalars = operand_argument(e, "source", count);
     for (size_t i = 0; i < count; i++) {
-        array *t = tdc_combine(e, (enum tdc_binary)e->operator->variant, tdc_to_real(e, first[i]),
+        array *t = tdc_combine(e, (enum tdc_binary)e->definition->variant, tdc_to_real(e, first[i]),
                                tdc_to_real(e, second[i]));
         array *factor = operand_at(e, &scalars, i, count);
         if (factor != NULL)

@@ -93,10 +93,10 @@ static size_t read_dims(evaluation *e, unsigned rank, unsigned *dims, int64_t *l
 {
     int64_t list[TDC_REFERENCE_RANK];
     size_t count = 0, lengths_given = 0;
-    bool several = (e->operator->variant & SEVERAL) != 0;
+    bool several = (e->definition->variant & SEVERAL) != 0;
     if (tdc_given(e, several ? "s" : "n"))
         lengths_given = tdc_ints_argument(e, several ? "s" : "n", lengths, TDC_REFERENCE_RANK);
-    bool pair = (e->operator->variant & PAIR) != 0;
+    bool pair = (e->definition->variant & PAIR) != 0;
     if (tdc_given(e, "dim"))
         count = tdc_ints_argument(e, "dim", list, TDC_REFERENCE_RANK);
     else
@@ -114,7 +114,7 @@ static size_t read_dims(evaluation *e, unsigned rank, unsigned *dims, int64_t *l
 
 static void fourier(evaluation *e)
 {
-    int variant = e->operator->variant, sign = (variant & INVERSE) != 0 ? 1 : -1;
+    int variant = e->definition->variant, sign = (variant & INVERSE) != 0 ? 1 : -1;
     array *x = tdc_array_argument(e, "input");
     unsigned dims[TDC_REFERENCE_RANK];
     int64_t lengths[TDC_REFERENCE_RANK];
@@ -146,7 +146,7 @@ static void fourier(evaluation *e)
 static void shift(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
-    bool wanted[TDC_REFERENCE_RANK], back = e->operator->variant != 0;
+    bool wanted[TDC_REFERENCE_RANK], back = e->definition->variant != 0;
     tdc_dims_argument(e, "dim", x->rank - x->complex, wanted);
     for (unsigned d = 0; d < x->rank - x->complex; d++) {
         int64_t n = x->shape[d], first = back ? n / 2 : n - n / 2;

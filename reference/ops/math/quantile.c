@@ -89,7 +89,7 @@ static void quantile(evaluation *e)
     for (int64_t i = 0; i < q->count; i++) {
         if (!(q->real[i] >= 0 && q->real[i] <= 1))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "q must be between 0 and 1");
-        struct places p = find_places(e, rows, order, q->real[i], how, e->operator->variant != 0);
+        struct places p = find_places(e, rows, order, q->real[i], how, e->definition->variant != 0);
         array *y =
             tdc_reduced_shape(e, blended(e, rows, &p), x, reduced, tdc_bool_argument(e, "keepdim"));
         found[i] = q->rank == 0 ? y : tdc_unsqueeze(e, y, 0);

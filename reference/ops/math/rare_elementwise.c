@@ -10,7 +10,7 @@ static void extreme_number(evaluation *e)
     array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
     array *p = tdc_select(e, tdc_relate(e, TDC_NE, a, a), b, a);
     array *q = tdc_select(e, tdc_relate(e, TDC_NE, b, b), a, b);
-    tdc_give(e, tdc_combine_any(e, e->operator->variant != 0 ? TDC_MAXIMUM : TDC_MINIMUM, p, q));
+    tdc_give(e, tdc_combine_any(e, e->definition->variant != 0 ? TDC_MAXIMUM : TDC_MINIMUM, p, q));
 }
 
 static void heaviside(evaluation *e)
@@ -68,7 +68,7 @@ static void common(evaluation *e)
     array *y = tdc_new(e, dtype, rank, shape);
     for (int64_t i = 0; i < y->count; i++) {
         uint64_t p = magnitude(a->whole[i]), q = magnitude(b->whole[i]), d = divisor_of(p, q);
-        uint64_t result = e->operator->variant == 0 ? d : d == 0 ? 0 : p / d * q;
+        uint64_t result = e->definition->variant == 0 ? d : d == 0 ? 0 : p / d * q;
         y->whole[i] = tdc_wrap((int64_t)result, dtype);
     }
     tdc_give(e, y);

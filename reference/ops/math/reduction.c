@@ -53,7 +53,7 @@ static void nansum(evaluation *e)
     array *present;
     array *x = without_nan(e, tdc_to_real(e, w.x), &present);
     array *y = tdc_sum(e, x, w.reduced, w.keepdim);
-    if (e->operator->variant != 0)
+    if (e->definition->variant != 0)
         y = tdc_div(e, y, tdc_sum(e, tdc_to_real(e, present), w.reduced, w.keepdim));
     tdc_give(e, y);
 }
@@ -77,7 +77,7 @@ static void give_with_index(evaluation *e, const struct wish *w, array *rows, ar
 /* max and min: of all, along a dim with indices, or of two tensors. */
 static void extreme(evaluation *e)
 {
-    bool largest = e->operator->variant != 0;
+    bool largest = e->definition->variant != 0;
     const value *dim = tdc_argument(e, "dim");
     if (dim->kind == TDC_VALUE_TENSOR && dim->tensor != NULL && !dim->tensor->number) {
         tdc_give(e, tdc_combine_any(e, largest ? TDC_MAXIMUM : TDC_MINIMUM,
@@ -96,16 +96,16 @@ static void extreme_values(evaluation *e)
 {
     struct wish w = read_wish(e);
     array *rows = tdc_rows(e, w.x, w.reduced);
-    if (e->operator->variant != 1)
+    if (e->definition->variant != 1)
         tdc_give(e, shaped(e, &w, tdc_extreme_shared(e, rows, false)));
-    if (e->operator->variant != 0)
+    if (e->definition->variant != 0)
         tdc_give(e, shaped(e, &w, tdc_extreme_shared(e, rows, true)));
 }
 
 static void extreme_index(evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *index = tdc_extreme_index(e, tdc_rows(e, w.x, w.reduced), e->operator->variant != 0);
+    array *index = tdc_extreme_index(e, tdc_rows(e, w.x, w.reduced), e->definition->variant != 0);
     tdc_give(e, shaped(e, &w, index));
 }
 
@@ -168,7 +168,7 @@ static void median(evaluation *e)
 {
     struct wish w = read_wish(e);
     array *rows = tdc_rows(e, w.x, w.reduced);
-    array *index = e->operator->variant != 0
+    array *index = e->definition->variant != 0
                        ? nanmedian_index(e, rows)
                        : kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
     if (tdc_given(e, "dim")) {
@@ -193,7 +193,7 @@ static void kthvalue(evaluation *e)
 static void truths(evaluation *e)
 {
     struct wish w = read_wish(e);
-    bool all = e->operator->variant != 0;
+    bool all = e->definition->variant != 0;
     array *rows = tdc_rows(e, tdc_truth(e, w.x), w.reduced);
     int64_t n = rows->shape[rows->rank - 1];
     array *y = tdc_new(e, w.x->dtype == TDC_U8 ? TDC_U8 : TDC_BOOL, rows->rank - 1, rows->shape);

@@ -162,7 +162,7 @@ static const struct taps *averages(evaluation *e, unsigned dim, int64_t n, int64
 static void adaptive_avg_pool(evaluation *e)
 {
     array *x = tdc_real_array_argument(e, "input");
-    unsigned n = (unsigned)e->operator->variant;
+    unsigned n = (unsigned)e->definition->variant;
     const value *size = tdc_argument(e, "output_size");
     if (x->rank != n + 1 && x->rank != n + 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have %u or %u dimensions", n + 1, n + 2);
@@ -170,9 +170,9 @@ static void adaptive_avg_pool(evaluation *e)
         unsigned dim = x->rank - n + i;
         const value *own = size;
         if (size->kind == TDC_VALUE_LIST) {
-            if (size->items.count != n && size->items.count != 1)
+            if (size->list.count != n && size->list.count != 1)
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size has a wrong length");
-            own = &size->items.values[size->items.count == 1 ? 0 : i];
+            own = &size->list.values[size->list.count == 1 ? 0 : i];
         }
         if (own->kind == TDC_VALUE_NULL)
             continue;
@@ -299,9 +299,9 @@ static enum mode mode_argument(evaluation *e)
 static double number_at(evaluation *e, const value *v, unsigned i, unsigned n)
 {
     if (v->kind == TDC_VALUE_LIST) {
-        if (v->items.count != n && v->items.count != 1)
+        if (v->list.count != n && v->list.count != 1)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a list has a wrong length");
-        v = &v->items.values[v->items.count == 1 ? 0 : i];
+        v = &v->list.values[v->list.count == 1 ? 0 : i];
     }
     if (v->kind == TDC_VALUE_INT)
         return (double)v->whole;
@@ -339,7 +339,7 @@ static void pixel_shuffle(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
     int64_t r = tdc_int_argument(e, "factor");
-    bool up = e->operator->variant != 0;
+    bool up = e->definition->variant != 0;
     if (x->rank < 3 || x->rank + 2 > RANK || r < 1 || r > 65536 || x->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least three dimensions expected");
     unsigned lead = x->rank - 3;

@@ -35,7 +35,7 @@ static double weight(enum window kind, double x, double a, double b)
 /* A periodic window is the first part of one that is longer by one. */
 static void window(evaluation *e)
 {
-    enum window kind = (enum window)e->operator->variant;
+    enum window kind = (enum window)e->definition->variant;
     int64_t n = tdc_int_argument(e, "window_length");
     if (n < 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "window_length is negative");

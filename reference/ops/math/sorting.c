@@ -14,11 +14,11 @@ static void sort(evaluation *e)
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     array *rows = tdc_dim_last(e, x, dim);
     array *order = tdc_order_rows(e, rows, tdc_bool_argument(e, "descending"));
-    if ((e->operator->variant & VALUES) != 0) {
+    if ((e->definition->variant & VALUES) != 0) {
         array *y = tdc_dim_back(e, tdc_pick(e, rows, order), dim);
         tdc_give(e, tdc_reshape(e, y, x->rank, x->shape));
     }
-    if ((e->operator->variant & INDICES) != 0)
+    if ((e->definition->variant & INDICES) != 0)
         tdc_give(e, tdc_reshape(e, tdc_dim_back(e, order, dim), x->rank, x->shape));
 }
 

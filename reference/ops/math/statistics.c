@@ -57,7 +57,7 @@ static void norm(evaluation *e)
     array *x = tdc_real_array_argument(e, "input");
     bool reduced[TDC_REFERENCE_RANK];
     unsigned dims[2];
-    if (e->operator->variant == 1 && is_matrix_norm(e, x, dims)) {
+    if (e->definition->variant == 1 && is_matrix_norm(e, x, dims)) {
         tdc_give(e, matrix_norm(e, x, order_argument(e, "p"), dims[0], dims[1],
                                 tdc_bool_argument(e, "keepdim")));
         return;
@@ -109,10 +109,10 @@ static void spread(evaluation *e)
     bool keepdim = tdc_bool_argument(e, "keepdim");
     array *y = tdc_sum(e, squares, reduced, keepdim);
     y = tdc_div(e, y, tdc_number(e, fmax((double)n - correction, 0)));
-    if ((e->operator->variant & STD) != 0)
+    if ((e->definition->variant & STD) != 0)
         y = tdc_apply(e, TDC_SQRT, y);
     tdc_give(e, y);
-    if ((e->operator->variant & WITH_MEAN) != 0)
+    if ((e->definition->variant & WITH_MEAN) != 0)
         tdc_give(e, tdc_mean(e, x, reduced, keepdim));
 }
 

@@ -77,12 +77,12 @@ static void convolve_back(evaluation *e, unsigned dimensions)
 
 static void convolution(evaluation *e)
 {
-    convolve(e, (unsigned)e->operator->variant);
+    convolve(e, (unsigned)e->definition->variant);
 }
 
 static void transposed_convolution(evaluation *e)
 {
-    convolve_back(e, (unsigned)e->operator->variant);
+    convolve_back(e, (unsigned)e->definition->variant);
 }
 
 /* Any rank, either direction; what follows the groups only says how it is computed. */

@@ -105,7 +105,7 @@ static void embedding(evaluation *e)
     if (tdc_given(e, "padding_idx")) {
         d->padding = tdc_int_argument(e, "padding_idx");
         /* -1 is torch.embedding's word for none */
-        d->padding += d->padding < 0 && e->operator->variant == 0 ? lines : 0;
+        d->padding += d->padding < 0 && e->definition->variant == 0 ? lines : 0;
     }
     tdc_note(e, y, pull_embedding, d, 1, &weight);
     tdc_give(e, y);
@@ -161,7 +161,7 @@ static void read_bags(evaluation *e, struct bags *b, int64_t lines)
     b->padding = -1;
     if (tdc_given(e, "padding_idx")) {
         b->padding = tdc_int_argument(e, "padding_idx");
-        b->padding += b->padding < 0 && e->operator->variant == 0 ? lines : 0;
+        b->padding += b->padding < 0 && e->definition->variant == 0 ? lines : 0;
     }
 }
 
@@ -232,7 +232,7 @@ static void embedding_bag(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix of weights expected");
     struct bags b;
     read_bags(e, &b, weight->shape[0]);
-    if (e->operator->variant == 0 && tdc_given(e, "max_norm"))
+    if (e->definition->variant == 0 && tdc_given(e, "max_norm"))
         weight = renormalised(e, weight, b.index);
     array *entries = looked_up(e, weight, &b);
     tdc_give(e, mode == 2 ? bag_maxima(e, entries, &b) : bag_sums(e, entries, &b, mode == 1));

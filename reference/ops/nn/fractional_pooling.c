@@ -16,7 +16,7 @@ static int64_t start_of(int64_t i, int64_t count, int64_t size, int64_t kernel, 
 
 static void fractional_max_pool(evaluation *e)
 {
-    unsigned n = (unsigned)e->operator->variant;
+    unsigned n = (unsigned)e->definition->variant;
     bool single;
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), n, &single);
     int64_t kernel[3], count[3], windows = 1, volume = 1, image = 1, strides[3];

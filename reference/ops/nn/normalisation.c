@@ -40,7 +40,7 @@ static void layer_norm(evaluation *e)
     y = affine(e, tdc_reshape(e, y, x->rank, x->shape), tdc_optional_real_array(e, "weight"),
                tdc_optional_real_array(e, "bias"));
     tdc_give(e, y);
-    if (e->operator->variant == 0)
+    if (e->definition->variant == 0)
         return;
     int64_t statistics[RANK];
     memcpy(statistics, x->shape, sizeof statistics);
@@ -74,7 +74,7 @@ static void group_norm(evaluation *e)
     y = affine(e, tdc_reshape(e, y, x->rank, x->shape),
                per_channel(e, tdc_optional_real_array(e, "weight"), x),
                per_channel(e, tdc_optional_real_array(e, "bias"), x));
-    if (e->operator->variant == 0) {
+    if (e->definition->variant == 0) {
         tdc_give(e, y);
         return;
     }
@@ -208,11 +208,11 @@ static void softmax(evaluation *e)
     int64_t implicit = x->rank == 0 || x->rank == 1 || x->rank == 3 ? 0 : 1;
     unsigned dim =
         tdc_dimension(e, tdc_given(e, "dim") ? tdc_int_argument(e, "dim") : implicit, x->rank);
-    if (e->operator->variant == SOFTMIN)
+    if (e->definition->variant == SOFTMIN)
         x = tdc_scale(e, x, -1);
     array *rows = tdc_dim_last(e, x, dim);
-    array *y = e->operator->variant == LOG_SOFTMAX ? tdc_log_softmax_rows(e, rows)
-                                                   : tdc_softmax_rows(e, rows);
+    array *y = e->definition->variant == LOG_SOFTMAX ? tdc_log_softmax_rows(e, rows)
+                                                     : tdc_softmax_rows(e, rows);
     tdc_give(e, tdc_reshape(e, tdc_dim_back(e, y, dim), x->rank, x->shape));
 }
 

@@ -108,7 +108,7 @@ static void give_maxima(evaluation *e, array *x, array *index, int64_t plane, in
 static void max_pool(evaluation *e)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
     for (unsigned i = 0; i < w.n; i++)
@@ -240,7 +240,7 @@ static array *divisors(evaluation *e, const struct tdc_windows *w, bool include_
 static void avg_pool(evaluation *e)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
     array *by = tdc_given(e, "divisor_override")
@@ -254,7 +254,7 @@ static void avg_pool(evaluation *e)
 static void lp_pool(evaluation *e)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     double p = tdc_real_argument(e, "norm_type");
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
@@ -276,9 +276,9 @@ static void read_output_size(evaluation *e, unsigned n, const int64_t *size, int
     for (unsigned i = 0; i < n; i++) {
         const value *own = v;
         if (v->kind == TDC_VALUE_LIST) {
-            if (v->items.count != n && v->items.count != 1)
+            if (v->list.count != n && v->list.count != 1)
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size has a wrong length");
-            own = &v->items.values[v->items.count == 1 ? 0 : i];
+            own = &v->list.values[v->list.count == 1 ? 0 : i];
         }
         if (own->kind != TDC_VALUE_NULL &&
             (own->kind != TDC_VALUE_INT || own->whole < 1 || own->whole > INT32_MAX))
@@ -304,7 +304,7 @@ static struct tdc_windows adaptive_window(const struct tdc_windows *w, int64_t i
 static void adaptive_max_pool(evaluation *e)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     memcpy(w.size, x->shape + 2, w.n * sizeof *w.size);
     read_output_size(e, w.n, w.size, w.count);
@@ -329,7 +329,7 @@ static void adaptive_max_pool(evaluation *e)
 static void max_unpool(evaluation *e)
 {
     bool single;
-    struct tdc_windows w = {.n = (unsigned)e->operator->variant };
+    struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     array *index = tdc_array_argument(e, "index");
     int64_t shape[5] = {x->shape[0], x->shape[1]}, plane = 1, inner = 1;

@@ -166,7 +166,7 @@ static struct weights weights_of(const struct layers *l, int64_t which)
 
 static void read_layers(evaluation *e, struct layers *l)
 {
-    l->kind = (enum kind)e->operator->variant;
+    l->kind = (enum kind)e->definition->variant;
     l->biases = tdc_bool_argument(e, "has_biases");
     l->count = tdc_int_argument(e, "num_layers");
     l->directions = tdc_bool_argument(e, "bidirectional") ? 2 : 1;
@@ -308,7 +308,7 @@ static void any_layers(evaluation *e)
 
 static void cell(evaluation *e)
 {
-    enum kind kind = (enum kind)e->operator->variant;
+    enum kind kind = (enum kind)e->definition->variant;
     array *x = tdc_real_array_argument(e, "input");
     struct weights w = {.input = tdc_real_array_argument(e, "w_ih"),
                         .hidden = tdc_real_array_argument(e, "w_hh"),

@@ -56,7 +56,7 @@ void tdc_read_window(evaluation *e, struct tdc_windows *w, const int64_t *size, 
     tdc_read_sizes(e, "kernel_size", w->n, w->kernel, 1);
     tdc_read_sizes(e, "dilation", w->n, w->dilation, 1);
     if (tdc_given(e, "stride") && !(tdc_argument(e, "stride")->kind == TDC_VALUE_LIST &&
-                                    tdc_argument(e, "stride")->items.count == 0))
+                                    tdc_argument(e, "stride")->list.count == 0))
         tdc_read_sizes(e, "stride", w->n, w->stride, 1);
     else
         memcpy(w->stride, w->kernel, sizeof w->stride);

@@ -20,7 +20,7 @@ static void atleast(evaluation *e)
     array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     for (size_t i = 0; i < count; i++)
-        tdc_give(e, at_least(e, list[i], (unsigned)e->operator->variant));
+        tdc_give(e, at_least(e, list[i], (unsigned)e->definition->variant));
 }
 
 static void column_stack(evaluation *e)
@@ -95,7 +95,7 @@ static void block_diag(evaluation *e)
 static void split_along(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
-    unsigned dim = (unsigned)e->operator->variant;
+    unsigned dim = (unsigned)e->definition->variant;
     if (dim == 1 && x->rank == 1)
         dim = 0;
     if (dim >= x->rank)

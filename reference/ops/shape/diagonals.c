@@ -16,7 +16,7 @@ static void triangle(evaluation *e)
     int64_t *map = tdc_take(e, x->count, sizeof *map);
     for (int64_t i = 0; i < x->count; i++) {
         int64_t offset = i % columns - i / columns % lines;
-        map[i] = (e->operator->variant<0 ? offset <= diagonal : offset >= diagonal) ? i : -1;
+        map[i] = (e->definition->variant < 0 ? offset <= diagonal : offset >= diagonal) ? i : -1;
     }
     tdc_give(e, tdc_mapped(e, x, map, x->rank, x->shape, 0));
 }

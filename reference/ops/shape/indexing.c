@@ -118,7 +118,7 @@ static void scatter(evaluation *e)
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t *map = places(e, x, dim, index);
     array *src = source_for(e, tdc_given(e, "src") ? "src" : "value", index, x->dtype);
-    bool add = e->operator->variant != 0;
+    bool add = e->definition->variant != 0;
     if (!add && tdc_given(e, "reduce")) {
         const char *reduce = tdc_text_argument(e, "reduce");
         if (strcmp(reduce, "multiply") == 0) {
@@ -209,7 +209,7 @@ static void index_write(evaluation *e)
     int64_t *map = slice_places(e, x, dim, index, shape);
     array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
     src = tdc_expand(e, src, x->rank, shape);
-    if (e->operator->variant == INDEX_ADD) {
+    if (e->definition->variant == INDEX_ADD) {
         array *put = tdc_scatter_add(e, src, map, x->rank, x->shape);
         if (tdc_real_argument(e, "alpha") != 1)
             put = tdc_combine_any(e, TDC_MUL, put, tdc_array_argument(e, "alpha"));

@@ -45,10 +45,10 @@ static void split(evaluation *e)
         return;
     }
     int64_t start = 0;
-    for (size_t i = 0; i < sizes->items.count; i++) {
-        if (sizes->items.values[i].kind != TDC_VALUE_INT)
+    for (size_t i = 0; i < sizes->list.count; i++) {
+        if (sizes->list.values[i].kind != TDC_VALUE_INT)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "split sizes must be ints");
-        int64_t length = sizes->items.values[i].whole;
+        int64_t length = sizes->list.values[i].whole;
         tdc_give(e, tdc_slice(e, x, dim, start, length, 1));
         start += length;
     }
@@ -162,7 +162,7 @@ static void stack_along(evaluation *e)
 {
     array **pieces;
     size_t count = promoted_list(e, &pieces);
-    unsigned dim = (unsigned)e->operator->variant;
+    unsigned dim = (unsigned)e->definition->variant;
     for (size_t i = 0; i < count; i++) {
         if (pieces[i]->rank == 0)
             pieces[i] = tdc_unsqueeze(e, pieces[i], 0);

@@ -159,7 +159,7 @@ static void flip(evaluation *e)
 static void flip_fixed(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
-    unsigned dim = (unsigned)e->operator->variant;
+    unsigned dim = (unsigned)e->definition->variant;
     if (x->rank <= dim)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "too few dimensions");
     tdc_give(e, tdc_flip(e, x, dim));

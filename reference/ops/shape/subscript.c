@@ -16,7 +16,7 @@ static struct subscripts read_subscripts(evaluation *e, const char *name)
     const value *v = tdc_argument(e, name);
     if (v->kind != TDC_VALUE_LIST)
         return (struct subscripts){v, 1};
-    return (struct subscripts){v->items.values, v->items.count};
+    return (struct subscripts){v->list.values, v->list.count};
 }
 
 /* How many dimensions of x a subscript stands for. */
@@ -42,9 +42,9 @@ static int64_t bound_of(evaluation *e, const value *v, int64_t n, int64_t otherw
 static array *sliced(evaluation *e, array *places, unsigned dim, const value *v)
 {
     int64_t n = places->shape[dim];
-    if (v->items.count != 3)
+    if (v->list.count != 3)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a slice has three parts");
-    const value *part = v->items.values;
+    const value *part = v->list.values;
     int64_t from = bound_of(e, &part[0], n, 0), to = bound_of(e, &part[1], n, n), step = 1;
     if (part[2].kind == TDC_VALUE_INT)
         step = part[2].whole;
@@ -98,18 +98,18 @@ static array *note_truth(evaluation *e, struct advanced *a, array *places, bool 
 /* A list of ints, or of equally long lists of ints. */
 static array *index_of_list(evaluation *e, const value *list)
 {
-    int64_t shape[2] = {(int64_t)list->items.count, 1}, next = 0;
-    bool nested = shape[0] > 0 && list->items.values[0].kind == TDC_VALUE_LIST;
+    int64_t shape[2] = {(int64_t)list->list.count, 1}, next = 0;
+    bool nested = shape[0] > 0 && list->list.values[0].kind == TDC_VALUE_LIST;
     if (nested)
-        shape[1] = (int64_t)list->items.values[0].items.count;
+        shape[1] = (int64_t)list->list.values[0].list.count;
     array *y = tdc_new(e, TDC_I64, nested ? 2 : 1, shape);
-    for (size_t i = 0; i < list->items.count; i++) {
-        const value *row = &list->items.values[i];
+    for (size_t i = 0; i < list->list.count; i++) {
+        const value *row = &list->list.values[i];
         if ((row->kind == TDC_VALUE_LIST) != nested ||
-            (nested && (int64_t)row->items.count != shape[1]))
+            (nested && (int64_t)row->list.count != shape[1]))
             tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
         for (int64_t j = 0; j < shape[1]; j++) {
-            const value *v = nested ? &row->items.values[j] : row;
+            const value *v = nested ? &row->list.values[j] : row;
             if (v->kind != TDC_VALUE_INT)
                 tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
             y->whole[next++] = v->whole;

@@ -206,9 +206,21 @@ static void multiply_together(const struct operands *o, const struct tile *t, do
     }
 }
 
-/* Small products, and the way out when there is no memory for panels. The order of additions is
- * that of the blocks: each depth block is summed on its own. */
-static void multiply_plainly(const struct operands *o)
+/* sum += factor * from; fused as in the tiles, whatever the machine. */
+static void add_line(double *restrict sum, double factor, const double *from, int64_t step,
+                     int64_t width, bool fused)
+{
+    if (fused)
+        for (int64_t j = 0; j < width; j++)
+            sum[j] = fma(factor, from[j * step], sum[j]);
+    else
+        for (int64_t j = 0; j < width; j++)
+            sum[j] += factor * from[j * step];
+}
+
+/* Small products, and the way out when there is no memory for panels, which gives the bits of the
+ * tiles. The order of additions is that of the blocks: each depth block is summed on its own. */
+static void multiply_plainly(const struct operands *o, bool fused)
 {
     int64_t row = o->a.transposed ? 1 : o->a.line, depth_a = o->a.transposed ? o->a.line : 1;
     int64_t depth_b = o->b.transposed ? 1 : o->b.line, column = o->b.transposed ? o->b.line : 1;
@@ -220,10 +232,8 @@ static void multiply_plainly(const struct operands *o)
             for (int64_t start = 0; start < o->k || start == 0; start += DEPTH) {
                 memset(sum, 0, sizeof sum);
                 for (int64_t p = start; p < least(start + DEPTH, o->k); p++) {
-                    double factor = o->a.x[i * row + p * depth_a];
                     const double *from = o->b.x + p * depth_b + first * column;
-                    for (int64_t j = 0; j < width; j++)
-                        sum[j] += factor * from[j * column];
+                    add_line(sum, o->a.x[i * row + p * depth_a], from, column, width, fused);
                 }
                 for (int64_t j = 0; j < width; j++)
                     to[j] = o->add || start > 0 ? to[j] + sum[j] : sum[j];
@@ -239,7 +249,7 @@ static bool is_small(int64_t m, int64_t n, int64_t k)
 static void multiply(const struct operands *o, bool alone)
 {
     if (is_small(o->m, o->n, o->k)) {
-        multiply_plainly(o);
+        multiply_plainly(o, false);
         return;
     }
     const struct tile *t = choose_tile();
@@ -253,7 +263,7 @@ static void multiply(const struct operands *o, bool alone)
     double *pb = aligned_alloc(64, (size_t)(columns * depth * 8 + 63) & ~(size_t)63);
     double *panels = aligned_alloc(64, (size_t)(panel_size * threads * 8 + 63) & ~(size_t)63);
     if (pb == NULL || panels == NULL)
-        multiply_plainly(o);
+        multiply_plainly(o, true);
     else
         multiply_together(o, t, pb, panels, panel_size, band, threads);
     free(pb);

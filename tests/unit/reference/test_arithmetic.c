@@ -70,11 +70,11 @@ static void give_whole(struct bench *b, int64_t v)
 
 static struct tdc_reference_call call_of(struct bench *b, const char *api, tdc_dtype arithmetic)
 {
-    struct tdc_reference_call call = {.operator= tdc_reference_find(api),
+    struct tdc_reference_call call = {.definition = tdc_reference_find(api),
                                       .arguments = b->arguments,
                                       .argument_count = b->count,
                                       .arithmetic = arithmetic};
-    assert_non_null(call.operator);
+    assert_non_null(call.definition);
     return call;
 }
 
@@ -262,7 +262,7 @@ static void folded_windows_round_at_each_addition(void **state)
         {{.kind = TDC_VALUE_INT, .whole = 1}, {.kind = TDC_VALUE_INT, .whole = 3}}};
     for (int i = 0; i < 2; i++)
         b->arguments[b->count++] = (struct tdc_reference_value){
-            .kind = TDC_VALUE_LIST, .items = {.values = sizes[i], .count = 2}};
+            .kind = TDC_VALUE_LIST, .list = {.values = sizes[i], .count = 2}};
     assert_exact(forward(b, "MintFunctional.fold", TDC_F16)[2], 1);
     assert_exact(forward(b, "MintFunctional.fold", TDC_F64)[2], 1 + 0x1p-10);
 }
@@ -339,11 +339,11 @@ static bool agree(double got, double want)
 
 /* Every function of one floating vector, near the reference and never far outside the dtype. */
 static bool compare_both(void *context, const char *api, const char *family,
-                         const struct tdc_operator *operator)
+                         const struct tdc_operator *definition)
 {
     struct bench *b = context;
     if ((strcmp(family, "activations") != 0 && strcmp(family, "elementwise") != 0) ||
-        strncmp(api, "Mint.", 5) != 0 || tdc_reference_is_random(operator))
+        strncmp(api, "Mint.", 5) != 0 || tdc_reference_is_random(definition))
         return true;
     tdc_arena_reset(&b->arena);
     b->count = 0;
@@ -353,7 +353,7 @@ static bool compare_both(void *context, const char *api, const char *family,
     for (int pass = 0; pass < 2; pass++) {
         double got[6];
         struct tdc_reference_call call = {
-            .operator= operator, .arguments = b->arguments, .argument_count = 1};
+            .definition = definition, .arguments = b->arguments, .argument_count = 1};
         for (int narrow = 1; narrow >= 0; narrow--) {
             call.arithmetic = narrow ? TDC_F32 : TDC_F64;
             tdc_status status =

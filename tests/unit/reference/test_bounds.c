@@ -48,12 +48,12 @@ static struct tdc_reference_tensor *reference(const char *api, tdc_dtype dtype,
                                               size_t count, struct tdc_reference_tensor *gradient,
                                               size_t which)
 {
-    struct tdc_reference_call call = {.operator= tdc_reference_find(api),
+    struct tdc_reference_call call = {.definition = tdc_reference_find(api),
                                       .arguments = arguments,
                                       .argument_count = count,
                                       .bounds_for = dtype};
     struct tdc_reference_results results;
-    assert_non_null(call.operator);
+    assert_non_null(call.definition);
     tdc_status status = gradient == NULL
                             ? tdc_reference_forward(&call, &arena, &results)
                             : tdc_reference_backward(&call, &gradient, 1, &arena, &results);

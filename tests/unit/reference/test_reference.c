@@ -55,8 +55,8 @@ static tdc_status forward(struct bench *b, const char *api,
                           const struct tdc_reference_value *arguments, size_t count)
 {
     struct tdc_reference_call call = {
-        .operator= tdc_reference_find(api), .arguments = arguments, .argument_count = count};
-    assert_non_null(call.operator);
+        .definition = tdc_reference_find(api), .arguments = arguments, .argument_count = count};
+    assert_non_null(call.definition);
     return tdc_reference_forward(&call, &b->arena, &b->results);
 }
 
@@ -65,8 +65,8 @@ static tdc_status backward(struct bench *b, const char *api,
                            struct tdc_reference_tensor *gradient)
 {
     struct tdc_reference_call call = {
-        .operator= tdc_reference_find(api), .arguments = arguments, .argument_count = count};
-    assert_non_null(call.operator);
+        .definition = tdc_reference_find(api), .arguments = arguments, .argument_count = count};
+    assert_non_null(call.definition);
     return tdc_reference_backward(&call, &gradient, 1, &b->arena, &b->results);
 }
 
@@ -93,10 +93,10 @@ static void names_of_all_frameworks_are_found(void **state)
 }
 
 static bool count_names(void *context, const char *api, const char *family,
-                        const struct tdc_operator *operator)
+                        const struct tdc_operator *definition)
 {
     assert_non_null(family);
-    assert_non_null(operator);
+    assert_non_null(definition);
     assert_non_null(tdc_reference_find(api));
     ++*(size_t *)context;
     return true;
@@ -221,8 +221,8 @@ static void sizes_that_do_not_fit_are_refused(void **state)
     struct tdc_reference_value list = {.kind = TDC_VALUE_LIST}, nest[8];
     for (int i = 0; i < 8; i++) {
         nest[i] = list;
-        nest[i].items.values = i == 0 ? NULL : &nest[i - 1];
-        nest[i].items.count = i != 0;
+        nest[i].list.values = i == 0 ? NULL : &nest[i - 1];
+        nest[i].list.count = i != 0;
     }
     assert_int_equal(forward(b, "Mint.cat", &nest[7], 1), TDC_ERR_UNSUPPORTED);
 }
@@ -246,8 +246,8 @@ static void subscripts_read_and_write(void **state)
     struct bench *b = *state;
     struct tdc_reference_value bounds[3] = {whole(1), {.kind = TDC_VALUE_NULL}, whole(2)};
     struct tdc_reference_value slice = {.kind = TDC_VALUE_SLICE};
-    slice.items.values = bounds;
-    slice.items.count = 3;
+    slice.list.values = bounds;
+    slice.list.count = 3;
     struct tdc_reference_value x = vector(b, TDC_F32, 5, (double[]){1, 2, 3, 4, 5});
     struct tdc_reference_value mask = vector(b, TDC_BOOL, 5, (double[]){1, 0, 0, 0, 1});
     assert_int_equal(forward(b, "Tensor.__getitem__", (struct tdc_reference_value[]){x, slice}, 2),

@@ -94,10 +94,10 @@ static double *computed(size_t which, int threads, size_t *count)
 {
     struct tdc_arena arena;
     struct tdc_reference_value arguments[4];
-    struct tdc_reference_call call = {.operator= tdc_reference_find(cases[which].api)};
+    struct tdc_reference_call call = {.definition = tdc_reference_find(cases[which].api)};
     struct tdc_reference_results forward, backward;
     tdc_arena_init(&arena, (size_t)1 << 30);
-    assert_non_null(call.operator);
+    assert_non_null(call.definition);
     for (size_t i = 0; i < 4 && cases[which].arguments[i].fill != NONE; i++) {
         arguments[i] = make(&arena, &cases[which].arguments[i], i << 32);
         call.argument_count = i + 1;

@@ -62,7 +62,7 @@ static void dropout_has_the_first_mask_of_seed_0(void **state)
     struct tdc_reference_value arguments[3] = {ones(b, 2, (const int64_t[]){3, 4}),
                                                {.kind = TDC_VALUE_FLOAT, .real = 0.5},
                                                {.kind = TDC_VALUE_BOOL, .whole = 1}};
-    struct tdc_reference_call call = {.operator= tdc_reference_find("MintFunctional.dropout"),
+    struct tdc_reference_call call = {.definition = tdc_reference_find("MintFunctional.dropout"),
                                       .arguments = arguments,
                                       .argument_count = 3};
     assert_int_equal(tdc_reference_forward(&call, &b->arena, &b->results), TDC_OK);
@@ -89,7 +89,7 @@ static void an_argument_given_twice_is_refused(void **state)
     struct tdc_reference_value arguments[2] = {ones(b, 1, (const int64_t[]){3}),
                                                {.kind = TDC_VALUE_INT, .whole = 0}};
     struct tdc_reference_keyword keyword = {"dim", arguments[1]};
-    struct tdc_reference_call call = {.operator= tdc_reference_find("Mint.sum"),
+    struct tdc_reference_call call = {.definition = tdc_reference_find("Mint.sum"),
                                       .arguments = arguments,
                                       .argument_count = 2,
                                       .keywords = &keyword,
@@ -111,13 +111,13 @@ static void odd_sizes_are_halved_as_chunk_does(void **state)
         arguments[0].tensor->real[i] = i + 1;
         arguments[1].tensor->real[i] = 0;
     }
-    struct tdc_reference_call call = {.operator= tdc_reference_find("NPU.npu_rotary_mul"),
+    struct tdc_reference_call call = {.definition = tdc_reference_find("NPU.npu_rotary_mul"),
                                       .arguments = arguments,
                                       .argument_count = 3};
     assert_int_equal(tdc_reference_forward(&call, &b->arena, &b->results), TDC_OK);
     static const double turned[5] = {-4, -5, 1, 2, 3};
     assert_memory_equal(b->results.values[0].tensor->real, turned, sizeof turned);
-    call.operator= tdc_reference_find("NPU.npu_swiglu");
+    call.definition = tdc_reference_find("NPU.npu_swiglu");
     call.argument_count = 1;
     assert_int_equal(tdc_reference_forward(&call, &b->arena, &b->results), TDC_ERR_ARGUMENT);
 }
@@ -127,7 +127,7 @@ static void type_without_a_dtype_is_a_name(void **state)
     struct bench *b = *state;
     struct tdc_reference_value x = ones(b, 1, (const int64_t[]){3});
     struct tdc_reference_call call = {
-        .operator= tdc_reference_find("Tensor.type"), .arguments = &x, .argument_count = 1};
+        .definition = tdc_reference_find("Tensor.type"), .arguments = &x, .argument_count = 1};
     assert_int_equal(tdc_reference_forward(&call, &b->arena, &b->results), TDC_OK);
     assert_int_equal(b->results.values[0].kind, TDC_VALUE_TEXT);
     assert_string_equal(b->results.values[0].text, "torch.FloatTensor");

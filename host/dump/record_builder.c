@@ -1,5 +1,5 @@
-/* items.c - from the nested items of an entry to its records, in table order (spec 3). */
-#include "host/dump/items.h"
+/* record_builder.c - from the nested items of an entry to its records, in table order (spec 3). */
+#include "host/dump/record_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 /* Longest text of one value: lists given as arguments can be large. */
 #define VALUE_LIMIT ((size_t)1 << 24)
 
-void tdc_items_begin(struct tdc_item_builder *builder, struct tdc_dump *dump)
+void tdc_records_begin(struct tdc_record_builder *builder, struct tdc_dump *dump)
 {
-    *builder = (struct tdc_item_builder){.dump = dump};
+    *builder = (struct tdc_record_builder){.dump = dump};
     tdc_names_init(&builder->interned);
     tdc_text_init(&builder->name, NAME_LIMIT);
     tdc_text_init(&builder->text, VALUE_LIMIT);
 }
 
-void tdc_items_end(struct tdc_item_builder *builder)
+void tdc_records_end(struct tdc_record_builder *builder)
 {
     tdc_names_free(&builder->interned);
     tdc_text_free(&builder->name);
@@ -39,10 +39,10 @@ static bool has_gradient_part(const char *name)
 }
 
 /* Depth is bounded by the JSON reader. */
-static void expand(struct tdc_item_builder *builder, const struct tdc_json *item,
+static void expand(struct tdc_record_builder *builder, const struct tdc_json *item,
                    enum tdc_state state);
 
-static void expand_under(struct tdc_item_builder *builder, const char *part, size_t length,
+static void expand_under(struct tdc_record_builder *builder, const char *part, size_t length,
                          const struct tdc_json *item, enum tdc_state state)
 {
     size_t before = builder->name.length;
@@ -57,7 +57,7 @@ static void expand_under(struct tdc_item_builder *builder, const char *part, siz
     builder->name.data[before] = '\0';
 }
 
-static void expand_list(struct tdc_item_builder *builder, const struct tdc_json *list,
+static void expand_list(struct tdc_record_builder *builder, const struct tdc_json *list,
                         enum tdc_state state)
 {
     bool keep_name = has_gradient_part(tdc_text_get(&builder->name));
@@ -75,7 +75,7 @@ static void expand_list(struct tdc_item_builder *builder, const struct tdc_json 
 }
 
 /* What else a point-to-point operation says: its kind, peer and tag. */
-static void expand_operation(struct tdc_item_builder *builder, const struct tdc_json *operation,
+static void expand_operation(struct tdc_record_builder *builder, const struct tdc_json *operation,
                              enum tdc_state state)
 {
     bool before = builder->sound_only;
@@ -87,11 +87,11 @@ static void expand_operation(struct tdc_item_builder *builder, const struct tdc_
     builder->sound_only = before;
 }
 
-static void expand(struct tdc_item_builder *builder, const struct tdc_json *item,
+static void expand(struct tdc_record_builder *builder, const struct tdc_json *item,
                    enum tdc_state state)
 {
     if (item->kind == TDC_JSON_NULL) {
-        tdc_items_add_null(builder, state);
+        tdc_records_add_null(builder, state);
     } else if (item->kind == TDC_JSON_LIST) {
         expand_list(builder, item, state);
     } else if (item->kind == TDC_JSON_OBJECT && item->children != 0) {
@@ -99,19 +99,19 @@ static void expand(struct tdc_item_builder *builder, const struct tdc_json *item
         if (tdc_json_is_text(tdc_json_get(item, "class_type"), "torch.distributed.P2POp")) {
             const struct tdc_json *tensor = tdc_json_get(item, "tensor");
             if (tensor != NULL && tensor->kind == TDC_JSON_OBJECT)
-                tdc_items_add_leaf(builder, tensor, state);
+                tdc_records_add_leaf(builder, tensor, state);
             else
-                tdc_items_add_null(builder, state);
+                tdc_records_add_null(builder, state);
             expand_operation(builder, item, state);
         } else if (type != NULL && type->kind == TDC_JSON_STRING) {
-            tdc_items_add_leaf(builder, item, state);
+            tdc_records_add_leaf(builder, item, state);
         } else {
             for (const struct tdc_json *member = item->child; member != NULL && !builder->failed;
                  member = member->next)
                 expand_under(builder, member->key, member->key_length, member, state);
         }
     } else if (item->kind != TDC_JSON_OBJECT) {
-        tdc_items_add_bare(builder, item, state);
+        tdc_records_add_bare(builder, item, state);
     }
 }
 
@@ -122,7 +122,7 @@ static bool ends_in_part(const char *name, const char *part)
            (length == tail || name[length - tail - 1] == '.');
 }
 
-static void start_name(struct tdc_item_builder *builder, const char *entry, const char *suffix)
+static void start_name(struct tdc_record_builder *builder, const char *entry, const char *suffix)
 {
     tdc_text_clear(&builder->name);
     tdc_text_adds(&builder->name, entry);
@@ -143,7 +143,7 @@ static const struct {
 
 #define CALL_MEMBERS (sizeof call_members / sizeof *call_members)
 
-static void expand_members(struct tdc_item_builder *builder, const char *entry,
+static void expand_members(struct tdc_record_builder *builder, const char *entry,
                            const struct tdc_json *value)
 {
     for (size_t i = 0; i < CALL_MEMBERS && !builder->failed; i++) {
@@ -170,7 +170,7 @@ static bool belongs_to_call(const char *member)
  * parameters_grad and its number), parts a later collector may add, or an item in the place of a
  * call. Nothing a dump holds is lost in silence.
  */
-static void expand_rest(struct tdc_item_builder *builder, const char *entry,
+static void expand_rest(struct tdc_record_builder *builder, const char *entry,
                         const struct tdc_json *value)
 {
     enum tdc_state state = has_gradient_part(entry) ? TDC_STATE_PARAMETERS_GRAD : TDC_STATE_DEBUG;
@@ -228,7 +228,8 @@ static void mark_first(struct tdc_dump *dump, size_t first)
     }
 }
 
-bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struct tdc_json *value)
+bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
+                           const struct tdc_json *value)
 {
     struct tdc_dump *dump = builder->dump;
     const char *name = dump->entries[entry].name;
@@ -267,7 +268,7 @@ static bool digest_at_any_depth(const struct tdc_json *value)
     return false;
 }
 
-bool tdc_items_have_digest(enum tdc_dump_kind kind, const struct tdc_json *value)
+bool tdc_entry_has_digest(enum tdc_dump_kind kind, const struct tdc_json *value)
 {
     if (kind == TDC_DEBUG_JSON)
         return digest_at_any_depth(value);

@@ -1,13 +1,13 @@
-/* items.h - from the JSON tree of one dump entry to records. Internal to host/dump. */
-#ifndef TDC_HOST_ITEMS_H
-#define TDC_HOST_ITEMS_H
+/* record_builder.h - from the JSON tree of one dump entry to records. Internal to host/dump. */
+#ifndef TDC_HOST_RECORD_BUILDER_H
+#define TDC_HOST_RECORD_BUILDER_H
 
 #include "host/dump/dump.h"
 #include "io/text/json.h"
 #include "io/base/text.h"
 
 /* Collects the records of a dump; the arrays belong to the caller. */
-struct tdc_item_builder {
+struct tdc_record_builder {
     struct tdc_dump *dump;
     struct tdc_name_table interned; /* texts that repeat: types, shapes, names of states */
     size_t capacity;                /* of dump->records */
@@ -18,19 +18,20 @@ struct tdc_item_builder {
     bool failed;     /* out of memory or a limit reached */
 };
 
-void tdc_items_begin(struct tdc_item_builder *builder, struct tdc_dump *dump);
-void tdc_items_end(struct tdc_item_builder *builder);
+void tdc_records_begin(struct tdc_record_builder *builder, struct tdc_dump *dump);
+void tdc_records_end(struct tdc_record_builder *builder);
 
 /* Appends the records of one entry in table order: inputs, parameters, outputs, gradients. */
-bool tdc_items_add(struct tdc_item_builder *builder, uint32_t entry, const struct tdc_json *value);
+bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
+                           const struct tdc_json *value);
 
 /* Appends a record for a leaf object, or for a null item, under the name in builder->name. */
-void tdc_items_add_leaf(struct tdc_item_builder *builder, const struct tdc_json *leaf,
-                        enum tdc_state state);
-void tdc_items_add_null(struct tdc_item_builder *builder, enum tdc_state state);
+void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_json *leaf,
+                          enum tdc_state state);
+void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state state);
 /* The same for a bare number, text or truth value, which no collector of today writes. */
-void tdc_items_add_bare(struct tdc_item_builder *builder, const struct tdc_json *value,
-                        enum tdc_state state);
+void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_json *value,
+                          enum tdc_state state);
 
 /* A string with exactly this text. */
 bool tdc_json_is_text(const struct tdc_json *value, const char *text);
@@ -39,11 +40,11 @@ bool tdc_json_is_text(const struct tdc_json *value, const char *text);
 bool tdc_json_truthy(const struct tdc_json *value);
 
 /* True when the entry holds md5 values where msprobe looks for them (spec 2.7). */
-bool tdc_items_have_digest(enum tdc_dump_kind kind, const struct tdc_json *value);
+bool tdc_entry_has_digest(enum tdc_dump_kind kind, const struct tdc_json *value);
 
 /* The message with which msprobe refuses the entry (spec 2.8), in the arena; NULL if it does not.
  */
-const char *tdc_items_refusal(struct tdc_arena *arena, const char *entry,
+const char *tdc_entry_refusal(struct tdc_arena *arena, const char *entry,
                               const struct tdc_json *value);
 
 #endif

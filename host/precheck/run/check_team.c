@@ -1,4 +1,4 @@
-#include "host/precheck/run/window.h"
+#include "host/precheck/run/check_team.h"
 
 #include <ctype.h>
 #include <omp.h>
@@ -15,50 +15,49 @@
 
 /* Recorded elements of a call from which on it is worth all threads. */
 #define LARGE_CALL ((uint64_t)1 << 18)
-tdc_status tdc_window_start(struct tdc_window *window, const struct tdc_calls *calls,
-                            const struct tdc_precheck_options *options, const char *error_folder,
-                            struct tdc_error *error)
+tdc_status tdc_check_team_start(struct tdc_check_team *team, const struct tdc_calls *calls,
+                                const struct tdc_precheck_options *options,
+                                const char *error_folder, struct tdc_error *error)
 {
     int threads = tdc_team_size(options->threads);
     int lanes = options->lanes > 1 ? options->lanes : 1;
-    *window = (struct tdc_window){.calls = calls,
-                                  .options = options,
-                                  .error_folder = error_folder,
-                                  .threads = threads,
-                                  .lanes = lanes,
-                                  .memory = tdc_memory_limit() / 4 * 3};
+    *team = (struct tdc_check_team){.calls = calls,
+                                    .options = options,
+                                    .error_folder = error_folder,
+                                    .threads = threads,
+                                    .lanes = lanes,
+                                    .memory = tdc_memory_limit() / 4 * 3};
     int count = lanes > 1 ? lanes : threads;
-    window->checkers = calloc((size_t)count, sizeof *window->checkers);
-    if (window->checkers == NULL)
+    team->checkers = calloc((size_t)count, sizeof *team->checkers);
+    if (team->checkers == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (int i = 0; i < count; i++) {
-        window->checker_count = i + 1;
-        if (!tdc_checker_start(&window->checkers[i], calls, options,
-                               window->memory / (size_t)count))
+        team->checker_count = i + 1;
+        if (!tdc_checker_start(&team->checkers[i], calls, options, team->memory / (size_t)count))
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }
     return TDC_OK;
 }
 
-void tdc_window_end(struct tdc_window *window)
+void tdc_check_team_end(struct tdc_check_team *team)
 {
-    for (int i = 0; i < window->checker_count; i++)
-        tdc_checker_end(&window->checkers[i]);
-    free(window->checkers);
-    memset(window, 0, sizeof *window);
+    for (int i = 0; i < team->checker_count; i++)
+        tdc_checker_end(&team->checkers[i]);
+    free(team->checkers);
+    memset(team, 0, sizeof *team);
 }
 
-int tdc_window_threads(const struct tdc_window *window)
+int tdc_check_team_threads(const struct tdc_check_team *team)
 {
-    int threads = window->threads;
-    if (window->apart != 0 && window->apart < threads)
-        threads = window->apart;
-    return window->together != 0 && window->together < threads ? window->together : threads;
+    int threads = team->threads;
+    if (team->apart != 0 && team->apart < threads)
+        threads = team->apart;
+    return team->together != 0 && team->together < threads ? team->together : threads;
 }
 
 /* False: the call needs more memory than the checker has, and may be tried again with more. */
-static bool check_one(const struct tdc_window *window, struct tdc_checker *checker,
-                      const struct tdc_call *call, bool last_try, struct tdc_found *found)
+static bool check_one(const struct tdc_check_team *team, struct tdc_checker *checker,
+                      const struct tdc_call *call, bool last_try, struct tdc_call_outcome *outcome)
 {
     struct tdc_call_check check;
     tdc_check_call(checker, call, &check);
@@ -67,9 +66,9 @@ static bool check_one(const struct tdc_window *window, struct tdc_checker *check
         tdc_arena_free(&checker->arena);
         return false;
     }
-    if (window->error_folder != NULL)
-        tdc_save_error_data(&check, window->error_folder);
-    tdc_found_take(found, &check);
+    if (team->error_folder != NULL)
+        tdc_save_error_data(&check, team->error_folder);
+    tdc_call_outcome_take(outcome, &check);
     tdc_call_check_end(&check);
     return true;
 }
@@ -125,24 +124,24 @@ static bool is_large(const struct tdc_call *call)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 struct spread {
-    struct tdc_window *window;
+    struct tdc_check_team *team;
     const struct tdc_call *const *calls;
-    struct tdc_found *found;
+    struct tdc_call_outcome *outcomes;
     size_t count;
-    bool large[TDC_WINDOW]; /* left to all threads together */
+    bool large[TDC_CALLS_AT_ONCE]; /* left to all threads together */
     atomic_size_t next;
 };
 
 static void check_small(void *argument, int member)
 {
     struct spread *spread = argument;
-    struct tdc_checker *checker = &spread->window->checkers[member];
+    struct tdc_checker *checker = &spread->team->checkers[member];
     int before = omp_get_max_threads();
     omp_set_num_threads(1);
     for (size_t i; (i = atomic_fetch_add(&spread->next, 1)) < spread->count;)
         if (!spread->large[i])
             spread->large[i] =
-                !check_one(spread->window, checker, spread->calls[i], false, &spread->found[i]);
+                !check_one(spread->team, checker, spread->calls[i], false, &spread->outcomes[i]);
     omp_set_num_threads(before);
 }
 
@@ -150,35 +149,35 @@ static void check_small(void *argument, int member)
  * it cannot start a thread: how many it can have is tried before. */
 static void check_large(struct spread *spread)
 {
-    struct tdc_window *window = spread->window;
-    struct tdc_checker *checker = &window->checkers[0];
+    struct tdc_check_team *team = spread->team;
+    struct tdc_checker *checker = &team->checkers[0];
     size_t share = checker->arena.limit;
     int before = omp_get_max_threads();
-    if (window->together == 0)
-        window->together = tdc_team_probe(window->threads);
-    omp_set_num_threads(window->together);
-    for (int i = 0; i < window->checker_count; i++)
-        tdc_arena_free(&window->checkers[i].arena); /* what they kept is part of the memory */
-    checker->arena.limit = window->memory;
+    if (team->together == 0)
+        team->together = tdc_team_probe(team->threads);
+    omp_set_num_threads(team->together);
+    for (int i = 0; i < team->checker_count; i++)
+        tdc_arena_free(&team->checkers[i].arena); /* what they kept is part of the memory */
+    checker->arena.limit = team->memory;
     for (size_t i = 0; i < spread->count; i++)
         if (spread->large[i])
-            check_one(window, checker, spread->calls[i], true, &spread->found[i]);
+            check_one(team, checker, spread->calls[i], true, &spread->outcomes[i]);
     tdc_arena_free(&checker->arena);
     checker->arena.limit = share;
     omp_set_num_threads(before);
 }
 
-static void run_threads(struct tdc_window *window, const struct tdc_call *const *calls,
-                        size_t count, struct tdc_found *found)
+static void run_threads(struct tdc_check_team *team, const struct tdc_call *const *calls,
+                        size_t count, struct tdc_call_outcome *outcomes)
 {
-    struct spread spread = {.window = window, .calls = calls, .found = found, .count = count};
+    struct spread spread = {.team = team, .calls = calls, .outcomes = outcomes, .count = count};
     size_t small = 0, large = 0;
     for (size_t i = 0; i < count; i++)
         small += !(spread.large[i] = is_large(calls[i]));
-    int wanted = small < (size_t)window->threads ? (int)small : window->threads;
+    int wanted = small < (size_t)team->threads ? (int)small : team->threads;
     int started = tdc_team_run(wanted, check_small, &spread);
     if (started < wanted)
-        window->apart = started;
+        team->apart = started;
     for (size_t i = 0; i < count; i++)
         large += spread.large[i];
     if (large != 0)
@@ -188,39 +187,40 @@ static void run_threads(struct tdc_window *window, const struct tdc_call *const 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
 struct lane {
-    struct tdc_window *window;
+    struct tdc_check_team *team;
     const struct tdc_call *const *calls;
     size_t count;
-    struct tdc_found *found;
+    struct tdc_call_outcome *outcomes;
     int number;
 };
 
 static void *run_lane(void *argument)
 {
     const struct lane *lane = argument;
-    const struct tdc_window *window = lane->window;
-    int share = window->together / window->lanes;
+    const struct tdc_check_team *team = lane->team;
+    int share = team->together / team->lanes;
     omp_set_num_threads(share > 0 ? share : 1);
     for (size_t i = 0; i < lane->count; i++)
-        if (lane->calls[i]->position % (size_t)window->lanes == (size_t)lane->number)
-            check_one(window, &window->checkers[lane->number], lane->calls[i], true,
-                      &lane->found[i]);
+        if (lane->calls[i]->position % (size_t)team->lanes == (size_t)lane->number)
+            check_one(team, &team->checkers[lane->number], lane->calls[i], true,
+                      &lane->outcomes[i]);
     return NULL;
 }
 
-static tdc_status run_lanes(struct tdc_window *window, const struct tdc_call *const *calls,
-                            size_t count, struct tdc_found *found, struct tdc_error *error)
+static tdc_status run_lanes(struct tdc_check_team *team, const struct tdc_call *const *calls,
+                            size_t count, struct tdc_call_outcome *outcomes,
+                            struct tdc_error *error)
 {
-    size_t lanes = (size_t)window->lanes, started = 0;
-    if (window->together == 0)
-        window->together = tdc_team_probe(window->threads);
+    size_t lanes = (size_t)team->lanes, started = 0;
+    if (team->together == 0)
+        team->together = tdc_team_probe(team->threads);
     pthread_t *threads = calloc(lanes, sizeof *threads);
     struct lane *work = calloc(lanes, sizeof *work);
     tdc_status status = TDC_OK;
     if (threads == NULL || work == NULL)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (; status == TDC_OK && started < lanes; started++) {
-        work[started] = (struct lane){window, calls, count, found, (int)started};
+        work[started] = (struct lane){team, calls, count, outcomes, (int)started};
         int failure = pthread_create(&threads[started], NULL, run_lane, &work[started]);
         if (failure != 0) {
             status = tdc_fail_errno(error, TDC_ERR_SYSTEM, failure, "cannot start a lane");
@@ -234,19 +234,20 @@ static tdc_status run_lanes(struct tdc_window *window, const struct tdc_call *co
     return status;
 }
 
-tdc_status tdc_window_run(struct tdc_window *window, const struct tdc_call *const *calls,
-                          size_t count, struct tdc_found *found, struct tdc_error *error)
+tdc_status tdc_check_team_run(struct tdc_check_team *team, const struct tdc_call *const *calls,
+                              size_t count, struct tdc_call_outcome *outcomes,
+                              struct tdc_error *error)
 {
     if (!tdc_guard_begin())
         return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
     tdc_status status = TDC_OK;
-    if (window->lanes > 1)
-        status = run_lanes(window, calls, count, found, error);
+    if (team->lanes > 1)
+        status = run_lanes(team, calls, count, outcomes, error);
     else
-        run_threads(window, calls, count, found);
+        run_threads(team, calls, count, outcomes);
     tdc_guard_end();
     for (size_t i = 0; status == TDC_OK && i < count; i++)
-        if (found[i].no_memory)
+        if (outcomes[i].no_memory)
             status = tdc_fail(error, TDC_ERR_MEMORY, "%s: rows too large or out of memory",
                               calls[i]->name);
     return status;

@@ -1,10 +1,10 @@
-/* found.h - what remains of a checked call until it is written: texts and a few numbers. */
-#ifndef TDC_PRECHECK_FOUND_H
-#define TDC_PRECHECK_FOUND_H
+/* call_outcome.h - what remains of a checked call until it is written: texts and a few numbers. */
+#ifndef TDC_PRECHECK_CALL_OUTCOME_H
+#define TDC_PRECHECK_CALL_OUTCOME_H
 
 #include "host/precheck/check/check.h"
 
-struct tdc_found {
+struct tdc_call_outcome {
     struct tdc_text details, result, json, log;
     char api[128];
     tdc_check statuses[TDC_DIRECTIONS];
@@ -17,10 +17,10 @@ struct tdc_found {
     bool unreadable;                           /* a tensor file exists and cannot be read */
 };
 
-void tdc_found_init(struct tdc_found *found);
-void tdc_found_free(struct tdc_found *found);
+void tdc_call_outcome_init(struct tdc_call_outcome *outcome);
+void tdc_call_outcome_free(struct tdc_call_outcome *outcome);
 /* Takes over what the check has found. */
-void tdc_found_take(struct tdc_found *found, const struct tdc_call_check *check);
+void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check);
 
 /* The verdict of a call: the worst of its directions, SKIP only when nothing else was judged. */
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS]);

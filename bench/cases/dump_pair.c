@@ -1,4 +1,4 @@
-#include "bench/cases/material.h"
+#include "bench/cases/dump_pair.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +23,18 @@ void tdc_place_close(const struct tdc_bench_place *place)
     tdc_scratch_close(&place->scratch);
 }
 
-tdc_status tdc_material_make(struct tdc_material *material, const struct tdc_bench_place *place,
-                             struct tdc_synthetic *synthetic, const struct tdc_options *options,
-                             struct tdc_error *error)
+tdc_status tdc_dump_pair_make(struct tdc_dump_pair *dumps, const struct tdc_bench_place *place,
+                              struct tdc_synthetic *synthetic, const struct tdc_options *options,
+                              struct tdc_error *error)
 {
-    *material = (struct tdc_material){0};
+    *dumps = (struct tdc_dump_pair){0};
     synthetic->threads = options->threads;
     synthetic->cancel = options->cancel;
     synthetic->stacks = false;
     tdc_status status = tdc_synthetic_make(synthetic, place->scratch.path, NULL, error);
     if (status != TDC_OK)
         return status;
-    return tdc_material_find(material, place->npu, place->bench, -1, options, error);
+    return tdc_dump_pair_find(dumps, place->npu, place->bench, -1, options, error);
 }
 
 /* The folder of a json file. */
@@ -47,15 +47,15 @@ static char *folder_of(const char *path)
 }
 
 /* Several json files may lie in one folder (dump.json and debug.json): its files count once. */
-static tdc_status add_folders(struct tdc_material *material, struct tdc_error *error)
+static tdc_status add_folders(struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
-    size_t count = 2 * material->tasks.count;
+    size_t count = 2 * dumps->tasks.count;
     char **folders = calloc(count + 1, sizeof *folders);
     tdc_status status = TDC_OK;
     if (folders == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < count && status == TDC_OK; i++) {
-        const struct tdc_task *task = &material->tasks.tasks[i / 2];
+        const struct tdc_task *task = &dumps->tasks.tasks[i / 2];
         folders[i] = folder_of(i % 2 == 0 ? task->npu : task->bench);
         size_t same = 0;
         if (folders[i] == NULL)
@@ -63,7 +63,7 @@ static tdc_status add_folders(struct tdc_material *material, struct tdc_error *e
         while (status == TDC_OK && strcmp(folders[same], folders[i]) != 0)
             same++;
         if (status == TDC_OK && same == i)
-            status = tdc_bare_files_add(&material->files, folders[i], error);
+            status = tdc_bare_files_add(&dumps->files, folders[i], error);
     }
     for (size_t i = 0; i < count; i++)
         free(folders[i]);
@@ -71,25 +71,25 @@ static tdc_status add_folders(struct tdc_material *material, struct tdc_error *e
     return status;
 }
 
-tdc_status tdc_material_find(struct tdc_material *material, const char *npu, const char *bench,
-                             int step, const struct tdc_options *options, struct tdc_error *error)
+tdc_status tdc_dump_pair_find(struct tdc_dump_pair *dumps, const char *npu, const char *bench,
+                              int step, const struct tdc_options *options, struct tdc_error *error)
 {
-    *material = (struct tdc_material){0};
-    tdc_status status = tdc_tasks_find(npu, bench, step, options, &material->tasks, error);
+    *dumps = (struct tdc_dump_pair){0};
+    tdc_status status = tdc_tasks_find(npu, bench, step, options, &dumps->tasks, error);
     if (status == TDC_OK)
-        status = add_folders(material, error);
+        status = add_folders(dumps, error);
     return status;
 }
 
-void tdc_material_free(struct tdc_material *material)
+void tdc_dump_pair_free(struct tdc_dump_pair *dumps)
 {
-    tdc_tasks_free(&material->tasks);
-    tdc_bare_files_free(&material->files);
+    tdc_tasks_free(&dumps->tasks);
+    tdc_bare_files_free(&dumps->files);
 }
 
-void tdc_material_drop(struct tdc_material *material, const struct tdc_bench_place *place)
+void tdc_dump_pair_drop(struct tdc_dump_pair *dumps, const struct tdc_bench_place *place)
 {
-    tdc_material_free(material);
+    tdc_dump_pair_free(dumps);
     tdc_scratch_remove(&place->scratch, "npu");
     tdc_scratch_remove(&place->scratch, "bench");
 }

@@ -1,6 +1,6 @@
-/* material.h - dumps to measure with: made in a temporary folder, or the user's own. */
-#ifndef TDC_BENCH_MATERIAL_H
-#define TDC_BENCH_MATERIAL_H
+/* dump_pair.h - dumps to measure with: made in a temporary folder, or the user's own. */
+#ifndef TDC_BENCH_DUMP_PAIR_H
+#define TDC_BENCH_DUMP_PAIR_H
 
 #include "bench/yardsticks/bare_read.h"
 #include "bench/tools/scratch.h"
@@ -17,20 +17,20 @@ tdc_status tdc_place_open(struct tdc_bench_place *place, const char *parent,
 void tdc_place_close(const struct tdc_bench_place *place);
 
 /* A pair of dumps: the comparisons to do and their tensor files. */
-struct tdc_material {
+struct tdc_dump_pair {
     struct tdc_task_list tasks;
     struct tdc_bare_files files;
 };
 
 /* Makes the dumps place->npu and place->bench. To be dropped in any case. */
-tdc_status tdc_material_make(struct tdc_material *material, const struct tdc_bench_place *place,
-                             struct tdc_synthetic *synthetic, const struct tdc_options *options,
-                             struct tdc_error *error);
+tdc_status tdc_dump_pair_make(struct tdc_dump_pair *dumps, const struct tdc_bench_place *place,
+                              struct tdc_synthetic *synthetic, const struct tdc_options *options,
+                              struct tdc_error *error);
 /* Finds the dumps as `tdcmp compare` does; step as for tdc_tasks_find. To be freed in any case. */
-tdc_status tdc_material_find(struct tdc_material *material, const char *npu, const char *bench,
-                             int step, const struct tdc_options *options, struct tdc_error *error);
-void tdc_material_free(struct tdc_material *material);
+tdc_status tdc_dump_pair_find(struct tdc_dump_pair *dumps, const char *npu, const char *bench,
+                              int step, const struct tdc_options *options, struct tdc_error *error);
+void tdc_dump_pair_free(struct tdc_dump_pair *dumps);
 /* Frees, and removes the dumps from the place. */
-void tdc_material_drop(struct tdc_material *material, const struct tdc_bench_place *place);
+void tdc_dump_pair_drop(struct tdc_dump_pair *dumps, const struct tdc_bench_place *place);
 
 #endif

@@ -1,0 +1,39 @@
+/* check_team.h - a stretch of calls checked at once, by threads or by lanes. */
+#ifndef TDC_PRECHECK_CHECK_TEAM_H
+#define TDC_PRECHECK_CHECK_TEAM_H
+
+#include "host/precheck/check/call_outcome.h"
+
+/* Calls between two writes: enough to keep threads busy, few enough to lose little. */
+#define TDC_CALLS_AT_ONCE 128
+
+struct tdc_check_team {
+    const struct tdc_calls *calls;
+    const struct tdc_precheck_options *options;
+    const char *error_folder; /* where tensors of failing calls go; NULL: nowhere */
+    int threads, lanes;
+    int apart;     /* threads the small calls had when more could not be started, else 0 */
+    int together;  /* threads OpenMP may have at once for one call; 0: not known yet */
+    size_t memory; /* that all checkers may take */
+    struct tdc_checker *checkers; /* one per thread or lane */
+    int checker_count;
+};
+
+tdc_status tdc_check_team_start(struct tdc_check_team *team, const struct tdc_calls *calls,
+                                const struct tdc_precheck_options *options,
+                                const char *error_folder, struct tdc_error *error);
+void tdc_check_team_end(struct tdc_check_team *team);
+/* The least that any part of the work had. */
+int tdc_check_team_threads(const struct tdc_check_team *team);
+
+/*
+ * Checks the calls and fills outcomes[0..count). Small calls are spread over the threads, large
+ * ones, and those that need more memory than one of many may take, run one after another with all
+ * threads and all memory; with lanes, call number i of the dump goes to lane i modulo the number of
+ * lanes. The results are the same in each case.
+ */
+tdc_status tdc_check_team_run(struct tdc_check_team *team, const struct tdc_call *const *calls,
+                              size_t count, struct tdc_call_outcome *outcomes,
+                              struct tdc_error *error);
+
+#endif
