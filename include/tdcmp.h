@@ -438,6 +438,24 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           struct tdc_error *error);
 void tdc_tasks_free(struct tdc_task_list *list);
 
+/* The dump.json files below one path, for what takes one dump at a time. */
+struct tdc_dump_file {
+    char *path;   /* of dump.json, or the file that was named */
+    char *folder; /* below the path: "graph/step0/rank0"; "" for a file or a rank folder */
+};
+
+struct tdc_dump_files {
+    struct tdc_dump_file *files; /* in the order of their steps and ranks */
+    size_t count;
+    size_t empty; /* rank, process and step folders without one; each was named in a message */
+};
+
+/* A file, or the dump.json of a folder as tdc_tasks_find looks for it. TDC_ERR_NOT_FOUND when there
+ * is none. Takes the member message of the options alone. */
+tdc_status tdc_dump_files_find(const char *path, const struct tdc_options *options,
+                               struct tdc_dump_files *files, struct tdc_error *error);
+void tdc_dump_files_free(struct tdc_dump_files *files);
+
 /* ---- precheck -------------------------------------------------------------------------------- */
 
 /*

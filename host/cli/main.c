@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
 
 static const char usage[] =
@@ -27,7 +28,7 @@ static const char usage[] =
     "  bench make          writes a synthetic dump\n"
     "  bench device        how fast a card compares, hop by hop\n"
     "  bench reference     the float64 reference of operators\n"
-    "  --version           version of program and library\n"
+    "  --version, -V       version of program and library\n"
     "  COMMAND --help      options and an example of a command\n"
     "\n"
     "msprobe's form, for scripts that call msprobe today:\n"
@@ -139,6 +140,9 @@ static int run_command(int argc, char **argv)
 {
     if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
         return tdc_msprobe_form(argc, argv);
+    const struct tdc_word26 *word = tdc_word26_find(argc - 1, argv + 1);
+    if (word != NULL)
+        return word->run(argc - 1, argv + 1);
     if (strcmp(argv[1], "compare") == 0)
         return tdc_command_compare(argc - 1, argv + 1);
     if (strcmp(argv[1], "precheck") == 0)
@@ -160,7 +164,7 @@ static int run(int argc, char **argv)
         fputs(usage, argc < 2 ? stderr : stdout);
         return argc < 2 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
         return TDC_EXIT_SAME;
     }

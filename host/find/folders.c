@@ -2,12 +2,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host/dump/tensor_dump.h"
 #include "io/base/error.h"
 
 /* More ranks than any cluster; a folder with more is something else. */
@@ -32,6 +32,19 @@ char *tdc_path_join(const char *folder, const char *name)
     if (path != NULL)
         snprintf(path, size, "%s/%s", folder, name);
     return path;
+}
+
+void tdc_find_say(const struct tdc_options *options, tdc_message_level level, const char *format,
+                  ...)
+{
+    if (options->message == NULL)
+        return;
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    options->message(options->context, level, text);
 }
 
 /* prefix, or prefix followed by a number without leading zeros. */
@@ -111,68 +124,4 @@ void tdc_folder_names_free(struct tdc_names *names)
     free(names->names);
     free(names->stranger);
     *names = (struct tdc_names){0};
-}
-
-/* ---- tasks ----------------------------------------------------------------------------------- */
-
-/* *stack is NULL where there is none. False when out of memory. */
-static bool stack_beside(const char *json, char **stack)
-{
-    *stack = NULL;
-    const char *slash = strrchr(json, '/');
-    size_t folder = slash == NULL ? 0 : (size_t)(slash - json) + 1;
-    char *path = malloc(folder + sizeof "stack.json");
-    if (path == NULL)
-        return false;
-    memcpy(path, json, folder);
-    memcpy(path + folder, "stack.json", sizeof "stack.json");
-    if (tdc_is_file(path))
-        *stack = path;
-    else
-        free(path);
-    return true;
-}
-
-static void free_task(struct tdc_task *task)
-{
-    free(task->npu);
-    free(task->bench);
-    free(task->stack);
-    free(task->rank);
-    free(task->step);
-    free(task->folder);
-}
-
-tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
-                         const char *rank, const char *step, const char *folder,
-                         struct tdc_error *error)
-{
-    struct tdc_task *grown = realloc(list->tasks, (list->count + 1) * sizeof *grown);
-    if (grown == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    list->tasks = grown;
-    const char *slash = strrchr(npu, '/');
-    struct tdc_task task = {
-        .npu = strdup(npu),
-        .bench = strdup(bench),
-        .rank = strdup(rank),
-        .step = strdup(step),
-        .folder = strdup(folder),
-        .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
-    };
-    if ((!tdc_is_tensor_file(npu) && !stack_beside(npu, &task.stack)) || task.npu == NULL ||
-        task.bench == NULL || task.rank == NULL || task.step == NULL || task.folder == NULL) {
-        free_task(&task);
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    }
-    list->tasks[list->count++] = task;
-    return TDC_OK;
-}
-
-void tdc_tasks_free(struct tdc_task_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free_task(&list->tasks[i]);
-    free(list->tasks);
-    *list = (struct tdc_task_list){0};
 }

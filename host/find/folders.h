@@ -11,8 +11,8 @@ struct tdc_names {
         long number;
     } * names;
     size_t count;
-    char
-        *stranger; /* first entry that is not `prefix` or `prefix<number>`, NULL if there is none */
+    /* first entry that is not `prefix` or `prefix<number>`, NULL if there is none */
+    char *stranger;
 };
 
 tdc_status tdc_folder_names(const char *folder, const char *prefix, struct tdc_names *names,
@@ -23,6 +23,10 @@ bool tdc_is_folder(const char *path);
 bool tdc_is_file(const char *path);
 /* folder/name, allocated; NULL when out of memory. */
 char *tdc_path_join(const char *folder, const char *name);
+
+/* Hands a text to options->message if there is one. */
+void tdc_find_say(const struct tdc_options *options, tdc_message_level level, const char *format,
+                  ...) __attribute__((format(printf, 3, 4)));
 
 /* Appends a comparison; takes copies. stack.json is looked for beside the NPU json. */
 tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,

@@ -17,7 +17,7 @@ struct way {
 
 struct finding {
     struct tdc_places *places;
-    int step; /* the one wanted; < 0: all */
+    const struct tdc_search *search;
     struct tdc_error *error;
 };
 
@@ -63,16 +63,35 @@ static tdc_status add_place(struct finding *finding, const char *path, const str
     return TDC_OK;
 }
 
-static bool holds_dump(const char *folder)
+static bool holds_file(const char *folder, const char *name)
 {
-    char *dump = tdc_path_join(folder, "dump.json"), *debug = tdc_path_join(folder, "debug.json");
-    bool found = (dump != NULL && tdc_is_file(dump)) || (debug != NULL && tdc_is_file(debug));
-    free(dump);
-    free(debug);
-    return found;
+    char *path = tdc_path_join(folder, name);
+    bool held = path != NULL && tdc_is_file(path);
+    free(path);
+    return held;
 }
 
-/* Below a folder: each folder of a kind, with what there is inside. */
+static bool holds_dump(const struct finding *finding, const char *folder)
+{
+    return holds_file(folder, "dump.json") ||
+           (finding->search->debug && holds_file(folder, "debug.json"));
+}
+
+static tdc_status add_below(struct finding *finding, const char *folder, const struct way *way);
+
+static tdc_status add_inside(struct finding *finding, const char *folder, const char *name,
+                             const struct way *way)
+{
+    char *path = tdc_path_join(folder, name);
+    tdc_status status = TDC_OK;
+    if (path == NULL)
+        status = out_of_memory(finding);
+    else if (tdc_is_folder(path))
+        status = add_below(finding, path, way);
+    free(path);
+    return status;
+}
+
 static tdc_status add_ranks(struct finding *finding, const char *folder, struct way way,
                             const char *prefix)
 {
@@ -80,81 +99,75 @@ static tdc_status add_ranks(struct finding *finding, const char *folder, struct 
     tdc_status status = tdc_folder_names(folder, prefix, &ranks, finding->error);
     way.process = strcmp(prefix, "proc") == 0;
     for (size_t i = 0; i < ranks.count && status == TDC_OK; i++) {
-        char *path = tdc_path_join(folder, ranks.names[i].name);
         way.rank = &ranks.names[i];
         /* proc alone is no process of ours */
-        bool named = !way.process || ranks.names[i].number >= 0;
-        if (path == NULL)
-            status = out_of_memory(finding);
-        else if (named && tdc_is_folder(path))
-            status = add_place(finding, path, &way, !holds_dump(path));
-        free(path);
+        if (!way.process || ranks.names[i].number >= 0)
+            status = add_inside(finding, folder, ranks.names[i].name, &way);
     }
     tdc_folder_names_free(&ranks);
-    return status;
-}
-
-static tdc_status add_steps(struct finding *finding, const char *folder, struct way way);
-static tdc_status add_families(struct finding *finding, const char *folder);
-
-/* The dump of a folder itself, or those of its ranks and processes, or of its steps. */
-static tdc_status add_below(struct finding *finding, const char *folder, struct way way)
-{
-    if (holds_dump(folder))
-        return add_place(finding, folder, &way, false);
-    size_t before = finding->places->count;
-    tdc_status status = add_ranks(finding, folder, way, "rank");
-    if (status == TDC_OK)
-        status = add_ranks(finding, folder, way, "proc");
-    if (status == TDC_OK && finding->places->count == before && way.step == NULL)
-        status = add_steps(finding, folder, way);
-    if (status == TDC_OK && finding->places->count == before && way.family[0] == '\0')
-        status = add_families(finding, folder);
-    /* a step that is there and holds nothing is worth a word */
-    if (status == TDC_OK && finding->places->count == before && way.step != NULL)
-        status = add_place(finding, folder, &way, true);
     return status;
 }
 
 static tdc_status add_steps(struct finding *finding, const char *folder, struct way way)
 {
     struct tdc_names steps;
+    int wanted = finding->search->step;
     tdc_status status = tdc_folder_names(folder, "step", &steps, finding->error);
     for (size_t i = 0; i < steps.count && status == TDC_OK; i++) {
-        if (finding->step >= 0 && steps.names[i].number != finding->step)
-            continue;
-        char *path = tdc_path_join(folder, steps.names[i].name);
         way.step = &steps.names[i];
-        if (path == NULL)
-            status = out_of_memory(finding);
-        else if (tdc_is_folder(path))
-            status = add_below(finding, path, way);
-        free(path);
+        if (wanted < 0 || steps.names[i].number == wanted)
+            status = add_inside(finding, folder, steps.names[i].name, &way);
     }
     tdc_folder_names_free(&steps);
     return status;
 }
 
-static tdc_status add_families(struct finding *finding, const char *folder)
+static tdc_status add_families(struct finding *finding, const char *folder, struct way way)
 {
     static const char *const families[] = {"graph", "pynative"};
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < 2 && status == TDC_OK; i++) {
-        char *path = tdc_path_join(folder, families[i]);
-        struct way way = {.family = families[i]};
-        if (path == NULL)
-            status = out_of_memory(finding);
-        else if (tdc_is_folder(path))
-            status = add_below(finding, path, way);
-        free(path);
+        way.family = families[i];
+        status = add_inside(finding, folder, families[i], &way);
     }
     return status;
 }
 
-tdc_status tdc_places_find(const char *path, int step, struct tdc_places *places,
-                           struct tdc_error *error)
+/* Each kind of folder that is not yet on the way: so the depth is bounded. */
+static tdc_status add_all_kinds(struct finding *finding, const char *folder, const struct way *way)
 {
-    struct finding finding = {.places = places, .step = step, .error = error};
+    tdc_status status = TDC_OK;
+    if (way->rank == NULL)
+        status = add_ranks(finding, folder, *way, "rank");
+    if (status == TDC_OK && way->rank == NULL)
+        status = add_ranks(finding, folder, *way, "proc");
+    if (status == TDC_OK && way->step == NULL)
+        status = add_steps(finding, folder, *way);
+    if (status == TDC_OK && way->family[0] == '\0')
+        status = add_families(finding, folder, *way);
+    return status;
+}
+
+/* The dump of a folder itself, or those of the folders in it. */
+static tdc_status add_below(struct finding *finding, const char *folder, const struct way *way)
+{
+    if (holds_dump(finding, folder))
+        return add_place(finding, folder, way, false);
+    size_t before = finding->places->count;
+    tdc_status status = add_all_kinds(finding, folder, way);
+    bool inner = way->rank != NULL || way->step != NULL;
+    /* a rank that cannot be looked into does not keep the others from being found */
+    bool passed_over = status == TDC_OK || (inner && status == TDC_ERR_READ);
+    /* one that is there and holds nothing is worth a word */
+    if (inner && passed_over && finding->places->count == before)
+        return add_place(finding, folder, way, true);
+    return status;
+}
+
+tdc_status tdc_places_find(const char *path, const struct tdc_search *search,
+                           struct tdc_places *places, struct tdc_error *error)
+{
+    struct finding finding = {.places = places, .search = search, .error = error};
     struct way here = {.family = ""};
     struct stat info;
     *places = (struct tdc_places){0};
@@ -162,13 +175,31 @@ tdc_status tdc_places_find(const char *path, int step, struct tdc_places *places
         return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", path);
     if (!S_ISDIR(info.st_mode))
         return add_place(&finding, path, &here, false);
-    tdc_status status = add_below(&finding, path, here);
+    tdc_status status = add_below(&finding, path, &here);
     for (size_t i = 0; i < places->count; i++)
         if (status != TDC_OK || !places->places[i].empty)
             return status;
-    if (step >= 0)
-        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no dump of step %d below it", path, step);
+    if (status != TDC_OK)
+        return status;
+    if (search->step >= 0)
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no dump of step %d below it", path,
+                        search->step);
     return tdc_fail(
         error, TDC_ERR_NOT_FOUND,
         "%s: no dump.json in it, nor in rank*, proc*, step*, graph or pynative below it", path);
+}
+
+size_t tdc_places_name_empty(const struct tdc_places *places, const struct tdc_search *search,
+                             const struct tdc_options *options)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < places->count; i++) {
+        if (!places->places[i].empty)
+            continue;
+        count++;
+        tdc_find_say(options, TDC_MESSAGE_WARNING, "%s: %s in it: nothing was dumped, or not yet",
+                     places->places[i].path,
+                     search->debug ? "neither dump.json nor debug.json" : "no dump.json");
+    }
+    return count;
 }

@@ -11,6 +11,12 @@
 
 #include "tdcmp.h"
 
+/* What to look for. */
+struct tdc_search {
+    int step;   /* < 0: all steps */
+    bool debug; /* a debug.json makes a dump as well */
+};
+
 /* A folder with a dump.json or debug.json, or one file. Names are "" where the path did not say. */
 struct tdc_place {
     char *path;
@@ -21,18 +27,21 @@ struct tdc_place {
     long rank_number; /* of a rank folder; -1: none */
     bool process;     /* a process folder: its number means nothing to the other side */
     bool file;        /* the path is a file */
-    bool empty;       /* a rank or process folder that holds no json */
+    bool empty;       /* a rank, process or step folder that holds no json */
 };
 
 struct tdc_places {
-    struct tdc_place *places; /* by family, step, rank */
+    struct tdc_place *places; /* in the order of their numbers */
     size_t count;
 };
 
-/* step < 0: all steps. TDC_ERR_NOT_FOUND when there is nothing. The places are to be freed in any
- * case. */
-tdc_status tdc_places_find(const char *path, int step, struct tdc_places *places,
-                           struct tdc_error *error);
+/* TDC_ERR_NOT_FOUND when there is nothing; the places without a dump are found all the same. The
+ * places are to be freed in any case. */
+tdc_status tdc_places_find(const char *path, const struct tdc_search *search,
+                           struct tdc_places *places, struct tdc_error *error);
+/* "path: no dump in it", for one that is empty. Returns how many there are. */
+size_t tdc_places_name_empty(const struct tdc_places *places, const struct tdc_search *search,
+                             const struct tdc_options *options);
 void tdc_places_free(struct tdc_places *places);
 
 #endif

@@ -1,6 +1,4 @@
 /* tasks_find.c - which dump below one path faces which below the other. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,26 +19,11 @@ struct pairing {
     const struct tdc_places *npu, *bench;
     enum fate *npu_fates, *bench_fates; /* by place */
     bool any_family, any_step; /* each side has one, so they face each other whatever their name */
+    const struct tdc_search *search;
     const struct tdc_options *options;
     struct tdc_task_list *list;
     struct tdc_error *error;
 };
-
-static void say(const struct pairing *pairing, tdc_message_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(const struct pairing *pairing, tdc_message_level level, const char *format, ...)
-{
-    const struct tdc_options *options = pairing->options;
-    if (options->message == NULL)
-        return;
-    char text[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    options->message(options->context, level, text);
-}
 
 static tdc_status out_of_memory(const struct pairing *pairing)
 {
@@ -64,8 +47,9 @@ static tdc_status add_json(const struct pairing *pairing, const struct tdc_place
                                    npu->family, pairing->error);
         } else if (npu_has != bench_has) {
             pairing->list->left_out++;
-            say(pairing, TDC_MESSAGE_WARNING, "%s has no counterpart %s, it is left out",
-                npu_has ? npu_json : bench_json, npu_has ? bench_json : npu_json);
+            tdc_find_say(pairing->options, TDC_MESSAGE_WARNING,
+                         "%s has no counterpart %s, it is left out",
+                         npu_has ? npu_json : bench_json, npu_has ? bench_json : npu_json);
         }
     }
     free(npu_json);
@@ -140,19 +124,12 @@ static bool same_rank(const struct tdc_place *a, const struct tdc_place *b)
     return !a->process && !b->process && a->rank_number == b->rank_number;
 }
 
-/* Folders without a dump are named and take no further part. */
-static void pass_over_empty(const struct pairing *pairing, const struct tdc_places *places,
-                            enum fate *fates)
+/* Folders without a dump take no further part. */
+static void pass_over_empty(const struct tdc_places *places, enum fate *fates)
 {
-    for (size_t i = 0; i < places->count; i++) {
-        if (!places->places[i].empty)
-            continue;
-        fates[i] = EMPTY;
-        pairing->list->empty++;
-        say(pairing, TDC_MESSAGE_WARNING,
-            "%s: neither dump.json nor debug.json in it: nothing was dumped, or not yet",
-            places->places[i].path);
-    }
+    for (size_t i = 0; i < places->count; i++)
+        if (places->places[i].empty)
+            fates[i] = EMPTY;
 }
 
 static tdc_status pair_by_rank(const struct pairing *pairing)
@@ -210,10 +187,11 @@ static tdc_status pair_by_position(const struct pairing *pairing)
         bool alone = ours[OPEN] == 1 && ours[PAIRED_BY_POSITION] == 0;
         pairing->npu_fates[i] = pairing->bench_fates[k] = PAIRED_BY_POSITION;
         if (alone)
-            say(pairing, TDC_MESSAGE_INFO, "%s is compared with %s", npu->path, bench->path);
+            tdc_find_say(pairing->options, TDC_MESSAGE_INFO, "%s is compared with %s", npu->path,
+                         bench->path);
         else
-            say(pairing, TDC_MESSAGE_WARNING, "paired by position: %s against %s", npu->path,
-                bench->path);
+            tdc_find_say(pairing->options, TDC_MESSAGE_WARNING, "paired by position: %s against %s",
+                         npu->path, bench->path);
         status = add_pair(pairing, npu, bench);
     }
     return status;
@@ -226,8 +204,8 @@ static void name_lonely(const struct pairing *pairing, const struct tdc_places *
         if (fates[i] != OPEN)
             continue;
         pairing->list->left_out++;
-        say(pairing, TDC_MESSAGE_WARNING, "%s has no counterpart and is left out",
-            places->places[i].path);
+        tdc_find_say(pairing->options, TDC_MESSAGE_WARNING, "%s has no counterpart and is left out",
+                     places->places[i].path);
     }
 }
 
@@ -238,10 +216,12 @@ static tdc_status pair_places(struct pairing *pairing)
     pairing->any_step = one_step(pairing->npu) && one_step(pairing->bench);
     if (pairing->any_step && npu->step_number >= 0 && bench->step_number >= 0 &&
         npu->step_number != bench->step_number)
-        say(pairing, TDC_MESSAGE_WARNING, "the steps differ: %s against %s", npu->path,
-            bench->path);
-    pass_over_empty(pairing, pairing->npu, pairing->npu_fates);
-    pass_over_empty(pairing, pairing->bench, pairing->bench_fates);
+        tdc_find_say(pairing->options, TDC_MESSAGE_WARNING, "the steps differ: %s against %s",
+                     npu->path, bench->path);
+    pairing->list->empty = tdc_places_name_empty(pairing->npu, pairing->search, pairing->options) +
+                           tdc_places_name_empty(pairing->bench, pairing->search, pairing->options);
+    pass_over_empty(pairing->npu, pairing->npu_fates);
+    pass_over_empty(pairing->bench, pairing->bench_fates);
     tdc_status status = pair_by_rank(pairing);
     if (status == TDC_OK)
         status = pair_by_position(pairing);
@@ -253,11 +233,15 @@ static tdc_status pair_places(struct pairing *pairing)
 }
 
 static tdc_status pair_found(const struct tdc_places *npu, const struct tdc_places *bench,
-                             const struct tdc_options *options, struct tdc_task_list *list,
-                             struct tdc_error *error)
+                             const struct tdc_search *search, const struct tdc_options *options,
+                             struct tdc_task_list *list, struct tdc_error *error)
 {
-    struct pairing pairing = {
-        .npu = npu, .bench = bench, .options = options, .list = list, .error = error};
+    struct pairing pairing = {.npu = npu,
+                              .bench = bench,
+                              .search = search,
+                              .options = options,
+                              .list = list,
+                              .error = error};
     pairing.npu_fates = calloc(npu->count, sizeof(enum fate));
     pairing.bench_fates = calloc(bench->count, sizeof(enum fate));
     tdc_status status;
@@ -275,12 +259,13 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           struct tdc_error *error)
 {
     *list = (struct tdc_task_list){0};
+    struct tdc_search search = {.step = step, .debug = true};
     struct tdc_places npu_places = {0}, bench_places = {0};
-    tdc_status status = tdc_places_find(npu, step, &npu_places, error);
+    tdc_status status = tdc_places_find(npu, &search, &npu_places, error);
     if (status == TDC_OK)
-        status = tdc_places_find(bench, step, &bench_places, error);
+        status = tdc_places_find(bench, &search, &bench_places, error);
     if (status == TDC_OK)
-        status = pair_found(&npu_places, &bench_places, options, list, error);
+        status = pair_found(&npu_places, &bench_places, &search, options, list, error);
     if (status == TDC_OK && list->count == 0)
         status = tdc_fail(error, TDC_ERR_NOTHING, "%s and %s have no rank or step in common", npu,
                           bench);

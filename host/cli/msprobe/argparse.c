@@ -85,6 +85,15 @@ static bool is_value(const char *word)
     return word[0] != '-' || word[1] == '\0' || strspn(word + 1, "0123456789.") == strlen(word + 1);
 }
 
+/* "-o/--output_path" behind what is in the text already. */
+static void add_names(char *text, size_t size, const struct tdc_argument *argument)
+{
+    size_t used = strlen(text);
+    bool one_name = strcmp(argument->brief, argument->full) == 0;
+    snprintf(text + used, size - used, "%s%s%s", argument->brief, one_name ? "" : "/",
+             one_name ? "" : argument->full);
+}
+
 /* Stores the value of an argument from `joined` or the following word; *at moves over the word. */
 static int store(const struct parsing *parsing, struct tdc_argument *argument, const char *joined,
                  int argc, char **argv, int *at)
@@ -105,10 +114,8 @@ static int store(const struct parsing *parsing, struct tdc_argument *argument, c
         ++*at;
     }
     if (argument->value == NULL && argument->arity != TDC_OPTIONAL_VALUE) {
-        char names[128];
-        bool one_name = strcmp(argument->brief, argument->full) == 0;
-        snprintf(names, sizeof names, "%s%s%s", argument->brief, one_name ? "" : "/",
-                 one_name ? "" : argument->full);
+        char names[128] = "";
+        add_names(names, sizeof names, argument);
         return fail(parsing, "argument ", names,
                     argument->arity == TDC_VALUE ? ": expected one argument"
                                                  : ": expected at least one argument");
@@ -178,4 +185,57 @@ int tdc_argparse_error(const char *program, struct tdc_argument *arguments, size
 {
     struct parsing parsing = {program, "", arguments, count};
     return fail(&parsing, text, "", "");
+}
+
+int tdc_argparse_require(const char *program, struct tdc_argument *arguments, size_t count,
+                         const size_t *needed, size_t needed_count)
+{
+    struct parsing parsing = {program, "", arguments, count};
+    char names[256] = "";
+    for (size_t i = 0; i < needed_count; i++) {
+        if (arguments[needed[i]].given)
+            continue;
+        size_t used = strlen(names);
+        if (used != 0)
+            snprintf(names + used, sizeof names - used, ", ");
+        add_names(names, sizeof names, &arguments[needed[i]]);
+    }
+    return names[0] == '\0' ? 0
+                            : fail(&parsing, "the following arguments are required: ", names, "");
+}
+
+static bool is_one_of(const char *value, const char *choices)
+{
+    size_t length = strlen(value);
+    for (const char *at = choices; *at != '\0'; at += strspn(at, " ")) {
+        size_t choice = strcspn(at, " ");
+        if (choice == length && strncmp(at, value, length) == 0)
+            return true;
+        at += choice;
+    }
+    return false;
+}
+
+int tdc_argparse_choice(const char *program, struct tdc_argument *arguments, size_t count,
+                        size_t which, const char *choices)
+{
+    struct parsing parsing = {program, "", arguments, count};
+    const struct tdc_argument *argument = &arguments[which];
+    if (!argument->given || is_one_of(argument->value, choices))
+        return 0;
+    char text[512] = "argument ";
+    add_names(text, sizeof text, argument);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, ": invalid choice: '%.200s' (choose from",
+             argument->value);
+    for (const char *at = choices; *at != '\0'; at += strspn(at, " ")) {
+        int choice = (int)strcspn(at, " ");
+        used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s '%.*s'", at == choices ? "" : ",", choice,
+                 at);
+        at += choice;
+    }
+    used = strlen(text);
+    snprintf(text + used, sizeof text - used, ")");
+    return fail(&parsing, "", text, "");
 }

@@ -40,5 +40,11 @@ int tdc_argparse(const char *program, const char *example, int argc, char **argv
 /* The same for a mistake the caller finds in what was parsed: usage, `program: error: text`, 2. */
 int tdc_argparse_error(const char *program, struct tdc_argument *arguments, size_t count,
                        const char *text);
+/* 0 when all of arguments[needed[i]] were given, else the mistake argparse makes of it. */
+int tdc_argparse_require(const char *program, struct tdc_argument *arguments, size_t count,
+                         const size_t *needed, size_t needed_count);
+/* 0 when arguments[which] was not given or has one of the values, which are parted by blanks. */
+int tdc_argparse_choice(const char *program, struct tdc_argument *arguments, size_t count,
+                        size_t which, const char *choices);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
-#include "host/cli/shared/dump_places.h"
 #include "host/cli/shared/parse.h"
 #include "host/cli/precheck/precheck_summary.h"
 
@@ -203,19 +202,19 @@ static int explain(const struct settings *settings, const char *path)
     return code;
 }
 
-static int check(struct settings *settings, const struct tdc_dump_place *place)
+static int check(struct settings *settings, const struct tdc_dump_file *dump)
 {
     struct tdc_precheck_options *options = &settings->options;
     struct tdc_error error = {0};
     tdc_precheck *precheck;
     char *output;
-    if (asprintf(&output, "%s%s%s", settings->output, place->folder[0] != '\0' ? "/" : "",
-                 place->folder) < 0) {
+    if (asprintf(&output, "%s%s%s", settings->output, dump->folder[0] != '\0' ? "/" : "",
+                 dump->folder) < 0) {
         tdc_complain("out of memory");
         return TDC_EXIT_TROUBLE;
     }
     options->output = output;
-    tdc_status status = tdc_precheck_open(place->path, options, &precheck, &error);
+    tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
     if (status == TDC_OK) {
         struct tdc_progress *progress =
             tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
@@ -227,10 +226,10 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
     } else if (tdc_precheck_calls(precheck) == 0) {
-        tdc_complain("%s: no API calls that can be checked", place->path);
+        tdc_complain("%s: no API calls that can be checked", dump->path);
     } else {
         if (!settings->quiet)
-            tdc_print_precheck(place->path, precheck);
+            tdc_print_precheck(dump->path, precheck);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary);
         if (options->threads > summary.threads)
@@ -240,9 +239,9 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
         if (summary.slots == 0 && summary.resumed == 0)
             tdc_complain("%s: nothing could be checked: all %llu calls were skipped or had nothing "
                          "to compare",
-                         place->path, (unsigned long long)summary.calls);
+                         dump->path, (unsigned long long)summary.calls);
         else if (summary.unreadable != 0)
-            tdc_complain("%s: tensor files of %llu calls cannot be read", place->path,
+            tdc_complain("%s: tensor files of %llu calls cannot be read", dump->path,
                          (unsigned long long)summary.unreadable);
         else
             code = summary.verdicts[TDC_CHECK_ERROR] != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
@@ -250,6 +249,18 @@ static int check(struct settings *settings, const struct tdc_dump_place *place)
     tdc_precheck_free(precheck);
     free(output);
     return code;
+}
+
+static bool find_dumps(const char *path, struct tdc_dump_files *dumps)
+{
+    struct tdc_options options;
+    struct tdc_error error = {0};
+    tdc_options_init(&options, TDC_RULES_SOUND);
+    options.message = tdc_print_message;
+    if (tdc_dump_files_find(path, &options, dumps, &error) == TDC_OK)
+        return true;
+    tdc_complain("%s", error.message);
+    return false;
 }
 
 int tdc_command_precheck(int argc, char **argv)
@@ -267,23 +278,23 @@ int tdc_command_precheck(int argc, char **argv)
             tdc_precheck_list(print_api, NULL);
         return TDC_EXIT_SAME;
     }
-    struct tdc_dump_places places;
-    if (!tdc_dump_places_find(argv[optind], &places))
+    struct tdc_dump_files dumps;
+    if (!find_dumps(argv[optind], &dumps))
         return TDC_EXIT_TROUBLE;
     int code = TDC_EXIT_SAME;
-    if ((settings.explain != NULL || settings.options.result_csv != NULL) && places.count > 1) {
+    if ((settings.explain != NULL || settings.options.result_csv != NULL) && dumps.count > 1) {
         tdc_complain("%s: %zu dumps found; --explain and --resume take one", argv[optind],
-                     places.count);
+                     dumps.count);
         code = TDC_EXIT_TROUBLE;
     } else if (settings.explain != NULL) {
-        code = explain(&settings, places.places[0].path);
+        code = explain(&settings, dumps.files[0].path);
     } else {
-        code = places.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-        for (size_t i = 0; i < places.count; i++) {
-            int one = check(&settings, &places.places[i]);
+        code = dumps.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
+        for (size_t i = 0; i < dumps.count; i++) {
+            int one = check(&settings, &dumps.files[i]);
             code = one > code ? one : code;
         }
     }
-    tdc_dump_places_free(&places);
+    tdc_dump_files_free(&dumps);
     return code;
 }

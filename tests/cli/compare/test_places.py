@@ -89,6 +89,20 @@ class Places(harness.Case):
         self.assertEqual(len(found), 2)
         self.assertIn("%s has no counterpart" % self.path("npu", "pynative", "step0", "proc3"), result.err)
 
+    def test_nothing_beside_another_is_passed_over(self):
+        """Steps beside a folder `graph`, and steps below ranks: compare and precheck find the same."""
+        for side in ("npu", "bench"):
+            self.place(side, "step0", "rank0")
+            self.place(side, "graph", "step0", "rank0")
+            self.place(side, "rank3", "step2")
+        found, _ = self.results(0, "npu", "bench")
+        self.assertEqual(found, ["compare_result_step0_rank0_STAMP.csv", "compare_result_step2_rank3_STAMP.csv",
+                                 "graph/compare_result_step0_rank0_STAMP.csv"])
+        out = self.path("checked")
+        self.run_code(0, "precheck", self.path("npu"), "-o", out)
+        self.assertEqual(sorted(os.listdir(out)), ["graph", "step0", "step2"])
+        self.assertEqual(os.listdir(os.path.join(out, "graph", "step0")), ["rank0"])
+
     def test_one_family_each(self):
         self.place("npu", "pynative", "step0", "rank0")
         self.place("bench", "step0", "rank0")

@@ -1,0 +1,69 @@
+/* tasks.c - a list of comparisons to do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/dump/tensor_dump.h"
+#include "host/find/folders.h"
+#include "io/base/error.h"
+
+/* *stack is NULL where there is none. False when out of memory. */
+static bool stack_beside(const char *json, char **stack)
+{
+    *stack = NULL;
+    const char *slash = strrchr(json, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - json) + 1;
+    char *path = malloc(folder + sizeof "stack.json");
+    if (path == NULL)
+        return false;
+    memcpy(path, json, folder);
+    memcpy(path + folder, "stack.json", sizeof "stack.json");
+    if (tdc_is_file(path))
+        *stack = path;
+    else
+        free(path);
+    return true;
+}
+
+static void free_task(struct tdc_task *task)
+{
+    free(task->npu);
+    free(task->bench);
+    free(task->stack);
+    free(task->rank);
+    free(task->step);
+    free(task->folder);
+}
+
+tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
+                         const char *rank, const char *step, const char *folder,
+                         struct tdc_error *error)
+{
+    struct tdc_task *grown = realloc(list->tasks, (list->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    list->tasks = grown;
+    const char *slash = strrchr(npu, '/');
+    struct tdc_task task = {
+        .npu = strdup(npu),
+        .bench = strdup(bench),
+        .rank = strdup(rank),
+        .step = strdup(step),
+        .folder = strdup(folder),
+        .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
+    };
+    if ((!tdc_is_tensor_file(npu) && !stack_beside(npu, &task.stack)) || task.npu == NULL ||
+        task.bench == NULL || task.rank == NULL || task.step == NULL || task.folder == NULL) {
+        free_task(&task);
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
+    list->tasks[list->count++] = task;
+    return TDC_OK;
+}
+
+void tdc_tasks_free(struct tdc_task_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free_task(&list->tasks[i]);
+    free(list->tasks);
+    *list = (struct tdc_task_list){0};
+}
