@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cli/shared/command.h"
 #include "bench/synthetic/synthetic_values.h"
+#include "host/terminal/message.h"
 #include "kernels/dtype.h"
 
 static const struct {

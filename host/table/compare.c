@@ -26,7 +26,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
-        .scene = tdc_calls_scene(table, row),
+        .scene = tdc_calls_scene(&table->calls, row),
     };
 }
 
@@ -231,10 +231,16 @@ static void judge_texts(void *argument, int member)
             judge(rows->table, i, NULL);
 }
 
+static void survey(struct tdc_table *table)
+{
+    struct tdc_rows rows = tdc_rows_of(table);
+    table->rules->survey(&rows, table->stat_columns);
+}
+
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
     if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
-        table->rules->survey(table);
+        survey(table);
     struct text_rows rows = {.table = table};
     size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
     int threads = tdc_team_size(options->threads);
