@@ -614,6 +614,33 @@ tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_detail
                                                  const char *text),
                                  void *context, struct tdc_error *error);
 
+/* ---- configurations and checkpoints ---------------------------------------------------------- */
+
+typedef enum {
+    TDC_CONFIG_PASS,
+    TDC_CONFIG_WARNING,
+    TDC_CONFIG_ERROR
+} tdc_config_level;
+
+struct tdc_config_options {
+    const char *framework; /* "pytorch": its package is looked at; NULL: torch and mindspore */
+    bool env_swapped;     /* as msprobe has them: sides exchanged on the sheet of the environment */
+    bool complete;        /* files of weights that only the second pack has are told too */
+    bool extract;         /* the packs' members go to FOLDER/bench and FOLDER/cmp */
+    bool refuse_formulas; /* a text a spreadsheet would run fails the comparison */
+    void (*message)(void *context, tdc_message_level level, const char *text);
+    void *context;
+};
+
+/*
+ * Compares two packed configurations (zip archives of `msprobe config_check -d`) and writes
+ * result.xlsx to the folder, which is created: a sheet for each item that both have, and a summary.
+ * *worst is the worst level of all sheets, *items how many there are.
+ */
+tdc_status tdc_config_compare(const char *bench_zip, const char *cmp_zip, const char *folder,
+                              const struct tdc_config_options *options, tdc_config_level *worst,
+                              size_t *items, struct tdc_error *error);
+
 /* ---- texts on the terminal ------------------------------------------------------------------ */
 
 /*
