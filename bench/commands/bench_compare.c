@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cases/compare_cases.h"
+#include "bench/commands/bench_command.h"
+#include "bench//cases/compare_cases.h"
 #include "bench/cases/compare_report.h"
 #include "host/terminal/message.h"
 
