@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench//cases/compare_cases.h"
+#include "bench/cases/compare_cases.h"
 #include "bench/cases/compare_report.h"
 #include "host/terminal/message.h"
 
