@@ -34,7 +34,8 @@ struct tdc_rules {
     const char *name;
     struct tdc_match_rules match;
     enum tdc_relative_rule relative;
-    /* With repeated NPU names all of them are compared with the files of the last one (spec 5). */
+    /* With repeated NPU names all of them are compared with the files of the last one
+     * (docs/msprobe.md#repeated-names). */
     bool last_pair_wins;
     /* Extra columns, polished sheets, escaped formulas. */
     bool extended;
@@ -76,10 +77,11 @@ static inline const char *tdc_requires_grad(const struct tdc_record *record)
     return record != NULL ? record->requires_grad : "N/A";
 }
 
-/* -> compat_number.c: a number text as pandas reads it (spec 6, reader L). */
+/* -> compat_number.c: a number text as pandas reads it (docs/msprobe.md#decimal-reader). */
 bool tdc_compat_read(const char *text, size_t length, double *value);
 
-/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy (spec 5.4). */
+/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy
+ * (docs/msprobe.md#tensors-without-dimensions). */
 void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel);
 
 #endif

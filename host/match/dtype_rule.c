@@ -1,4 +1,4 @@
-/* dtype_rule.c - types that may face each other (spec 4.3). */
+/* dtype_rule.c - types that may face each other (docs/msprobe.md#types-that-agree). */
 #include <string.h>
 
 #include "host/match/match.h"

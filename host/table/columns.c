@@ -1,4 +1,5 @@
-/* columns.c - which columns a table has and what stands in their cells (spec 8, 11.3). */
+/* columns.c - which columns a table has and what stands in their cells (docs/msprobe.md#columns,
+ * docs/msprobe.md#cells-of-a-sheet). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -477,7 +478,8 @@ static void fill_cell(struct filling *fill, enum column_id id)
     }
 }
 
-/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan (spec 11.3). */
+/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan
+ * (docs/msprobe.md#cells-of-a-sheet). */
 static void convert_for_highlight(struct tdc_cell *cell)
 {
     if (cell->kind == TDC_CELL_BOOL) {

@@ -17,7 +17,7 @@ struct tdc_table {
     const struct tdc_rules *rules;
     tdc_mode mode;
     bool highlight;
-    bool highlight_cells; /* the cell format of msprobe's -hl (spec 11.3) */
+    bool highlight_cells; /* the cell format of msprobe's -hl (docs/msprobe.md#cells-of-a-sheet) */
 
     struct tdc_row *rows;
     size_t row_count;

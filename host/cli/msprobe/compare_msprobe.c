@@ -225,7 +225,7 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     } else if (status != TDC_OK) {
         if (error.message[0] != '\0')
             print_failure(&error);
-        /* of rank folders even the only pair may be passed over (spec 13) */
+        /* of rank folders even the only pair may be passed over (docs/msprobe.md#ranks) */
         code = folders && (status == TDC_ERR_MISMATCH || status == TDC_ERR_REFUSED) ? 0 : 1;
     } else {
         print_items(&run);
