@@ -13,8 +13,8 @@
 
 #include "host/precheck/files/csv_rows.h"
 #include "host/precheck/files/csv_table.h"
-#include "host/precheck/run/filter.h"
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/calls/filter.h"
+#include "host/precheck/run/call_outcome.h"
 #include "host/precheck/files/row_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

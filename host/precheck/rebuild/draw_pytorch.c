@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "host/precheck/rebuild/rebuild.h"
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
 
 #define SEED 1234u
 

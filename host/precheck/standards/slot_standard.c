@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/standards/standard_metrics.h"
 #include "io/text/pytext.h"
+#include "io/text/csv_field.h"
 
 const char tdc_standard_header[] =
     "API Name,Bench Dtype,DEVICE Dtype,Shape,余弦相似度,最大绝对误差,双百指标,双千指标,双万指标,"

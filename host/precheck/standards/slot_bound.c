@@ -1,4 +1,4 @@
-#include "host/precheck/check/slot_bound.h"
+#include "host/precheck/standards/slot_bound.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,4 +1,4 @@
-#include "host/precheck/check/metrics.h"
+#include "host/precheck/standards/metrics.h"
 
 #include <math.h>
 
