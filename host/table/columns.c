@@ -9,6 +9,7 @@
 #include "host/table/columns.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 enum column_id {
     NPU_NAME,
@@ -333,7 +334,7 @@ bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, doub
     double imaginary;
     *number = tdc_element_value(dtype, element->bytes, &imaginary);
     char text[TDC_FLOAT_TEXT];
-    if (dtype == TDC_C64 || dtype == TDC_C128) {
+    if (tdc_dtype_is_complex(dtype)) {
         tdc_text_add(out, text, tdc_float_g16(*number, text));
         if (!signbit(imaginary))
             tdc_text_addc(out, '+');

@@ -8,6 +8,7 @@
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
+#include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 
@@ -86,20 +87,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
 /* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
 static uint64_t estimated_bytes(const struct tdc_record *record)
 {
-    static const struct {
-        const char *ending;
-        unsigned size;
-    } sizes[] = {{"complex128", 16}, {"64", 8}, {"bfloat16", 2}, {"Float16", 2}, {"16", 2},
-                 {"32", 4},          {"8", 1},  {"bool", 1},     {"Bool", 1}};
-    uint64_t bytes = 4;
-    size_t length = strlen(record->dtype);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t ending = strlen(sizes[i].ending);
-        if (length >= ending && strcmp(record->dtype + length - ending, sizes[i].ending) == 0) {
-            bytes = sizes[i].size;
-            break;
-        }
-    }
+    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
+    if (bytes == 0)
+        bytes = 4;
     for (const char *at = record->shape; *at != '\0';) {
         if (*at < '0' || *at > '9') {
             at++;
