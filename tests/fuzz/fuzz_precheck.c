@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "host/precheck/files/csv_rows.h"
-#include "io/table/text_table.h"
-#include "host/precheck/run/filter.h"
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/calls/filter.h"
+#include "host/precheck/run/call_outcome.h"
 #include "host/precheck/files/row_text.h"
+#include "io/table/text_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

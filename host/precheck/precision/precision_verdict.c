@@ -1,14 +1,14 @@
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/precision/precision_verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/standards/standards.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/text/pytext.h"
+#include "io/text/csv_field.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 30)
 

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "io/base/name_table.h"
-#include "host/precheck/run/calls.h"
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/calls/calls.h"
 #include "host/precheck/files/row_text.h"
+#include "host/precheck/precision/precision_verdict.h"
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
+#include "io/text/csv_field.h"
 
 #define ROW_LIMIT ((size_t)1 << 30)
 
