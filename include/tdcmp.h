@@ -641,6 +641,27 @@ tdc_status tdc_config_compare(const char *bench_zip, const char *cmp_zip, const 
                               const struct tdc_config_options *options, tdc_config_level *worst,
                               size_t *items, struct tdc_error *error);
 
+struct tdc_checkpoint_options {
+    bool refuse_links; /* a file that is a symbolic link fails the comparison */
+    int threads;       /* 0: as many as there are processors */
+    void (*message)(void *context, tdc_message_level level, const char *text);
+    void *context;
+};
+
+struct tdc_checkpoint_summary {
+    uint64_t common, only[2]; /* parameters of both, of the first, of the second */
+    uint64_t different;       /* of the common ones, with other bytes, another shape or dtype */
+};
+
+/*
+ * Compares two checkpoints of Megatron, whole folders with the files of all ranks
+ * (mp_rank_XX[_XXX[_XXX]]/model_optim_rng.pt), parameter by parameter, and writes a JSON file:
+ * "l2", "cos", "numel" and "shape" of each common one. The file must not exist yet.
+ */
+tdc_status tdc_checkpoint_compare(const char *first, const char *second, const char *json,
+                                  const struct tdc_checkpoint_options *options,
+                                  struct tdc_checkpoint_summary *summary, struct tdc_error *error);
+
 /* ---- texts on the terminal ------------------------------------------------------------------ */
 
 /*

@@ -161,6 +161,9 @@ def check_codes(source):
         check(re.search(rf"`{code}` *\| *{number} *\|", errors),
               f"docs/errors.md: {code} = {number} is missing")
     version = ".".join(re.findall(r"#define TDC_VERSION_(?:MAJOR|MINOR) (\d+)", header))
+    patch = re.search(r"#define TDC_VERSION_PATCH (\d+)", header).group(1)
+    check(re.search(rf"^## {re.escape(version)}\.{patch}\b", read(source, "CHANGELOG.md"), re.M),
+          f"CHANGELOG.md: version {version}.{patch} is missing")
     check(f'"tdcmp {version}"' in read(source, "host", "cli", "man", "tdcmp.1"),
           f"man/tdcmp.1: the title does not say tdcmp {version}")
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "kernels/dtype.h"
 
 /* Bits of a value that is exact in float16. */

@@ -1,13 +1,13 @@
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/precision/precision_verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
-#include "host/precheck/files/row_text.h"
+#include "io/text/csv_field.h"
 #include "host/precheck/standards/standards.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/text/pytext.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 30)
@@ -44,12 +44,12 @@ const char tdc_precision_header[] =
 
 /* A cell as msprobe converts it. A blank raises, and with it falls the whole row; 26.2 takes it for
  * 0 where it compares two sides. */
-static double number_in(struct tdc_precision_row *row, const struct tdc_csv_table *table,
-                        const struct tdc_csv_line *line, const char *column, bool blank_is_zero)
+static double number_in(struct tdc_precision_row *row, const struct tdc_text_table *table,
+                        const struct tdc_text_row *line, const char *column, bool blank_is_zero)
 {
-    const char *text = tdc_csv_cell(line, tdc_csv_column(table, column));
+    const char *text = tdc_text_cell(line, tdc_text_column(table, column));
     double value = (double)NAN;
-    if (tdc_csv_is_missing(text) || tdc_python_float(text, strlen(text), &value))
+    if (tdc_cell_is_missing(text) || tdc_python_float(text, strlen(text), &value))
         return value;
     bool blank = text[strspn(text, " \t\r\n")] == '\0';
     if (blank && blank_is_zero)
@@ -86,13 +86,13 @@ static void put_number(struct tdc_precision_row *row, int column, double value)
 
 /* The cell as it is; a column of numbers alone was read as such. */
 static void put_copy(struct tdc_precision_row *row, int column, const char *source,
-                     enum tdc_csv_kind kind, double value)
+                     enum tdc_column_kind kind, double value)
 {
-    if (kind == TDC_CSV_FLOAT)
+    if (kind == TDC_COLUMN_FLOAT)
         put_number(row, column, value);
     else
         snprintf(row->cells[column], TDC_PRECISION_CELL, "%s",
-                 tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, source)));
+                 tdc_text_cell(row->npu, tdc_text_column(row->npu_table, source)));
 }
 
 static void put_verdict(struct tdc_precision_row *row, int column, bool passed)
@@ -158,7 +158,7 @@ static void by_accumulative(struct tdc_precision_row *row)
 static void by_thousandth(struct tdc_precision_row *row)
 {
     double share = npu(row, "双千指标");
-    put_copy(row, COLUMN_THOUSANDTH, "双千指标", TDC_CSV_TEXT, share);
+    put_copy(row, COLUMN_THOUSANDTH, "双千指标", TDC_COLUMN_TEXT, share);
     put_verdict(row, COLUMN_THOUSANDTH + 1, share >= 0.999);
     if (!(share >= 0.999))
         tdc_text_adds(&row->message, "ERROR: 双千指标不达标\n");
@@ -261,7 +261,7 @@ static void clear(struct tdc_precision_row *row)
 
 static const char *device_dtype(const struct tdc_precision_row *row)
 {
-    return tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "DEVICE Dtype"));
+    return tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "DEVICE Dtype"));
 }
 
 bool tdc_precision_unsupported(const struct tdc_precision_row *row)
@@ -274,19 +274,19 @@ bool tdc_precision_unsupported(const struct tdc_precision_row *row)
 /* The cell of a skipped row; an empty one was read as a number that is none. */
 static void skip(struct tdc_precision_row *row)
 {
-    const char *text = tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "Message"));
+    const char *text = tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "Message"));
     row->status = TDC_CHECK_SKIP;
-    tdc_text_adds(&row->message, tdc_csv_is_missing(text) ? "nan" : text);
+    tdc_text_adds(&row->message, tdc_cell_is_missing(text) ? "nan" : text);
 }
 
 /* Whether 26.2 takes the inputs for Float8; its reader may have made the cell a number, which it
  * then treats as a text. */
 static bool float8_input(struct tdc_precision_row *row)
 {
-    const char *cell = tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "相对误差错误率"));
-    if (row->relative_kind == TDC_CSV_INTEGER)
+    const char *cell = tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "相对误差错误率"));
+    if (row->relative_kind == TDC_COLUMN_INTEGER)
         row->failure = "'int' object has no attribute 'isspace'";
-    else if (row->relative_kind == TDC_CSV_FLOAT || tdc_csv_is_missing(cell))
+    else if (row->relative_kind == TDC_COLUMN_FLOAT || tdc_cell_is_missing(cell))
         row->failure = "'float' object has no attribute 'isspace'";
     return cell[strspn(cell, " \t\r\n\v\f")] != '\0';
 }
@@ -294,7 +294,7 @@ static bool float8_input(struct tdc_precision_row *row)
 static void judge26(struct tdc_precision_row *row)
 {
     const char *dtype = device_dtype(row);
-    if (tdc_csv_is_missing(dtype)) {
+    if (tdc_cell_is_missing(dtype)) {
         row->failure = "'float' object has no attribute 'isspace'";
         return;
     }
@@ -326,14 +326,14 @@ static void judge25(struct tdc_precision_row *row)
 void tdc_judge_precision(struct tdc_precision_row *row)
 {
     const char *dtype = device_dtype(row);
-    const char *shape = tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "Shape"));
+    const char *shape = tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "Shape"));
     bool newest = row->rules == TDC_RULES_COMPAT26;
     tdc_text_init(&row->message, MESSAGE_LIMIT);
     clear(row);
     row->failure = NULL;
     row->dtype = tdc_recorded_dtype(dtype);
     row->status = TDC_CHECK_PASS;
-    api_name(tdc_csv_cell(row->npu, 0), row->api);
+    api_name(tdc_text_cell(row->npu, 0), row->api);
     bool blank = dtype[strspn(dtype, " ")] == '\0' && !(newest && dtype[0] == '\0');
     if (blank || tdc_precision_unsupported(row) || strcmp(shape, "(0,)") == 0) {
         skip(row);
@@ -352,7 +352,7 @@ void tdc_judge_precision(struct tdc_precision_row *row)
 
 void tdc_precision_text(struct tdc_text *details, const struct tdc_precision_row *row)
 {
-    tdc_csv_field(details, tdc_csv_cell(row->npu, 0));
+    tdc_csv_field(details, tdc_text_cell(row->npu, 0));
     for (int i = 1; i < COLUMN_RESULT; i++) {
         tdc_text_addc(details, ',');
         tdc_csv_field(details, row->cells[i]);

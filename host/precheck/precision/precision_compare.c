@@ -8,23 +8,24 @@
 
 #include "host/dump/dump.h"
 #include "io/base/name_table.h"
-#include "host/precheck/run/calls.h"
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/calls/calls.h"
+#include "host/precheck/precision/precision_verdict.h"
 #include "host/precheck/files/row_text.h"
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
+#include "io/text/csv_field.h"
 
 #define ROW_LIMIT ((size_t)1 << 30)
 
 struct work {
-    struct tdc_csv_table npu, gpu;
+    struct tdc_text_table npu, gpu;
     struct tdc_name_table gpu_rows;
     struct tdc_text details, result;
     char *details_path, *result_path;
     tdc_stamp *stamp;
     tdc_rules_id rules;
-    enum tdc_csv_kind binary_kind, relative_kind; /* of the device's columns */
+    enum tdc_column_kind binary_kind, relative_kind; /* of the device's columns */
     void (*message)(void *context, tdc_message_level level, const char *text);
     void *context;
 };
@@ -117,7 +118,7 @@ static const char *split_call(const char *name, char call[256])
 
 static void count_row(struct work *work, struct call *call, const struct tdc_precision_row *row)
 {
-    const char *name = tdc_csv_cell(row->npu, 0);
+    const char *name = tdc_text_cell(row->npu, 0);
     if (row->failure != NULL) {
         say(work, TDC_MESSAGE_ERROR, "Get api status error: %s", row->failure);
         add_result(&work->result, name, "SKIP", "SKIP", row->failure);
@@ -156,7 +157,7 @@ static const char *const needed26[] = {
     "绝对误差错误率", "ULP误差平均值", "ULP误差大于阈值占比", "双千指标",      "Shape",
     "Message"};
 
-static tdc_status check_columns(const struct work *work, const struct tdc_csv_table *table,
+static tdc_status check_columns(const struct work *work, const struct tdc_text_table *table,
                                 const char *path, const char *kind, struct tdc_error *error)
 {
     bool newest = work->rules == TDC_RULES_COMPAT26;
@@ -165,7 +166,7 @@ static tdc_status check_columns(const struct work *work, const struct tdc_csv_ta
     struct tdc_text missing;
     tdc_text_init(&missing, 4096);
     for (size_t i = 0; i < count; i++)
-        if (tdc_csv_column(table, names[i]) == SIZE_MAX)
+        if (tdc_text_column(table, names[i]) == SIZE_MAX)
             tdc_text_addf(&missing, "%s%s", missing.length != 0 ? "," : "", names[i]);
     tdc_status status = TDC_OK;
     if (missing.length != 0 && newest)
@@ -177,12 +178,12 @@ static tdc_status check_columns(const struct work *work, const struct tdc_csv_ta
     return status;
 }
 
-static tdc_status index_rows(const struct work *work, const struct tdc_csv_table *table,
+static tdc_status index_rows(const struct work *work, const struct tdc_text_table *table,
                              const char *path, struct tdc_name_table *names,
                              struct tdc_error *error)
 {
     for (size_t i = 1; i < table->count; i++) {
-        const char *name = tdc_csv_cell(&table->lines[i], 0);
+        const char *name = tdc_text_cell(&table->rows[i], 0);
         bool fresh;
         if (tdc_names_put(names, name, strlen(name), &fresh) == TDC_NAME_NONE)
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
@@ -216,8 +217,8 @@ static void skip_name(struct work *work, const char *name)
 
 static void compare_row(struct work *work, struct call *call, size_t line, size_t gpu_line)
 {
-    struct tdc_precision_row row = {.npu = &work->npu.lines[line],
-                                    .gpu = &work->gpu.lines[gpu_line],
+    struct tdc_precision_row row = {.npu = &work->npu.rows[line],
+                                    .gpu = &work->gpu.rows[gpu_line],
                                     .npu_table = &work->npu,
                                     .gpu_table = &work->gpu,
                                     .rules = work->rules,
@@ -234,11 +235,11 @@ static tdc_status compare_rows(struct work *work, struct tdc_error *error)
 {
     struct call call = {0};
     work->binary_kind =
-        tdc_csv_column_kind(&work->npu, tdc_csv_column(&work->npu, "二进制一致错误率"));
+        tdc_column_kind(&work->npu, tdc_text_column(&work->npu, "二进制一致错误率"));
     work->relative_kind =
-        tdc_csv_column_kind(&work->npu, tdc_csv_column(&work->npu, "相对误差错误率"));
+        tdc_column_kind(&work->npu, tdc_text_column(&work->npu, "相对误差错误率"));
     for (size_t i = 1; i < work->npu.count; i++) {
-        const char *name = tdc_csv_cell(&work->npu.lines[i], 0);
+        const char *name = tdc_text_cell(&work->npu.rows[i], 0);
         if (work->rules == TDC_RULES_COMPAT26 && tdc_runs_as_formula(name, strlen(name))) {
             say(work, TDC_MESSAGE_ERROR, "api name contains special characters, please check!");
             return tdc_fail(error, TDC_ERR_REFUSED, "Analyse csv Error: ");
@@ -331,11 +332,11 @@ static tdc_status read_sides(struct work *work, const char *npu_details, const c
 {
     struct tdc_name_table npu_rows;
     tdc_names_init(&npu_rows);
-    tdc_status status = tdc_csv_table_read(npu_details, &work->npu, error);
+    tdc_status status = tdc_text_table_from_csv(npu_details, &work->npu, error);
     if (status == TDC_OK)
         status = check_columns(work, &work->npu, npu_details, "npu_csv", error);
     if (status == TDC_OK)
-        status = tdc_csv_table_read(gpu_details, &work->gpu, error);
+        status = tdc_text_table_from_csv(gpu_details, &work->gpu, error);
     if (status == TDC_OK)
         status = check_columns(work, &work->gpu, gpu_details, "gpu_csv", error);
     if (status == TDC_OK && work->rules != TDC_RULES_COMPAT26)
@@ -367,8 +368,8 @@ tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_detail
         status = compare_rows(&work, error);
     if (status == TDC_OK)
         status = write_files(&work, error);
-    tdc_csv_table_free(&work.npu);
-    tdc_csv_table_free(&work.gpu);
+    tdc_text_table_free(&work.npu);
+    tdc_text_table_free(&work.gpu);
     tdc_names_free(&work.gpu_rows);
     tdc_text_free(&work.details);
     tdc_text_free(&work.result);

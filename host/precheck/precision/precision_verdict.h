@@ -2,7 +2,7 @@
 #ifndef TDC_PRECHECK_PRECISION_VERDICT_H
 #define TDC_PRECHECK_PRECISION_VERDICT_H
 
-#include "host/precheck/files/csv_table.h"
+#include "host/precheck/precision/column_kind.h"
 #include "io/base/text.h"
 
 #define TDC_PRECISION_COLUMNS 28
@@ -12,11 +12,11 @@
 extern const char tdc_precision_header[];
 
 struct tdc_precision_row {
-    const struct tdc_csv_line *npu, *gpu;
-    const struct tdc_csv_table *npu_table, *gpu_table;
+    const struct tdc_text_row *npu, *gpu;
+    const struct tdc_text_table *npu_table, *gpu_table;
     tdc_rules_id rules;              /* TDC_RULES_COMPAT or TDC_RULES_COMPAT26 */
-    enum tdc_csv_kind binary_kind;   /* of two columns of npu_table: what pandas makes */
-    enum tdc_csv_kind relative_kind; /* of their cells */
+    enum tdc_column_kind binary_kind;   /* of two columns of npu_table: what pandas makes */
+    enum tdc_column_kind relative_kind; /* of their cells */
     char cells[TDC_PRECISION_COLUMNS][TDC_PRECISION_CELL];
     char api[TDC_PRECISION_API]; /* "add" */
     struct tdc_text message;

@@ -1,0 +1,110 @@
+/* config_check26.c - `tdcmp config_check`: packed configurations and checkpoints compared. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/msprobe/argparse.h"
+#include "host/cli/msprobe/msprobe_log.h"
+#include "host/cli/msprobe26/words26.h"
+#include "tdcmp.h"
+
+enum {
+    ARG_DUMP,
+    ARG_COMPARE,
+    ARG_VERL_COMPARE,
+    ARG_VERL_VERIFY,
+    ARG_SLIME_COMPARE,
+    ARG_OUTPUT,
+    ARGUMENTS
+};
+
+static const char program[] = "tdcmp config_check";
+
+static const struct tdc_argument definitions[ARGUMENTS] = {
+    [ARG_DUMP] = {"-d", "--dump", TDC_ANY_VALUES, "<FILE>",
+                  "Collect the train config into a zip file", false, NULL, NULL, 0},
+    [ARG_COMPARE] = {"-c", "--compare", TDC_TWO_VALUES, "<FILE_OR_DIR>",
+                     "Compare two zip files or checkpoints", false, NULL, NULL, 0},
+    [ARG_VERL_COMPARE] = {"-vc", "--verl-compare", TDC_TWO_VALUES, "<LOG>",
+                          "Compare the parameters in two verl training logs, NPU and bench", false,
+                          NULL, NULL, 0},
+    [ARG_VERL_VERIFY] = {"-vv", "--verl-verify", TDC_VALUES, "<FILE>",
+                         "Verify the parameters of a verl training log by a yaml file, which may "
+                         "come first",
+                         false, NULL, NULL, 0},
+    [ARG_SLIME_COMPARE] = {"-sc", "--slime-compare", TDC_TWO_VALUES, "<LOG>",
+                           "Compare the parameters in two slime training logs, NPU and bench",
+                           false, NULL, NULL, 0},
+    [ARG_OUTPUT] = {"-o", "--output", TDC_VALUE, "<FILE_OR_DIR>",
+                    "output path, default ./config_check_pack.zip, ./config_check_result, "
+                    "./ckpt_similarity.json, ./verl_param_compare_result, "
+                    "./verl_param_verify_result or ./slime_param_compare_result",
+                    false, NULL, NULL, 0},
+};
+
+static int fail(const char *text)
+{
+    tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, text);
+    return 1;
+}
+
+/* The output path: what was said, or the default of the work. */
+static const char *output_of(const struct tdc_argument *arguments, const char *otherwise)
+{
+    const char *value = arguments[ARG_OUTPUT].value;
+    return value != NULL && value[0] != '\0' ? value : otherwise;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static int compare_packs(const struct tdc_argument *arguments)
+{
+    char *const *paths = arguments[ARG_COMPARE].values;
+    struct tdc_config_options options = {.env_swapped = true,
+                                         .extract = true,
+                                         .refuse_formulas = true,
+                                         .message = tdc_msprobe_log};
+    tdc_config_level worst;
+    size_t items;
+    struct tdc_error error = {0};
+    tdc_msprobe_log(NULL, TDC_MESSAGE_INFO,
+                    "The input paths is zip files, comparing packed config.");
+    tdc_status status =
+        tdc_config_compare(paths[0], paths[1], output_of(arguments, "./config_check_result"),
+                           &options, &worst, &items, &error);
+    return status == TDC_OK ? 0 : fail(error.message);
+}
+
+static int compare_checkpoints(const struct tdc_argument *arguments)
+{
+    char *const *paths = arguments[ARG_COMPARE].values;
+    struct tdc_checkpoint_options options = {.message = tdc_msprobe_log};
+    struct tdc_checkpoint_summary summary;
+    struct tdc_error error = {0};
+    tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, "Comparing model checkpoint.");
+    tdc_status status =
+        tdc_checkpoint_compare(paths[0], paths[1], output_of(arguments, "./ckpt_similarity.json"),
+                               &options, &summary, &error);
+    return status == TDC_OK ? 0 : fail(error.message);
+}
+
+int tdc_word26_config_check(int argc, char **argv)
+{
+    struct tdc_argument arguments[ARGUMENTS];
+    memcpy(arguments, definitions, sizeof arguments);
+    bool helped;
+    int code = tdc_argparse(program, "-c bench.zip cmp.zip -o output", argc - 1, argv + 1,
+                            arguments, ARGUMENTS, &helped);
+    if (code == 0 && !helped)
+        code = tdc_argparse_exclusive(program, arguments, ARGUMENTS, ARG_DUMP, ARG_SLIME_COMPARE);
+    if (code != 0 || helped)
+        return code;
+    if (arguments[ARG_COMPARE].given)
+        return ends_with(arguments[ARG_COMPARE].value, "zip") ? compare_packs(arguments)
+                                                              : compare_checkpoints(arguments);
+    return fail("The param is not correct, you need to give '-d' for dump or '-c' for compare "
+                "or '-vc' for verl compare or '-vv' for verl verify or '-sc' for slime compare.");
+}
