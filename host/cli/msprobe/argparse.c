@@ -106,7 +106,7 @@ static int store(const struct parsing *parsing, struct tdc_argument *argument, c
                    ? 0
                    : fail(parsing, "argument ", argument->full, ": ignored explicit argument");
     argument->value = joined;
-    int most = argument->arity == TDC_TWO_VALUES                                        ? 2
+    int most = argument->arity == TDC_TWO_VALUES                                    ? 2
                : argument->arity == TDC_VALUES || argument->arity == TDC_ANY_VALUES ? argc
                                                                                     : 1;
     argument->values = argv + *at + 1;

@@ -48,8 +48,8 @@ int tdc_argparse_require(const char *program, struct tdc_argument *arguments, si
 /* 0 when arguments[which] was not given or has one of the values, which are parted by blanks. */
 int tdc_argparse_choice(const char *program, struct tdc_argument *arguments, size_t count,
                         size_t which, const char *choices);
-/* 0 when at most one of arguments[first..last] was given; else the mistake, as argparse words it for
- * the later one. */
+/* 0 when at most one of arguments[first..last] was given; else the mistake, as argparse words it
+ * for the later one. */
 int tdc_argparse_exclusive(const char *program, struct tdc_argument *arguments, size_t count,
                            size_t first, size_t last);
 

@@ -63,10 +63,8 @@ static bool ends_with(const char *text, const char *end)
 static int compare_packs(const struct tdc_argument *arguments)
 {
     char *const *paths = arguments[ARG_COMPARE].values;
-    struct tdc_config_options options = {.env_swapped = true,
-                                         .extract = true,
-                                         .refuse_formulas = true,
-                                         .message = tdc_msprobe_log};
+    struct tdc_config_options options = {
+        .env_swapped = true, .extract = true, .refuse_formulas = true, .message = tdc_msprobe_log};
     tdc_config_level worst;
     size_t items;
     struct tdc_error error = {0};

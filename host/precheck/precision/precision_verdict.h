@@ -14,7 +14,7 @@ extern const char tdc_precision_header[];
 struct tdc_precision_row {
     const struct tdc_text_row *npu, *gpu;
     const struct tdc_text_table *npu_table, *gpu_table;
-    tdc_rules_id rules;              /* TDC_RULES_COMPAT or TDC_RULES_COMPAT26 */
+    tdc_rules_id rules;                 /* TDC_RULES_COMPAT or TDC_RULES_COMPAT26 */
     enum tdc_column_kind binary_kind;   /* of two columns of npu_table: what pandas makes */
     enum tdc_column_kind relative_kind; /* of their cells */
     char cells[TDC_PRECISION_COLUMNS][TDC_PRECISION_CELL];
