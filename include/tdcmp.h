@@ -503,6 +503,7 @@ struct tdc_precheck_options {
     tdc_profile profile;
     tdc_bench_round bench_round;
     tdc_standard standard;
+    tdc_rules_id rules; /* whose standards: TDC_RULES_COMPAT (2025) or TDC_RULES_COMPAT26 */
     tdc_precheck_mode mode;
     double max_abs_err;     /* pass when MaxAbsErr is below: 0.0001 */
     double cosine;          /* pass when Cosine is above: 0.99 */

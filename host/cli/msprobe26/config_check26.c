@@ -1,10 +1,11 @@
-/* config_check26.c - `tdcmp config_check`: packed configurations and checkpoints compared. */
+/* config_check26.c - `config_check` in msprobe's words: packed configurations and checkpoints. */
 #include <stdio.h>
 #include <string.h>
 
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/words26.h"
+#include "host/cli/shared/command.h"
 #include "tdcmp.h"
 
 enum {
@@ -16,8 +17,6 @@ enum {
     ARG_OUTPUT,
     ARGUMENTS
 };
-
-static const char program[] = "tdcmp config_check";
 
 static const struct tdc_argument definitions[ARGUMENTS] = {
     [ARG_DUMP] = {"-d", "--dump", TDC_ANY_VALUES, "<FILE>",
@@ -60,7 +59,8 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static int compare_packs(const struct tdc_argument *arguments)
+/* framework: of the 2025 words, else NULL */
+static int compare_packs(const struct tdc_argument *arguments, const char *framework)
 {
     char *const *paths = arguments[ARG_COMPARE].values;
     struct tdc_config_options options = {
@@ -79,7 +79,7 @@ static int compare_packs(const struct tdc_argument *arguments)
 static int compare_checkpoints(const struct tdc_argument *arguments)
 {
     char *const *paths = arguments[ARG_COMPARE].values;
-    struct tdc_checkpoint_options options = {.message = tdc_msprobe_log};
+    struct tdc_checkpoint_options options = {.refuse_links = true, .message = tdc_msprobe_log};
     struct tdc_checkpoint_summary summary;
     struct tdc_error error = {0};
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, "Comparing model checkpoint.");
@@ -89,20 +89,34 @@ static int compare_checkpoints(const struct tdc_argument *arguments)
     return status == TDC_OK ? 0 : fail(error.message);
 }
 
-int tdc_word26_config_check(int argc, char **argv)
+static int config_check(const char *program, const char *framework, int argc, char **argv)
 {
     struct tdc_argument arguments[ARGUMENTS];
     memcpy(arguments, definitions, sizeof arguments);
     bool helped;
-    int code = tdc_argparse(program, "-c bench.zip cmp.zip -o output", argc - 1, argv + 1,
-                            arguments, ARGUMENTS, &helped);
+    int code = tdc_argparse(program, "-c bench.zip cmp.zip -o output", argc, argv, arguments,
+                            ARGUMENTS, &helped);
     if (code == 0 && !helped)
         code = tdc_argparse_exclusive(program, arguments, ARGUMENTS, ARG_DUMP, ARG_SLIME_COMPARE);
     if (code != 0 || helped)
         return code;
     if (arguments[ARG_COMPARE].given)
-        return ends_with(arguments[ARG_COMPARE].value, "zip") ? compare_packs(arguments)
+        return ends_with(arguments[ARG_COMPARE].value, "zip") ? compare_packs(arguments, framework)
                                                               : compare_checkpoints(arguments);
     return fail("The param is not correct, you need to give '-d' for dump or '-c' for compare "
                 "or '-vc' for verl compare or '-vv' for verl verify or '-sc' for slime compare.");
+}
+
+int tdc_word26_config_check(int argc, char **argv)
+{
+    if (argc > 1 && argv[1][0] != '-')
+        return tdc_command_config_check(argc, argv);
+    return config_check("tdcmp config_check", NULL, argc - 1, argv + 1);
+}
+
+int tdc_msprobe_config_check(int argc, char **argv, bool pytorch)
+{
+    return config_check(pytorch ? "tdcmp -f pytorch config_check"
+                                : "tdcmp -f mindspore config_check",
+                        pytorch ? "pytorch" : "mindspore", argc, argv);
 }

@@ -26,5 +26,8 @@ int tdc_word26_precision_compare(int argc, char **argv);
 /* `config_check -d [FILE ...] | -c A B | -vc NPU BENCH | -vv [YAML] LOG | -sc NPU BENCH [-o PATH]`
  */
 int tdc_word26_config_check(int argc, char **argv);
+/* `acc_check -api_info dump.json ...`, `multi_acc_check ...` */
+int tdc_word26_acc_check(int argc, char **argv);
+int tdc_word26_multi_acc_check(int argc, char **argv);
 
 #endif
