@@ -343,9 +343,9 @@ size_t tdc_table_origins(const tdc_table *table)
     return table->origins != NULL ? table->origins->count : 0;
 }
 
-struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index)
+const struct tdc_origin *tdc_table_origin(const tdc_table *table, size_t index)
 {
-    return table->origins->found[index];
+    return &table->origins->found[index];
 }
 
 const char *tdc_origin_text(tdc_origin_kind kind)

@@ -65,8 +65,7 @@ void tdc_said_free(struct tdc_said *said);
 /* What a command has decided before the work starts. */
 struct tdc_run_request {
     struct tdc_options options;
-    const struct tdc_task *tasks;
-    size_t task_count;
+    const tdc_tasks *tasks;
     const char *output; /* folder of the results */
     unsigned formats;   /* of tdc_format */
     bool advice;
