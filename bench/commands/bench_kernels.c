@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/cases/kernel_case.h"
 #include "bench/tools/report.h"
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 #include "io/base/error.h"
 
 static const char usage[] =

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "bench/tools/scratch.h"
 #include "bench/cases/two_networks.h"
-#include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/message.h"
+#include "host/terminal/parse.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "host/cli/shared/command.h"
-#include "host/cli/terminal/progress.h"
+#include "host/terminal/progress.h"
 
 static double now(void)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
-#include "host/cli/terminal/progress.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/parse.h"
+#include "host/terminal/progress.h"
 #include "host/cli/precheck/precheck_summary.h"
 
 static const char usage[] =

@@ -1,0 +1,98 @@
+#include "host/terminal/parse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tdc_parse_formats(const char *list, unsigned *formats)
+{
+    *formats = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        if (length == 4 && strncmp(list, "xlsx", 4) == 0)
+            *formats |= TDC_FORMAT_XLSX;
+        else if (length == 3 && strncmp(list, "csv", 3) == 0)
+            *formats |= TDC_FORMAT_CSV;
+        else if (length == 4 && strncmp(list, "json", 4) == 0)
+            *formats |= TDC_FORMAT_JSON;
+        else
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return *formats != 0;
+}
+
+bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
+{
+    *rules = strcmp(name, "compat") == 0 ? TDC_RULES_COMPAT : TDC_RULES_SOUND;
+    return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
+}
+
+bool tdc_parse_io(const char *name, tdc_io *io)
+{
+    static const char *const names[] = {[TDC_IO_AUTO] = "auto",
+                                        [TDC_IO_MMAP] = "mmap",
+                                        [TDC_IO_PREAD] = "pread",
+                                        [TDC_IO_DIRECT] = "direct"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *io = (tdc_io)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tdc_parse_profile(const char *name, tdc_profile *profile)
+{
+    *profile = strcmp(name, "compat") == 0 ? TDC_PROFILE_COMPAT : TDC_PROFILE_EXTENDED;
+    return strcmp(name, "compat") == 0 || strcmp(name, "extended") == 0;
+}
+
+bool tdc_parse_tested(const char *name, tdc_tested *tested)
+{
+    static const char *const names[] = {[TDC_TESTED_AUTO] = "auto",
+                                        [TDC_TESTED_RECORDED] = "recorded",
+                                        [TDC_TESTED_EXECUTED] = "execute"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *tested = (tdc_tested)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding)
+{
+    static const char *const names[] = {
+        [TDC_ROUND_AUTO] = "auto", [TDC_ROUND_NEVER] = "none", [TDC_ROUND_TESTED] = "tested"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *rounding = (tdc_bench_round)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tdc_parse_standard(const char *name, tdc_standard *standard)
+{
+    *standard = strcmp(name, "pytorch") == 0 ? TDC_STANDARD_PYTORCH : TDC_STANDARD_COSINE;
+    return strcmp(name, "pytorch") == 0 || strcmp(name, "cosine") == 0;
+}
+
+bool tdc_parse_real(const char *text, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
+}
+
+bool tdc_parse_number(const char *text, int least, int *number)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *number = (int)value;
+    return end != text && *end == '\0' && value >= least && value <= 1000000;
+}
