@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "host/analysis/inspect/inspection.h"
+#include "host/api/options.h"
 #include "host/engine/job_path.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 
 /* Texts of findings; a record has five at most. */
 #define ARENA_LIMIT ((size_t)16 << 30)
@@ -70,7 +72,7 @@ void tdc_inspection_note(struct tdc_inspection *inspection, tdc_finding_kind kin
         return;
     }
     inspection->findings[inspection->finding_count++] = (struct tdc_finding){kind, name, text};
-    inspection->counts.kinds[kind]++;
+    inspection->kinds[kind]++;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -242,7 +244,10 @@ void tdc_inspection_work(const tdc_inspection *inspection, uint64_t *files, uint
 tdc_status tdc_inspection_run(tdc_inspection *inspection, const struct tdc_options *options,
                               struct tdc_error *error)
 {
-    tdc_status status = read_files(inspection, options, error);
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status == TDC_OK)
+        status = read_files(inspection, &whole, error);
     if (status != TDC_OK)
         return status;
     size_t file = 0;
@@ -258,9 +263,15 @@ tdc_status tdc_inspection_run(tdc_inspection *inspection, const struct tdc_optio
 
 /* ---- what it found --------------------------------------------------------------------------- */
 
-void tdc_inspection_counts(const tdc_inspection *inspection, struct tdc_inspection_counts *counts)
+void tdc_inspection_counts(const tdc_inspection *inspection, struct tdc_inspection_counts *counts,
+                           size_t size)
 {
-    *counts = inspection->counts;
+    tdc_sized_give(counts, size, &inspection->counts, sizeof inspection->counts);
+}
+
+uint64_t tdc_inspection_count(const tdc_inspection *inspection, tdc_finding_kind kind)
+{
+    return (unsigned)kind < TDC_FINDING_KINDS ? inspection->kinds[kind] : 0;
 }
 
 size_t tdc_inspection_findings(const tdc_inspection *inspection)
@@ -268,9 +279,9 @@ size_t tdc_inspection_findings(const tdc_inspection *inspection)
     return inspection->finding_count;
 }
 
-struct tdc_finding tdc_inspection_finding(const tdc_inspection *inspection, size_t index)
+const struct tdc_finding *tdc_inspection_finding(const tdc_inspection *inspection, size_t index)
 {
-    return inspection->findings[index];
+    return &inspection->findings[index];
 }
 
 size_t tdc_inspection_modules(const tdc_inspection *inspection)
@@ -278,9 +289,9 @@ size_t tdc_inspection_modules(const tdc_inspection *inspection)
     return inspection->module_count;
 }
 
-struct tdc_module_size tdc_inspection_module(const tdc_inspection *inspection, size_t index)
+const struct tdc_module_size *tdc_inspection_module(const tdc_inspection *inspection, size_t index)
 {
-    return inspection->modules[index];
+    return &inspection->modules[index];
 }
 
 const char *tdc_inspection_task(const tdc_inspection *inspection)

@@ -38,6 +38,7 @@ struct tdc_inspection {
     struct tdc_module_size *modules;
     size_t module_count;
     struct tdc_inspection_counts counts;
+    uint64_t kinds[TDC_FINDING_KINDS];
     pthread_mutex_t lock; /* of the arena while files are read */
     bool failed;          /* out of memory */
 };

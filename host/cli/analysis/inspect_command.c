@@ -7,6 +7,7 @@
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/progress.h"
 
 static const char usage[] =
     "tdcmp inspect - is a dump sane before time is spent on it\n"
@@ -117,10 +118,10 @@ static void print_kind(const tdc_inspection *inspection, tdc_finding_kind kind, 
            (unsigned long long)count);
     int shown = 0;
     for (size_t i = 0; i < tdc_inspection_findings(inspection) && shown < top; i++) {
-        struct tdc_finding finding = tdc_inspection_finding(inspection, i);
-        if (finding.kind != kind)
+        const struct tdc_finding *finding = tdc_inspection_finding(inspection, i);
+        if (finding->kind != kind)
             continue;
-        printf("    %s: %s\n", tdc_shown(finding.name), tdc_shown(finding.text));
+        printf("    %s: %s\n", tdc_shown(finding->name), tdc_shown(finding->text));
         shown++;
     }
     if (count > (uint64_t)shown)
@@ -134,21 +135,23 @@ static void print_modules(const tdc_inspection *inspection, uint64_t bytes, int 
         return;
     printf("  where the bytes are\n");
     for (size_t i = 0; i < count && i < (size_t)top; i++) {
-        struct tdc_module_size module = tdc_inspection_module(inspection, i);
-        printf("    %4.1f %%  ", 100.0 * (double)module.bytes / (double)bytes);
-        print_bytes(module.bytes);
-        printf("  %s (%llu tensors)\n", tdc_shown(module.name), (unsigned long long)module.tensors);
+        const struct tdc_module_size *module = tdc_inspection_module(inspection, i);
+        printf("    %4.1f %%  ", 100.0 * (double)module->bytes / (double)bytes);
+        print_bytes(module->bytes);
+        printf("  %s (%llu tensors)\n", tdc_shown(module->name),
+               (unsigned long long)module->tensors);
     }
 }
 
 static void print_text(const char *path, const tdc_inspection *inspection, int top)
 {
     struct tdc_inspection_counts counts;
-    tdc_inspection_counts(inspection, &counts);
+    tdc_inspection_counts(inspection, &counts, sizeof counts);
     print_head(path, inspection, &counts);
     for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS; kind++)
-        if (counts.kinds[kind] != 0)
-            print_kind(inspection, (tdc_finding_kind)kind, counts.kinds[kind], top);
+        if (tdc_inspection_count(inspection, (tdc_finding_kind)kind) != 0)
+            print_kind(inspection, (tdc_finding_kind)kind,
+                       tdc_inspection_count(inspection, (tdc_finding_kind)kind), top);
     if (tdc_inspection_findings(inspection) == 0)
         printf("  nothing to remark\n");
     print_modules(inspection, counts.bytes, top);
@@ -167,12 +170,14 @@ static bool add_number(cJSON *object, const char *name, uint64_t number)
     return cJSON_AddNumberToObject(object, name, (double)number) != NULL;
 }
 
-static bool add_counts(cJSON *object, const struct tdc_inspection_counts *counts)
+static bool add_counts(cJSON *object, const tdc_inspection *inspection,
+                       const struct tdc_inspection_counts *counts)
 {
     cJSON *kinds = cJSON_CreateObject();
     bool done = kinds != NULL;
     for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS && done; kind++)
-        done = add_number(kinds, tdc_finding_code((tdc_finding_kind)kind), counts->kinds[kind]);
+        done = add_number(kinds, tdc_finding_code((tdc_finding_kind)kind),
+                          tdc_inspection_count(inspection, (tdc_finding_kind)kind));
     return done && add_number(object, "calls", counts->calls) &&
            add_number(object, "forward", counts->forward) &&
            add_number(object, "backward", counts->backward) &&
@@ -186,11 +191,11 @@ static bool add_counts(cJSON *object, const struct tdc_inspection_counts *counts
 static bool add_findings(cJSON *list, const tdc_inspection *inspection)
 {
     for (size_t i = 0; i < tdc_inspection_findings(inspection); i++) {
-        struct tdc_finding finding = tdc_inspection_finding(inspection, i);
+        const struct tdc_finding *finding = tdc_inspection_finding(inspection, i);
         cJSON *item = cJSON_CreateObject();
-        if (item == NULL || !add_text(item, "kind", tdc_finding_code(finding.kind)) ||
-            cJSON_AddBoolToObject(item, "wrong", tdc_finding_breaks(finding.kind)) == NULL ||
-            !add_text(item, "name", finding.name) || !add_text(item, "text", finding.text) ||
+        if (item == NULL || !add_text(item, "kind", tdc_finding_code(finding->kind)) ||
+            cJSON_AddBoolToObject(item, "wrong", tdc_finding_breaks(finding->kind)) == NULL ||
+            !add_text(item, "name", finding->name) || !add_text(item, "text", finding->text) ||
             !cJSON_AddItemToArray(list, item))
             return false;
     }
@@ -200,11 +205,11 @@ static bool add_findings(cJSON *list, const tdc_inspection *inspection)
 static bool add_modules(cJSON *list, const tdc_inspection *inspection)
 {
     for (size_t i = 0; i < tdc_inspection_modules(inspection); i++) {
-        struct tdc_module_size module = tdc_inspection_module(inspection, i);
+        const struct tdc_module_size *module = tdc_inspection_module(inspection, i);
         cJSON *item = cJSON_CreateObject();
-        if (item == NULL || !add_text(item, "name", module.name) ||
-            !add_number(item, "tensors", module.tensors) ||
-            !add_number(item, "bytes", module.bytes) || !cJSON_AddItemToArray(list, item))
+        if (item == NULL || !add_text(item, "name", module->name) ||
+            !add_number(item, "tensors", module->tensors) ||
+            !add_number(item, "bytes", module->bytes) || !cJSON_AddItemToArray(list, item))
             return false;
     }
     return true;
@@ -213,14 +218,15 @@ static bool add_modules(cJSON *list, const tdc_inspection *inspection)
 static bool add_dump(cJSON *dumps, const char *path, const tdc_inspection *inspection)
 {
     struct tdc_inspection_counts counts;
-    tdc_inspection_counts(inspection, &counts);
+    tdc_inspection_counts(inspection, &counts, sizeof counts);
     cJSON *dump = cJSON_CreateObject();
     cJSON *findings = cJSON_CreateArray(), *modules = cJSON_CreateArray();
     return dump != NULL && cJSON_AddItemToArray(dumps, dump) && add_text(dump, "path", path) &&
            add_text(dump, "task", tdc_inspection_task(inspection)) &&
            add_text(dump, "level", tdc_inspection_level(inspection)) &&
            add_text(dump, "framework", tdc_inspection_framework(inspection)) &&
-           add_counts(dump, &counts) && cJSON_AddItemToObject(dump, "findings", findings) &&
+           add_counts(dump, inspection, &counts) &&
+           cJSON_AddItemToObject(dump, "findings", findings) &&
            cJSON_AddItemToObject(dump, "modules", modules) && add_findings(findings, inspection) &&
            add_modules(modules, inspection);
 }
@@ -248,10 +254,9 @@ static void advance(void *context, uint64_t rows, uint64_t bytes)
 
 static bool broken(const tdc_inspection *inspection)
 {
-    struct tdc_inspection_counts counts;
-    tdc_inspection_counts(inspection, &counts);
     for (int kind = 0; kind < TDC_FINDING_KINDS; kind++)
-        if (tdc_finding_breaks((tdc_finding_kind)kind) && counts.kinds[kind] != 0)
+        if (tdc_finding_breaks((tdc_finding_kind)kind) &&
+            tdc_inspection_count(inspection, (tdc_finding_kind)kind) != 0)
             return true;
     return false;
 }
@@ -272,11 +277,11 @@ static tdc_status read_one(struct settings *settings, const char *path, tdc_insp
     return status;
 }
 
-static int inspect(struct settings *settings, const struct tdc_dump_files *dumps, cJSON *json)
+static int inspect(struct settings *settings, const tdc_dump_files *dumps, cJSON *json)
 {
-    int code = dumps->empty != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
-    for (size_t i = 0; i < dumps->count; i++) {
-        const char *path = dumps->files[i].path;
+    int code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+    for (size_t i = 0; i < tdc_dump_files_count(dumps); i++) {
+        const char *path = tdc_dump_files_get(dumps, i)->path;
         struct tdc_error error = {0};
         tdc_inspection *inspection = NULL;
         tdc_status status = read_one(settings, path, &inspection, &error);
@@ -300,8 +305,8 @@ int tdc_command_inspect(int argc, char **argv)
 {
     struct settings settings = {.top = 5};
     struct tdc_error error = {0};
-    struct tdc_dump_files dumps;
-    tdc_options_init(&settings.options, TDC_RULES_SOUND);
+    tdc_dump_files *dumps;
+    tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     optind = 1;
     int option;
@@ -323,12 +328,12 @@ int tdc_command_inspect(int argc, char **argv)
     cJSON *json = cJSON_CreateArray();
     int code = TDC_EXIT_TROUBLE;
     if (json != NULL)
-        code = inspect(&settings, &dumps, json);
+        code = inspect(&settings, dumps, json);
     if (settings.json && (json == NULL || !print_json(json))) {
         tdc_complain("out of memory");
         code = TDC_EXIT_TROUBLE;
     }
     cJSON_Delete(json);
-    tdc_dump_files_free(&dumps);
+    tdc_dump_files_free(dumps);
     return code;
 }
