@@ -1,6 +1,7 @@
 /* checkpoint_compare.c - two checkpoints parameter by parameter, and the JSON file about them. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "host/checkpoint/checkpoint.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 #include "io/base/team.h"
 #include "io/base/text.h"
 #include "io/file/byte_writer.h"
@@ -263,14 +265,25 @@ static tdc_status compare_pairs(struct comparison *comparison,
     return TDC_OK;
 }
 
+void tdc_checkpoint_options_init(struct tdc_checkpoint_options *options, size_t size)
+{
+    struct tdc_checkpoint_options defaults = {.size = size};
+    tdc_sized_init(options, size, &defaults, sizeof defaults);
+}
+
 tdc_status tdc_checkpoint_compare(const char *first, const char *second, const char *json,
-                                  const struct tdc_checkpoint_options *options,
-                                  struct tdc_checkpoint_summary *summary, struct tdc_error *error)
+                                  const struct tdc_checkpoint_options *given,
+                                  struct tdc_checkpoint_summary *summary, size_t size,
+                                  struct tdc_error *error)
 {
     struct comparison comparison = {0};
-    *summary = (struct tdc_checkpoint_summary){0};
-    tdc_status status = TDC_OK;
-    if (access(json, F_OK) == 0)
+    struct tdc_checkpoint_options whole;
+    struct tdc_checkpoint_summary found = {0};
+    tdc_checkpoint_options_init(&whole, sizeof whole);
+    tdc_status status = tdc_sized_read(given, offsetof(struct tdc_checkpoint_options, context),
+                                       &whole, sizeof whole, "tdc_checkpoint_options_init", error);
+    const struct tdc_checkpoint_options *options = &whole;
+    if (status == TDC_OK && access(json, F_OK) == 0)
         status = tdc_fail(error, TDC_ERR_WRITE, "The file path %s already exists.", json);
     if (status == TDC_OK)
         status = tdc_checkpoint_load(first, options, &comparison.sides[0], error);
@@ -281,16 +294,17 @@ tdc_status tdc_checkpoint_compare(const char *first, const char *second, const c
         if (missing < 0)
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
         else
-            summary->only[side] = (uint64_t)missing;
+            *(side == 0 ? &found.only_first : &found.only_second) = (uint64_t)missing;
     }
     if (status == TDC_OK && !find_pairs(&comparison))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK)
-        status = compare_pairs(&comparison, options, summary, error);
+        status = compare_pairs(&comparison, options, &found, error);
     if (status == TDC_OK)
         status = write_file(&comparison, json, options, error);
     if (status == TDC_OK)
         tdc_checkpoint_say(options, TDC_MESSAGE_INFO, "Comparison results written to %s", json);
+    tdc_sized_give(summary, size, &found, sizeof found);
     tdc_checkpoint_free(&comparison.sides[0]);
     tdc_checkpoint_free(&comparison.sides[1]);
     free(comparison.pairs);

@@ -81,7 +81,7 @@ tdc_status tdc_config_check_env(struct tdc_config_work *work, struct tdc_config_
         status = tdc_config_json(work, &work->cmp, "env", &two);
     if (status != TDC_OK)
         return status;
-    bool swapped = work->options->env_swapped;
+    bool swapped = (work->options->flags & TDC_CONFIG_ENV_SWAPPED) != 0;
     struct side bench = {swapped ? two : one, is_npu(swapped ? two : one)};
     struct side cmp = {swapped ? one : two, is_npu(swapped ? one : two)};
     for (size_t i = 0; i < sizeof variables / sizeof *variables && status == TDC_OK; i++) {

@@ -106,7 +106,8 @@ static bool add_word(struct tdc_config_work *work, struct tdc_config_sheet *shee
                      const struct place *place, const char *name, const char *word)
 {
     /* msprobe does not count them */
-    tdc_config_level level = work->options->complete ? TDC_CONFIG_WARNING : TDC_CONFIG_PASS;
+    tdc_config_level level =
+        (work->options->flags & TDC_CONFIG_COMPLETE) != 0 ? TDC_CONFIG_WARNING : TDC_CONFIG_PASS;
     struct tdc_cell *row = add(work, sheet, place, name, level);
     if (row != NULL)
         row[3] = tdc_config_text(word);
@@ -206,9 +207,10 @@ tdc_status tdc_config_check_weights(struct tdc_config_work *work, struct tdc_con
             status = tdc_config_memory(work);
     }
     /* msprobe does not look for files that only the second pack has */
-    if (status == TDC_OK && work->options->complete)
+    if (status == TDC_OK && (work->options->flags & TDC_CONFIG_COMPLETE) != 0)
         status = find_places(work, &work->cmp, "weights/", NULL, &places, &count);
-    for (size_t i = 0; work->options->complete && i < count && status == TDC_OK; i++)
+    for (size_t i = 0;
+         (work->options->flags & TDC_CONFIG_COMPLETE) != 0 && i < count && status == TDC_OK; i++)
         if (tdc_unzip_find(&work->bench, places[i].member) == NULL)
             status = lonely_weights(work, sheet, &work->cmp, &places[i], "only cmp have");
     return status;

@@ -1,4 +1,5 @@
 /* config_compare.c - the conductor: packs in, one sheet per item, a workbook out. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include "host/config/extract.h"
 #include "host/dump/dump.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
+#include "io/file/out_file.h"
 #include "io/table/workbook.h"
 #include "io/text/pytext.h"
 
@@ -61,7 +64,7 @@ static const char *level_text(tdc_config_level level)
 {
     static const char *const texts[] = {
         [TDC_CONFIG_PASS] = "pass", [TDC_CONFIG_WARNING] = "warning", [TDC_CONFIG_ERROR] = "error"};
-    return texts[level];
+    return texts[level != TDC_CONFIG_NONE ? level : TDC_CONFIG_PASS];
 }
 
 /* A file of the name, or a folder with something in it. */
@@ -135,7 +138,9 @@ static tdc_status write_sheets(struct tdc_config_work *work, struct tdc_config_s
                                               .rows = sheets[i].rows,
                                               .row = sheet_row,
                                               .context = &sheets[i]};
-        tdc_status status = work->options->refuse_formulas ? check_texts(work, &sheets[i]) : TDC_OK;
+        tdc_status status = (work->options->flags & TDC_CONFIG_NO_FORMULAS) != 0
+                                ? check_texts(work, &sheets[i])
+                                : TDC_OK;
         if (status != TDC_OK)
             return status;
     }
@@ -155,30 +160,42 @@ static tdc_status open_packs(struct tdc_config_work *work, const char *bench_zip
         status = tdc_unzip_open(cmp_zip, &work->arena, &work->cmp, work->error);
     if (status == TDC_OK)
         status = tdc_make_folders(folder, work->error);
-    if (status != TDC_OK || !work->options->extract)
+    if (status != TDC_OK || (work->options->flags & TDC_CONFIG_EXTRACT) == 0)
         return status;
     status = tdc_config_extract(work, &work->bench, folder, "bench");
     return status == TDC_OK ? tdc_config_extract(work, &work->cmp, folder, "cmp") : status;
+}
+
+void tdc_config_options_init(struct tdc_config_options *options, size_t size)
+{
+    struct tdc_config_options defaults = {.size = size};
+    tdc_sized_init(options, size, &defaults, sizeof defaults);
 }
 
 tdc_status tdc_config_compare(const char *bench_zip, const char *cmp_zip, const char *folder,
                               const struct tdc_config_options *options, tdc_config_level *worst,
                               size_t *compared, struct tdc_error *error)
 {
-    struct tdc_config_work work = {.options = options, .error = error};
+    struct tdc_config_options whole;
+    tdc_config_options_init(&whole, sizeof whole);
+    tdc_status status = tdc_sized_read(options, offsetof(struct tdc_config_options, context),
+                                       &whole, sizeof whole, "tdc_config_options_init", error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_config_work work = {.options = &whole, .error = error};
     struct tdc_config_sheet sheets[ITEMS + 1];
     size_t count = 0;
     tdc_arena_init(&work.arena, WORK_LIMIT);
-    tdc_status status = open_packs(&work, bench_zip, cmp_zip, folder);
+    status = open_packs(&work, bench_zip, cmp_zip, folder);
     if (status == TDC_OK)
         status = fill_sheets(&work, sheets, &count);
     if (status == TDC_OK)
         status = write_sheets(&work, sheets, count, folder);
     if (status == TDC_OK) {
-        char *whole = realpath(folder, NULL);
-        tdc_config_say(&work, "config checking result save to %s", whole != NULL ? whole : folder);
-        free(whole);
-        *worst = sheets[0].level;
+        char *real = realpath(folder, NULL);
+        tdc_config_say(&work, "config checking result save to %s", real != NULL ? real : folder);
+        free(real);
+        *worst = sheets[0].level != TDC_CONFIG_NONE ? sheets[0].level : TDC_CONFIG_PASS;
         *compared = count - 1;
     }
     for (size_t i = 0; i < count; i++)

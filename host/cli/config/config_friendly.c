@@ -34,12 +34,15 @@ static void show(void *context, tdc_message_level level, const char *text)
 
 static int compare_packs(char *const *paths, const char *output)
 {
-    struct tdc_config_options options = {.complete = true, .message = show};
+    struct tdc_config_options options;
     tdc_config_level worst;
     size_t items;
     struct tdc_error error = {0};
     if (output == NULL)
         output = "./config_check_result";
+    tdc_config_options_init(&options, sizeof options);
+    options.flags = TDC_CONFIG_COMPLETE;
+    options.message = show;
     if (tdc_config_compare(paths[0], paths[1], output, &options, &worst, &items, &error) !=
         TDC_OK) {
         tdc_complain("%s", error.message);
@@ -49,7 +52,9 @@ static int compare_packs(char *const *paths, const char *output)
         tdc_complain("the packs have nothing in common");
         return TDC_EXIT_TROUBLE;
     }
-    static const char *const words[] = {"the same", "warnings", "errors"};
+    static const char *const words[] = {[TDC_CONFIG_PASS] = "the same",
+                                        [TDC_CONFIG_WARNING] = "warnings",
+                                        [TDC_CONFIG_ERROR] = "errors"};
     printf("%zu item%s compared: %s; %s/result.xlsx\n", items, items == 1 ? "" : "s", words[worst],
            output);
     return worst == TDC_CONFIG_PASS ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
@@ -57,12 +62,16 @@ static int compare_packs(char *const *paths, const char *output)
 
 static int compare_checkpoints(char *const *paths, const char *output, int threads)
 {
-    struct tdc_checkpoint_options options = {.threads = threads, .message = show};
+    struct tdc_checkpoint_options options;
     struct tdc_checkpoint_summary summary;
     struct tdc_error error = {0};
     if (output == NULL)
         output = "./ckpt_similarity.json";
-    if (tdc_checkpoint_compare(paths[0], paths[1], output, &options, &summary, &error) != TDC_OK) {
+    tdc_checkpoint_options_init(&options, sizeof options);
+    options.threads = threads;
+    options.message = show;
+    if (tdc_checkpoint_compare(paths[0], paths[1], output, &options, &summary, sizeof summary,
+                               &error) != TDC_OK) {
         tdc_complain("%s", error.message);
         return TDC_EXIT_TROUBLE;
     }
@@ -73,9 +82,9 @@ static int compare_checkpoints(char *const *paths, const char *output, int threa
     printf("%llu parameters compared, %llu differ; only in the first %llu, only in the second "
            "%llu; %s\n",
            (unsigned long long)summary.common, (unsigned long long)summary.different,
-           (unsigned long long)summary.only[0], (unsigned long long)summary.only[1], output);
-    return summary.different + summary.only[0] + summary.only[1] == 0 ? TDC_EXIT_SAME
-                                                                      : TDC_EXIT_DIFFERENT;
+           (unsigned long long)summary.only_first, (unsigned long long)summary.only_second, output);
+    return summary.different + summary.only_first + summary.only_second == 0 ? TDC_EXIT_SAME
+                                                                             : TDC_EXIT_DIFFERENT;
 }
 
 int tdc_command_config_check(int argc, char **argv)

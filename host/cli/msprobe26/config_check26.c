@@ -63,8 +63,14 @@ static bool ends_with(const char *text, const char *end)
 static int compare_packs(const struct tdc_argument *arguments, const char *framework)
 {
     char *const *paths = arguments[ARG_COMPARE].values;
-    struct tdc_config_options options = {
-        .env_swapped = true, .extract = true, .refuse_formulas = true, .message = tdc_msprobe_log};
+    struct tdc_config_options options;
+    tdc_config_options_init(&options, sizeof options);
+    /* 26.2 has the sides of the environment exchanged; the words of 2025 mean what is right */
+    options.flags = TDC_CONFIG_EXTRACT | TDC_CONFIG_NO_FORMULAS;
+    if (framework == NULL)
+        options.flags |= TDC_CONFIG_ENV_SWAPPED;
+    options.framework = framework;
+    options.message = tdc_msprobe_log;
     tdc_config_level worst;
     size_t items;
     struct tdc_error error = {0};
@@ -79,13 +85,16 @@ static int compare_packs(const struct tdc_argument *arguments, const char *frame
 static int compare_checkpoints(const struct tdc_argument *arguments)
 {
     char *const *paths = arguments[ARG_COMPARE].values;
-    struct tdc_checkpoint_options options = {.refuse_links = true, .message = tdc_msprobe_log};
+    struct tdc_checkpoint_options options;
+    tdc_checkpoint_options_init(&options, sizeof options);
+    options.refuse_links = true;
+    options.message = tdc_msprobe_log;
     struct tdc_checkpoint_summary summary;
     struct tdc_error error = {0};
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, "Comparing model checkpoint.");
     tdc_status status =
         tdc_checkpoint_compare(paths[0], paths[1], output_of(arguments, "./ckpt_similarity.json"),
-                               &options, &summary, &error);
+                               &options, &summary, sizeof summary, &error);
     return status == TDC_OK ? 0 : fail(error.message);
 }
 

@@ -12,7 +12,8 @@
 const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
                                             const struct tdc_precheck_options *options)
 {
-    return calls->statistics || options->mode == TDC_MODE_EXECUTE ? &tdc_executor_native : NULL;
+    return calls->statistics || options->tested == TDC_TESTED_EXECUTED ? &tdc_executor_native
+                                                                       : NULL;
 }
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
@@ -165,7 +166,8 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
     return (struct tdc_rebuild){.calls = checker->calls,
                                 .arena = &checker->arena,
                                 .scratch = checker->scratch,
-                                .check_files = checker->options->check_files,
+                                .check_files =
+                                    (checker->options->flags & TDC_PRECHECK_CHECK_FILES) != 0,
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
                                 .reason = reason,
                                 .unreadable = &check->unreadable};
@@ -282,7 +284,8 @@ static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction
         checked->standard = tdc_arena_zeroed(arena, checked->count, sizeof *checked->standard);
     struct tdc_standard_row *standard = checked->standard != NULL ? &checked->standard[at] : NULL;
     if (standard == NULL ||
-        !tdc_judge_by_standard(arena, check->name, check->checker->options->rules,
+        !tdc_judge_by_standard(arena, check->name,
+                               (check->checker->options->flags & TDC_PRECHECK_STANDARDS26) != 0,
                                &checked->slots[at], standard))
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
     row->status = standard->status;

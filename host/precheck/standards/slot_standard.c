@@ -216,7 +216,7 @@ static void judge_quantised(const struct tdc_reference_tensor *bench,
 }
 
 static void judge_whole(const struct tdc_reference_tensor *bench,
-                        const struct tdc_reference_tensor *device, tdc_rules_id rules,
+                        const struct tdc_reference_tensor *device, bool newest,
                         struct tdc_standard_row *row)
 {
     uint64_t different = 0;
@@ -225,7 +225,7 @@ static void judge_whole(const struct tdc_reference_tensor *bench,
     tdc_set_metric(row, TDC_METRIC_ERROR_RATE, (double)different / (double)bench->count,
                    TDC_FORM_FIXED);
     row->status = different == 0 ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
-    if (rules == TDC_RULES_COMPAT26)
+    if (newest)
         snprintf(row->message, sizeof row->message,
                  "Current %s data, only perform binary comparison.", numpy_name(bench->dtype));
     else
@@ -289,7 +289,7 @@ static void judge_values(struct tdc_arena *arena, const struct tdc_slot *slot,
     }
 }
 
-bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, tdc_rules_id rules,
+bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, bool newest,
                            const struct tdc_slot *slot, struct tdc_standard_row *row)
 {
     *row = (struct tdc_standard_row){.bench_dtype = " ", .device_dtype = " ", .shape = " "};
@@ -302,7 +302,7 @@ bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, tdc_ru
     row->bench_dtype = torch_name(bench->dtype);
     row->device_dtype = torch_name(device->dtype);
     tdc_shape_text(device, row->shape);
-    bool floating = tdc_dtype_is_floating(device->dtype), newest = rules == TDC_RULES_COMPAT26;
+    bool floating = tdc_dtype_is_floating(device->dtype);
     if (bench->rank != device->rank ||
         memcmp(bench->shape, device->shape, bench->rank * sizeof *bench->shape) != 0) {
         char sizes[2][TDC_SHAPE_TEXT];
@@ -328,7 +328,7 @@ bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, tdc_ru
     } else if (newest && quantises(api_name) && device->dtype != TDC_BOOL) {
         judge_quantised(bench, device, row);
     } else {
-        judge_whole(bench, device, rules, row);
+        judge_whole(bench, device, newest, row);
     }
     return true;
 }

@@ -49,11 +49,11 @@ struct tdc_standard_row {
 
 /*
  * Fills the row. The bench is the slot's reference in its own dtype; a float64 one is rounded to
- * float32 where the device result is float16 or bfloat16. By the rules of 26.2 floats have the
- * benchmark's metrics whatever the API, integers of quantising APIs may be off by 1, and an empty
- * result is skipped. False when out of memory.
+ * float32 where the device result is float16 or bfloat16. By those of 26.2 (`newest`) floats have
+ * the benchmark's metrics whatever the API, integers of quantising APIs may be off by 1, and an
+ * empty result is skipped. False when out of memory.
  */
-bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, tdc_rules_id rules,
+bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, bool newest,
                            const struct tdc_slot *slot, struct tdc_standard_row *row);
 
 /* Header of the details and one row, with line end. */
