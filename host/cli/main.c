@@ -78,7 +78,8 @@ static void interrupted(int number)
         ssize_t ignored = write(STDERR_FILENO, erase, sizeof erase - 1);
         (void)ignored;
     }
-    tdc_interrupt(number);
+    tdc_out_files_end();
+    _exit(128 + number);
 }
 
 static void watch_signals(void)

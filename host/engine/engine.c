@@ -47,7 +47,7 @@ struct run {
 static bool cancelled(const struct tdc_engine *engine)
 {
     const struct tdc_backend *backend = engine->backend;
-    return (engine->options->cancel != NULL && *engine->options->cancel != 0) ||
+    return tdc_cancel_is_set(engine->options->cancel) ||
            (backend->failed != NULL && backend->failed(backend->context));
 }
 

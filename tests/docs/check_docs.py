@@ -155,9 +155,11 @@ def check_paths(source):
 
 
 def check_codes(source):
-    header = read(source, "include", "tdcmp.h")
+    header = read(source, "include", "tdcmp.h") + read(source, "include", "tdcmp", "base.h")
     errors = read(source, "docs", "errors.md")
-    for code, number in re.findall(r"(TDC_ERR_[A-Z_]+) = (\d+)", header):
+    codes = re.findall(r"(TDC_ERR_[A-Z_]+) = (\d+)", header)
+    check(len(codes) > 10, "the codes were not found")
+    for code, number in codes:
         check(re.search(rf"`{code}` *\| *{number} *\|", errors),
               f"docs/errors.md: {code} = {number} is missing")
     version = ".".join(re.findall(r"#define TDC_VERSION_(?:MAJOR|MINOR) (\d+)", header))

@@ -28,8 +28,7 @@ int tdc_msprobe_precision_compare(int argc, char **argv);
 /* What a command has decided before the work starts. */
 struct tdc_run_request {
     struct tdc_options options;
-    const struct tdc_task *tasks;
-    size_t task_count;
+    const tdc_tasks *tasks;
     const char *output; /* folder of the results */
     unsigned formats;   /* of tdc_format */
     bool advice;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "host/precheck/check/metrics.h"
+#include "host/precheck/standards/metrics.h"
 
 static double cosine(const double *bench, const double *tested, uint64_t count, bool any_scale)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "host/precheck/check/slot_bound.h"
+#include "host/precheck/standards/slot_bound.h"
 #include "reference/reference.h"
 
 static struct tdc_arena arena;
