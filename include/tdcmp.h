@@ -611,6 +611,29 @@ tdc_precision_compare(const char *npu_details, const char *gpu_details, const ch
                       void (*message)(void *context, tdc_message_level level, const char *text),
                       void *context, struct tdc_error *error);
 
+/* ---- analyses -------------------------------------------------------------------------------- */
+
+/*
+ * What stands behind tables and dumps: where a fault began, over all ranks. Of the options they
+ * take the members message, context and cancel, unless they say otherwise. docs/analysis.md has the
+ * rules.
+ */
+
+/* The call that made the first NaN or infinity. */
+struct tdc_overflow {
+    size_t count;     /* calls found: at most one a rank; 0: none */
+    char *file;       /* anomaly_analyze_*.json that was written, NULL: none */
+    long first_rank;  /* of the first of them */
+    char *first_call; /* its name, NULL: none */
+};
+
+/* Looks through the ranks of one step by the statistics of dump.json, and writes what it finds to
+ * the folder. The result is to be freed. */
+tdc_status tdc_overflow_find(const char *step, const char *output,
+                             const struct tdc_options *options, struct tdc_overflow *overflow,
+                             struct tdc_error *error);
+void tdc_overflow_free(struct tdc_overflow *overflow);
+
 /* ---- texts on the terminal ------------------------------------------------------------------ */
 
 /*

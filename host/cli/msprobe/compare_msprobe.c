@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
@@ -332,10 +333,14 @@ int tdc_msprobe_form(int argc, char **argv)
         return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
     if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
         return tdc_msprobe_precision_compare(argc - 4, argv + 4);
+    if (strcmp(argv[3], "nan_analyze") == 0)
+        return tdc_msprobe_overflow(pytorch ? "tdcmp -f pytorch nan_analyze"
+                                            : "tdcmp -f mindspore nan_analyze",
+                                    argc - 4, argv + 4);
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut'%s)\n",
+                "'multi_run_ut', 'nan_analyze'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }
