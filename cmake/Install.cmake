@@ -16,9 +16,9 @@ endforeach()
 configure_file(cmake/tdcmp.pc.in ${PROJECT_BINARY_DIR}/tdcmp.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tdcmp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES man/tdcmp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES completion/tdcmp.bash RENAME tdcmp
+install(FILES host/cli/man/tdcmp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES host/cli/completion/tdcmp.bash RENAME tdcmp
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES completion/_tdcmp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES completion/tdcmp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES host/cli/completion/_tdcmp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES host/cli/completion/tdcmp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cli/shared/command.h"
+#include "bench/synthetic/synthetic_values.h"
+#include "host/terminal/message.h"
+#include "kernels/dtype.h"
 
 static const struct {
     const char *name;
@@ -46,31 +48,19 @@ bool tdc_parse_size(const char *text, uint64_t *size)
     return number != 0 && number <= UINT64_MAX >> shift;
 }
 
-static const struct {
-    const char *name;
-    tdc_dtype dtype;
-} dtypes[] = {
-    {"f32", TDC_F32}, {"f16", TDC_F16}, {"bf16", TDC_BF16},
-    {"f64", TDC_F64}, {"i32", TDC_I32}, {"i64", TDC_I64},
-};
-
 bool tdc_parse_dtype(const char *text, size_t length, tdc_dtype *dtype)
 {
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-        if (strlen(dtypes[i].name) != length || strncmp(dtypes[i].name, text, length) != 0)
-            continue;
-        *dtype = dtypes[i].dtype;
-        return true;
-    }
-    return false;
+    tdc_dtype found = tdc_dtype_in_brief(text, length);
+    if (!tdc_values_supported(found))
+        return false;
+    *dtype = found;
+    return true;
 }
 
 const char *tdc_short_dtype(tdc_dtype dtype)
 {
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (dtypes[i].dtype == dtype)
-            return dtypes[i].name;
-    return tdc_dtype_name(dtype);
+    const char *brief = tdc_dtype_entry(dtype)->brief;
+    return brief != NULL ? brief : tdc_dtype_name(dtype);
 }
 
 static bool parse_pair(const char *text, size_t length, struct tdc_dtype_pair *pair)

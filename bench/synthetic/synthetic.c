@@ -15,6 +15,7 @@
 #include "bench/synthetic/synthetic_json.h"
 #include "bench/synthetic/synthetic_network.h"
 #include "io/base/error.h"
+#include "kernels/dtype.h"
 
 #define PATH_SIZE 4096
 
@@ -70,7 +71,7 @@ static tdc_status check_side(const struct tdc_synthetic *settings, int side,
     if (!tdc_values_supported(dtype))
         return tdc_fail(error, TDC_ERR_ARGUMENT, "no synthetic data of type %s",
                         tdc_dtype_name(dtype));
-    if (settings->layout == TDC_LAYOUT_NPY && tdc_numpy_dtype_name(dtype) == NULL)
+    if (settings->layout == TDC_LAYOUT_NPY && tdc_dtype_entry(dtype)->numpy == NULL)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "numpy files have no %s", tdc_dtype_name(dtype));
     if (settings->task == TDC_MODE_TENSOR && settings->layout == TDC_LAYOUT_PT &&
         bytes > TDC_PT_LARGEST)

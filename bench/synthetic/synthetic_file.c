@@ -10,39 +10,10 @@
 #include <zlib.h>
 
 #include "io/base/error.h"
+#include "kernels/dtype.h"
 
 #define HEAD_LIMIT ((size_t)1 << 16)
 #define ALIGNMENT  64
-
-static const struct {
-    tdc_dtype dtype;
-    const char *torch, *storage, *numpy;
-} types[] = {
-    {TDC_F32, "torch.float32", "FloatStorage", "<f4"},
-    {TDC_F16, "torch.float16", "HalfStorage", "<f2"},
-    {TDC_BF16, "torch.bfloat16", "BFloat16Storage", NULL},
-    {TDC_F64, "torch.float64", "DoubleStorage", "<f8"},
-    {TDC_I32, "torch.int32", "IntStorage", "<i4"},
-    {TDC_I64, "torch.int64", "LongStorage", "<i8"},
-};
-
-static size_t type_index(tdc_dtype dtype)
-{
-    size_t i = 0;
-    while (i + 1 < sizeof types / sizeof *types && types[i].dtype != dtype)
-        i++;
-    return i;
-}
-
-const char *tdc_torch_dtype_name(tdc_dtype dtype)
-{
-    return types[type_index(dtype)].torch;
-}
-
-const char *tdc_numpy_dtype_name(tdc_dtype dtype)
-{
-    return types[type_index(dtype)].numpy;
-}
 
 /* ---- little endian numbers ------------------------------------------------------------------- */
 
@@ -115,7 +86,7 @@ static void pickle_tensor(struct tdc_text *text, const struct tdc_synthetic_shap
     ADD_LITERAL(text, "((");
     pickle_string(text, "storage");
     pickle_remember(text, &memo);
-    tdc_text_addf(text, "ctorch\n%s\n", types[type_index(shape->dtype)].storage);
+    tdc_text_addf(text, "ctorch\n%s\n", tdc_dtype_entry(shape->dtype)->storage);
     pickle_remember(text, &memo);
     pickle_string(text, "0");
     pickle_remember(text, &memo);
@@ -265,7 +236,7 @@ static void npy_head(struct tdc_text *head, const struct tdc_synthetic_shape *sh
     char dictionary[256];
     int length = snprintf(dictionary, sizeof dictionary,
                           "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",",
-                          tdc_numpy_dtype_name(shape->dtype), shape->sizes[0]);
+                          tdc_dtype_entry(shape->dtype)->numpy, shape->sizes[0]);
     if (shape->dimensions == 2)
         length += snprintf(dictionary + length, sizeof dictionary - (size_t)length, " %" PRIu64,
                            shape->sizes[1]);

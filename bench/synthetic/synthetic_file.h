@@ -51,8 +51,4 @@ tdc_status tdc_synthetic_file_close(struct tdc_synthetic_file *file, struct tdc_
 /* Closes a file that will not be finished. */
 void tdc_synthetic_file_drop(struct tdc_synthetic_file *file);
 
-/* "torch.float32" and numpy's "<f4"; the latter NULL for bf16. */
-const char *tdc_torch_dtype_name(tdc_dtype dtype);
-const char *tdc_numpy_dtype_name(tdc_dtype dtype);
-
 #endif

@@ -81,7 +81,8 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
-/* Floats of the other byte order count as float64 in msprobe's relative errors (spec 5.1). */
+/* Floats of the other byte order count as float64 in msprobe's relative errors
+ * (docs/msprobe.md#relative-errors). */
 static void widen_swapped(struct tdc_tensor *tensor)
 {
     tensor->as_f64 = tensor->swapped && tensor->dimensions != 0 &&

@@ -1,4 +1,5 @@
-/* tasks_strict.c - the inputs of msprobe's compare.json (spec 2.1, 13). */
+/* tasks_strict.c - the inputs of msprobe's compare.json (docs/msprobe.md#inputs,
+ * docs/msprobe.md#ranks). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static tdc_status two_folders(const char *npu, const char *bench, const char *fo
     return status;
 }
 
-/* ---- mixed dumps (spec 14.4) ----------------------------------------------------------------- */
+/* ---- mixed dumps (docs/msprobe.md#mixed-dumps) ----------------------------------------------- */
 
 /* The sub-folders of both, in name order. */
 static int common_folders(const char *npu, const char *bench, struct dirent ***entries)

@@ -68,6 +68,27 @@ struct tdc_row {
     struct tdc_value values[TDC_ROW_VALUES];
 };
 
+/* All rows of a table, as far as rules and origins look beyond one. */
+struct tdc_rows {
+    const struct tdc_match *match;
+    tdc_mode mode;
+    struct tdc_row *rows;
+    size_t count;
+};
+
+/* The records that face each other in a row; NULL where there is none. */
+static inline const struct tdc_record *tdc_npu_record(const struct tdc_match *match,
+                                                      const struct tdc_row *row)
+{
+    return row->npu == TDC_UNPAIRED ? NULL : &match->npu->records[row->npu];
+}
+
+static inline const struct tdc_record *tdc_bench_record(const struct tdc_match *match,
+                                                        const struct tdc_row *row)
+{
+    return row->bench == TDC_UNPAIRED ? NULL : &match->bench->records[row->bench];
+}
+
 /* What the sound rules add to a row in tensor mode. */
 struct tdc_extra {
     uint64_t elements; /* 0: nothing was computed */

@@ -8,8 +8,9 @@
 #define TDC_HOST_RULES_H
 
 #include "host/engine/engine.h"
-#include "host/origin/calls.h"
+#include "host/judge/scene.h"
 #include "host/judge/colours.h"
+#include "host/judge/record_numbers.h"
 #include "host/judge/row.h"
 
 /* How a column of statistics is stored before it is read (compat rules only). */
@@ -29,19 +30,19 @@ struct tdc_case {
     struct tdc_scene scene; /* of the sound rules */
 };
 
-struct tdc_table;
-
 struct tdc_rules {
     const char *name;
     struct tdc_match_rules match;
     enum tdc_relative_rule relative;
-    /* With repeated NPU names all of them are compared with the files of the last one (spec 5). */
+    /* With repeated NPU names all of them are compared with the files of the last one
+     * (docs/msprobe.md#repeated-names). */
     bool last_pair_wins;
     /* Extra columns, polished sheets, escaped formulas. */
     bool extended;
 
-    /* Looks at all rows of a statistics table before the first is judged; may be NULL. */
-    void (*survey)(struct tdc_table *table);
+    /* Looks at all rows of a statistics table before the first is judged, for the columns of the
+     * NPU and of the bench side; may be NULL. */
+    void (*survey)(const struct tdc_rows *rows, struct tdc_stat_column columns[2][TDC_STATISTICS]);
 
     /*
      * Each fills values, verdict and class of the row and appends to the message. outcome is NULL
@@ -76,13 +77,11 @@ static inline const char *tdc_requires_grad(const struct tdc_record *record)
     return record != NULL ? record->requires_grad : "N/A";
 }
 
-/* A statistic that is a number; false for texts and booleans. */
-bool tdc_stat_number(const struct tdc_record *record, enum tdc_statistic which, double *number);
-
-/* -> compat_number.c: a number text as pandas reads it (spec 6, reader L). */
+/* -> compat_number.c: a number text as pandas reads it (docs/msprobe.md#decimal-reader). */
 bool tdc_compat_read(const char *text, size_t length, double *value);
 
-/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy (spec 5.4). */
+/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy
+ * (docs/msprobe.md#tensors-without-dimensions). */
 void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel);
 
 #endif

@@ -175,7 +175,7 @@ static tdc_status find_keys(struct tdc_match *match, const struct tdc_match_rule
     if (status == TDC_OK && named && match->layer_used && !rules->one_mapping)
         put_places_first(match);
     /* msprobe puts the result of a layer mapping in the place of the data mapping, and takes keys
-     * of names before those of rows (spec 4.9) */
+     * of names before those of rows (docs/msprobe.md#several-mappings) */
     bool rows = options->data_mapping != NULL && !(layers && rules->one_mapping);
     match->by_name |= rows;
     rows = rows && !(named && rules->one_mapping);
@@ -316,7 +316,7 @@ static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dum
     return status == TDC_OK ? check_sizes(bench, error) : status;
 }
 
-/* msprobe opens the files of the framework it was told (spec 2.6). */
+/* msprobe opens the files of the framework it was told (docs/msprobe.md#tensor-files). */
 static void set_suffixes(struct tdc_match *match, const struct tdc_options *options)
 {
     if (options->pytorch)

@@ -1,4 +1,5 @@
-/* columns.c - which columns a table has and what stands in their cells (spec 8, 11.3). */
+/* columns.c - which columns a table has and what stands in their cells (docs/msprobe.md#columns,
+ * docs/msprobe.md#cells-of-a-sheet). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include "host/table/columns.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 enum column_id {
     NPU_NAME,
@@ -332,7 +334,7 @@ bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, doub
     double imaginary;
     *number = tdc_element_value(dtype, element->bytes, &imaginary);
     char text[TDC_FLOAT_TEXT];
-    if (dtype == TDC_C64 || dtype == TDC_C128) {
+    if (tdc_dtype_is_complex(dtype)) {
         tdc_text_add(out, text, tdc_float_g16(*number, text));
         if (!signbit(imaginary))
             tdc_text_addc(out, '+');
@@ -477,7 +479,8 @@ static void fill_cell(struct filling *fill, enum column_id id)
     }
 }
 
-/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan (spec 11.3). */
+/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan
+ * (docs/msprobe.md#cells-of-a-sheet). */
 static void convert_for_highlight(struct tdc_cell *cell)
 {
     if (cell->kind == TDC_CELL_BOOL) {

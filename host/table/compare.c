@@ -8,6 +8,7 @@
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
+#include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 
@@ -25,7 +26,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
-        .scene = tdc_calls_scene(table, row),
+        .scene = tdc_calls_scene(&table->calls, row),
     };
 }
 
@@ -86,20 +87,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
 /* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
 static uint64_t estimated_bytes(const struct tdc_record *record)
 {
-    static const struct {
-        const char *ending;
-        unsigned size;
-    } sizes[] = {{"complex128", 16}, {"64", 8}, {"bfloat16", 2}, {"Float16", 2}, {"16", 2},
-                 {"32", 4},          {"8", 1},  {"bool", 1},     {"Bool", 1}};
-    uint64_t bytes = 4;
-    size_t length = strlen(record->dtype);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t ending = strlen(sizes[i].ending);
-        if (length >= ending && strcmp(record->dtype + length - ending, sizes[i].ending) == 0) {
-            bytes = sizes[i].size;
-            break;
-        }
-    }
+    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
+    if (bytes == 0)
+        bytes = 4;
     for (const char *at = record->shape; *at != '\0';) {
         if (*at < '0' || *at > '9') {
             at++;
@@ -241,10 +231,16 @@ static void judge_texts(void *argument, int member)
             judge(rows->table, i, NULL);
 }
 
+static void survey(struct tdc_table *table)
+{
+    struct tdc_rows rows = tdc_rows_of(table);
+    table->rules->survey(&rows, table->stat_columns);
+}
+
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
     if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
-        table->rules->survey(table);
+        survey(table);
     struct text_rows rows = {.table = table};
     size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
     int threads = tdc_team_size(options->threads);

@@ -1,4 +1,4 @@
-/* highlight.c - blocks of rows and the colour rules over them (spec 10). */
+/* highlight.c - blocks of rows and the colour rules over them (docs/msprobe.md#colours). */
 #include <string.h>
 
 #include "host/origin/origins.h"
@@ -138,8 +138,13 @@ size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t s
 bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end)
 {
     struct tdc_table *table = highlighter->table;
-    if (table->origins != NULL && !tdc_origins_take(table, start, end))
-        return false;
+    if (table->origins != NULL) {
+        tdc_status status = tdc_origins_take(table->origins, start, end);
+        if (status == TDC_ERR_MEMORY)
+            atomic_store(&table->failed, true);
+        if (status != TDC_OK)
+            return false;
+    }
     if (!highlighter->colours)
         return true;
     struct block block = {start, start + 1, start + 1, start + 1};

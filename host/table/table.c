@@ -6,7 +6,6 @@
 
 #include "host/table/columns.h"
 #include "host/origin/origins.h"
-#include "host/judge/sound/sound.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
 
@@ -73,6 +72,11 @@ static bool find_sources(struct tdc_table *table)
     return ok;
 }
 
+static bool await_row(void *table, size_t row)
+{
+    return tdc_table_await(table, row);
+}
+
 static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error)
 {
     const struct tdc_match *match = table->match;
@@ -89,7 +93,10 @@ static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error
         table->rows[i].message = "";
     }
     if (table->rules->extended) {
-        if (!tdc_calls_make(table) || (table->origins = tdc_origins_new(table)) == NULL)
+        struct tdc_rows rows = tdc_rows_of(table);
+        table->waiter = (struct tdc_row_waiter){await_row, table};
+        if (!tdc_calls_make(&rows, &table->calls) ||
+            (table->origins = tdc_origins_new(&table->calls, &table->waiter)) == NULL)
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     }
     if (table->rules->last_pair_wins && table->mode == TDC_MODE_TENSOR && !find_sources(table))

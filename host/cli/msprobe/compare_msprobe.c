@@ -11,8 +11,8 @@
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
-#include "host/cli/match/match_options.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/match_options.h"
+#include "host/terminal/parse.h"
 
 /* compare.json is written by hand: a few lines. */
 
@@ -226,7 +226,7 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     } else if (status != TDC_OK) {
         if (error.message[0] != '\0')
             print_failure(&error);
-        /* of rank folders even the only pair may be passed over (spec 13) */
+        /* of rank folders even the only pair may be passed over (docs/msprobe.md#ranks) */
         code = folders && (status == TDC_ERR_MISMATCH || status == TDC_ERR_REFUSED) ? 0 : 1;
     } else {
         print_items(&run);

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/cli/match/match_options.h"
+#include "host/terminal/match_options.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/parse.h"
 
 static void log_error(const char *text)
 {

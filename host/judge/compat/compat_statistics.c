@@ -1,4 +1,5 @@
-/* compat_statistics.c - statistics and md5 mode as msprobe judges them (spec 6, 7, 9.2). */
+/* compat_statistics.c - statistics and md5 mode as msprobe judges them
+ * (docs/msprobe.md#statistics-mode, docs/msprobe.md#md5-mode, docs/msprobe.md#messages). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* compat_tensor.c - the six values of tensor mode as msprobe computes and words them (spec 5, 9).
- */
+/* compat_tensor.c - the six values of tensor mode as msprobe computes and words them
+ * (docs/msprobe.md#tensor-mode, docs/msprobe.md#messages). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +99,8 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
         tdc_value_number(rounded((double)sums->below[1] / count, 12));
 }
 
-/* The message doubles at each of four steps, and the two maxima speak in between: spec 5.4. */
+/* The message doubles at each of four steps, and the two maxima speak in between
+ * (docs/msprobe.md#tensors-without-dimensions). */
 static void compute_zero_d(const struct tdc_outcome *outcome, struct tdc_row *row,
                            struct tdc_text *message)
 {
@@ -128,7 +129,7 @@ static bool was_read(const struct tdc_case *row_case, const struct tdc_outcome *
            has_suffix(row_case->b_file, row_case->match->b_suffix);
 }
 
-/* Values and the message of section 5. */
+/* Values and the message (docs/msprobe.md#tensor-mode). */
 static void judge_files(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                         struct tdc_row *row, struct tdc_text *message)
 {
@@ -167,7 +168,7 @@ static bool is_number(struct tdc_value value, double *number)
     return value.form == TDC_VALUE_NUMBER || value.form == TDC_VALUE_NAN;
 }
 
-/* Spec 9.1. */
+/* Accuracy Reached or Not (docs/msprobe.md#accuracy). */
 static enum tdc_verdict verdict(const struct tdc_row *row)
 {
     struct tdc_value cosine_value = row->values[TDC_COSINE], abs_value = row->values[TDC_MAX_ABS];

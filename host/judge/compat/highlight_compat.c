@@ -1,4 +1,4 @@
-/* highlight_compat.c - msprobe's colours (spec 10). */
+/* highlight_compat.c - msprobe's colours (docs/msprobe.md#colours). */
 #include <math.h>
 #include <string.h>
 

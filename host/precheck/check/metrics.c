@@ -1,4 +1,5 @@
 #include "host/precheck/check/metrics.h"
+#include "kernels/dtype.h"
 
 #include <math.h>
 
@@ -67,23 +68,10 @@ static void find_maxima(const double *bench, const double *tested, uint64_t firs
 
 double tdc_unit_at(double value, tdc_dtype dtype)
 {
-    int digits, lowest;
-    switch (dtype) {
-    case TDC_F16:
-        digits = 10, lowest = -14;
-        break;
-    case TDC_BF16:
-        digits = 7, lowest = -126;
-        break;
-    case TDC_F32:
-        digits = 23, lowest = -126;
-        break;
-    case TDC_F64:
-        digits = 52, lowest = -1022;
-        break;
-    default:
+    if (!tdc_dtype_is_floating(dtype))
         return 1;
-    }
+    const struct tdc_dtype_entry *entry = tdc_dtype_entry(dtype);
+    int digits = entry->digits, lowest = entry->least;
     int exponent = value == 0 || !isfinite(value) ? lowest : ilogb(value);
     return ldexp(1, (exponent > lowest ? exponent : lowest) - digits);
 }

@@ -1,4 +1,5 @@
 #include "host/precheck/check/slot_bound.h"
+#include "kernels/dtype.h"
 
 #include <math.h>
 #include <omp.h>
@@ -8,14 +9,6 @@
 #define LEAST_ERROR 8.0
 /* Fewer elements than this are not worth waking threads for. */
 #define PARALLEL_FROM 32768
-
-static double largest_number(tdc_dtype dtype)
-{
-    return dtype == TDC_F16    ? 65504.0
-           : dtype == TDC_BF16 ? 0x1.fep127
-           : dtype == TDC_F32  ? 0x1.fffffep127
-                               : 0x1.fffffffffffffp1023;
-}
 
 /* Flushed to zero; some room, since what vanishes may still be multiplied. */
 static double vanishing(tdc_dtype dtype)
@@ -53,7 +46,7 @@ double tdc_element_ratio(double b, double t, double error, tdc_dtype dtype)
     if (isinf(t)) {
         /* it may have come to an infinity when the bound reaches one */
         double reach = t > 0 ? b + bound : -b + bound;
-        return reach >= largest_number(dtype) ? 1 : (double)INFINITY;
+        return reach >= tdc_dtype_largest(dtype) ? 1 : (double)INFINITY;
     }
     return fabs(t - b) / bound;
 }

@@ -5,6 +5,7 @@
 #include "host/precheck/files/saved_tensor.h"
 #include "io/base/little_endian.h"
 #include "io/base/text.h"
+#include "kernels/dtype.h"
 
 #define LARGEST ((int64_t)2 << 30) /* elements in bytes: sizes of a zip archive have 32 bits */
 #define MEMBERS 4
@@ -23,19 +24,7 @@ static uint32_t crc_step(uint32_t crc, const unsigned char *bytes, size_t size)
 
 static const char *storage_class(tdc_dtype dtype)
 {
-    static const struct {
-        tdc_dtype dtype;
-        const char *name;
-    } classes[] = {
-        {TDC_BOOL, "BoolStorage"},  {TDC_I8, "CharStorage"},       {TDC_U8, "ByteStorage"},
-        {TDC_I16, "ShortStorage"},  {TDC_I32, "IntStorage"},       {TDC_I64, "LongStorage"},
-        {TDC_F16, "HalfStorage"},   {TDC_BF16, "BFloat16Storage"}, {TDC_F32, "FloatStorage"},
-        {TDC_F64, "DoubleStorage"},
-    };
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (classes[i].dtype == dtype)
-            return classes[i].name;
-    return NULL;
+    return tdc_dtype_is_complex(dtype) ? NULL : tdc_dtype_entry(dtype)->storage;
 }
 
 static void add_number(struct tdc_text *pickle, int64_t number)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/precheck/check/verdict.h"
+#include "kernels/dtype.h"
 
 /* Bits of a value that is exact in float16. */
 static uint16_t half_bits(double value)
@@ -46,18 +47,7 @@ size_t tdc_element_bytes(const struct tdc_reference_tensor *tensor, int64_t at,
 
 static const char *npy_type(tdc_dtype dtype)
 {
-    static const struct {
-        tdc_dtype dtype;
-        const char *type;
-    } types[] = {
-        {TDC_BOOL, "|b1"}, {TDC_I8, "|i1"},  {TDC_U8, "|u1"},  {TDC_I16, "<i2"}, {TDC_U16, "<u2"},
-        {TDC_I32, "<i4"},  {TDC_U32, "<u4"}, {TDC_I64, "<i8"}, {TDC_U64, "<u8"}, {TDC_F16, "<f2"},
-        {TDC_BF16, "<f4"}, {TDC_F32, "<f4"}, {TDC_F64, "<f8"},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].dtype == dtype)
-            return types[i].type;
-    return NULL;
+    return tdc_dtype_entry(dtype == TDC_BF16 ? TDC_F32 : dtype)->numpy;
 }
 
 static bool write_header(FILE *file, const struct tdc_reference_tensor *tensor, const char *type)

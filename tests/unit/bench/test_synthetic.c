@@ -9,6 +9,7 @@
 #include "bench/synthetic/synthetic.h"
 #include "host/dump/dump.h"
 #include "io/tensor/tensor_file.h"
+#include "kernels/dtype.h"
 #include "kernels/pair.h"
 #include "tests/support/temporary_folder.h"
 
@@ -213,7 +214,7 @@ static void check_side(const struct tdc_scratch *scratch, const char *side, tdc_
         assert_int_equal(tensor.shape[0], 75);
         assert_int_equal(tensor.shape[1], 4);
         assert_string_equal(record->shape, "[75, 4]");
-        assert_string_equal(record->dtype, tdc_torch_dtype_name(dtype));
+        assert_string_equal(record->dtype, tdc_dtype_entry(dtype)->torch);
         if (layout == TDC_LAYOUT_PT)
             assert_int_equal((uintptr_t)tensor.data % 64, 0);
         check_statistics(record, &tensor);

@@ -1,4 +1,4 @@
-#include "host/cli/shared/parse.h"
+#include "host/terminal/parse.h"
 
 #include <math.h>
 #include <stdlib.h>
