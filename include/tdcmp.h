@@ -153,6 +153,7 @@ struct tdc_mapping {
 struct tdc_options {
     tdc_rules_id rules;
     bool fuzzy;                      /* match names without call numbers */
+    bool statistics;                 /* compare statistics where tensors were kept too */
     const char *data_mapping;        /* yaml file: NPU row name -> bench row name; NULL: none */
     struct tdc_mapping api_mapping;  /* MindSpore API names -> PyTorch API names */
     struct tdc_mapping cell_mapping; /* Cell names -> Module names */
@@ -633,6 +634,32 @@ tdc_status tdc_overflow_find(const char *step, const char *output,
                              const struct tdc_options *options, struct tdc_overflow *overflow,
                              struct tdc_error *error);
 void tdc_overflow_free(struct tdc_overflow *overflow);
+
+/* The call with which two runs begin to differ. */
+struct tdc_difference_request {
+    const struct tdc_task *tasks; /* the ranks of one step */
+    size_t task_count;
+    const char *output;
+    /* msprobe 26: only outputs make a call differ, and all members of a communication are asked for
+     * what they held */
+    bool outputs_only;
+    /* A statistic that is NaN on one side alone is a difference; else it is told in a message. */
+    bool nan_is_difference;
+};
+
+struct tdc_difference {
+    size_t count;     /* calls found, all as early; 0: none */
+    char *file;       /* diff_analyze_*.json that was written, NULL: none */
+    long first_rank;  /* of the first of them */
+    char *first_call; /* its name, NULL: none */
+};
+
+/* Compares the statistics, or checksums, of all ranks by the rules of the options, writes
+ * compare_result_RANK_STAMP.json for each, and searches. The result is to be freed. */
+tdc_status tdc_first_difference(const struct tdc_difference_request *request,
+                                const struct tdc_options *options,
+                                struct tdc_difference *difference, struct tdc_error *error);
+void tdc_difference_free(struct tdc_difference *difference);
 
 /* ---- texts on the terminal ------------------------------------------------------------------ */
 

@@ -12,6 +12,10 @@
 /* -i STEP [-o DIR] */
 int tdc_msprobe_overflow(const char *program, int argc, char **argv);
 
+/* `compare -da`: the request is complete. */
+int tdc_msprobe_first_difference(const struct tdc_difference_request *request,
+                                 const struct tdc_options *options);
+
 /* "The analyze result is saved in: FILE", or the text when there is no file. */
 void tdc_msprobe_saved(const char *file, const char *otherwise);
 

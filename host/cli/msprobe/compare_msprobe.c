@@ -34,6 +34,7 @@ enum {
     ARG_THREADS,
     ARG_DEVICE,
     ARG_NO_FALLBACK,
+    ARG_NAN_IS_DIFF,
     ARGUMENTS
 };
 
@@ -70,6 +71,8 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                     "auto, cpu, ascend, ascend:0,1 or ascend:all", false, NULL, NULL, 0},
     [ARG_NO_FALLBACK] = {"--no-fallback", "--no-fallback", TDC_FLAG, "",
                          "what the device fails to do is an error", false, NULL, NULL, 0},
+    [ARG_NAN_IS_DIFF] = {"--nan-is-diff", "--nan-is-diff", TDC_FLAG, "",
+                         "-da: a NaN on one side alone is a difference", false, NULL, NULL, 0},
 };
 
 static void log_error(const char *text)
@@ -184,16 +187,27 @@ static bool choose_stacks(const cJSON *config, const struct tdc_argument *argume
 }
 
 /* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
-static const char *not_read(const cJSON *config, const struct tdc_argument *arguments)
+static const char *not_read(const cJSON *config)
 {
-    if (arguments[ARG_DIFF_ANALYZE].given)
-        return "the first-difference search (-da) is not part of this version";
     const cJSON *rank_id = member_of(config, "rank_id");
     if (rank_id != NULL && !cJSON_IsNull(rank_id))
         return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
     if (cJSON_IsTrue(member_of(config, "common")))
         return "flat npy folders (common in compare.json) are not part of this version";
     return NULL;
+}
+
+static int first_difference(const struct tdc_argument *arguments,
+                            const struct tdc_run_request *request,
+                            const struct tdc_task_list *tasks)
+{
+    const struct tdc_difference_request wanted = {
+        .tasks = tasks->tasks,
+        .task_count = tasks->count,
+        .output = request->output,
+        .nan_is_difference = arguments[ARG_NAN_IS_DIFF].given,
+    };
+    return tdc_msprobe_first_difference(&wanted, &request->options);
 }
 
 static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
@@ -206,11 +220,18 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     struct stat npu_info, bench_info;
     bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
                        stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
-    if (two_folders && not_read(config, arguments) != NULL) {
-        log_error(not_read(config, arguments));
+    if (two_folders && not_read(config) != NULL) {
+        log_error(not_read(config));
         return 1;
     }
     tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    if (two_folders && arguments[ARG_DIFF_ANALYZE].given) {
+        int code = status == TDC_OK ? first_difference(arguments, request, &tasks) : 1;
+        if (status != TDC_OK)
+            print_failure(&error);
+        tdc_tasks_free(&tasks);
+        return code;
+    }
     bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
     if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
         status = error.status = TDC_ERR_ARGUMENT;
