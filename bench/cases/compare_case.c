@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "bench/tools/anon_memory.h"
-#include "bench/cases/prepared_comparison.h"
+#include "bench/tools/prepared_comparison.h"
 #include "io/base/error.h"
 
 struct compare_work {

@@ -8,7 +8,7 @@
 #define TDC_BENCH_COMPARE_CASE_H
 
 #include "bench/yardsticks/bare_read.h"
-#include "bench/tools/file_state.h"
+#include "bench/yardsticks/file_state.h"
 #include "bench/tools/measure.h"
 
 enum tdc_compare_lap {

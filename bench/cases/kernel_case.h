@@ -4,7 +4,7 @@
 #ifndef TDC_BENCH_KERNEL_CASE_H
 #define TDC_BENCH_KERNEL_CASE_H
 
-#include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
 #include "kernels/pair.h"
 
 /* Both sides of a pair. The first elements of it, few enough for the caches, are the data "in

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/yardsticks/fma_peak.h"
 #include "bench/cases/reference_case.h"
 #include "bench/tools/report.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 #include "host/precheck/check/run_ut_rows.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)

@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "host/precheck/rebuild/rebuild.h"
+#include "reference/twister.h"
 #include "kernels/dtype.h"
-#include "reference/primitives/twister.h"
 
 #define SEED 1234u
 

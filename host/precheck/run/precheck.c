@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
 #include "host/precheck/run/check_team.h"

@@ -3,10 +3,10 @@
 #define TDC_PRECHECK_PRECHECK_H
 
 #include "host/precheck/run/api_summary.h"
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 #include "host/precheck/run/gaps.h"
 #include "host/precheck/run/journal.h"
-#include "host/precheck/files/json_details.h"
+#include "host/precheck/run/json_details.h"
 
 struct tdc_precheck {
     const struct tdc_precheck_options *options;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/standards/standard_metrics.h"
 #include "io/text/pytext.h"
+#include "io/text/csv_field.h"
 #include "kernels/dtype.h"
 
 const char tdc_standard_header[] =

@@ -1,14 +1,14 @@
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/precision/precision_verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/standards/standards.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/text/pytext.h"
+#include "io/text/csv_field.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 30)
 
@@ -43,10 +43,10 @@ const char tdc_precision_header[] =
     "比对结果,比对算法,Message\r\n";
 
 /* A cell as msprobe converts it. A blank raises, and with it falls the whole row. */
-static double number_in(struct tdc_precision_row *row, const struct tdc_csv_table *table,
-                        const struct tdc_csv_line *line, const char *column)
+static double number_in(struct tdc_precision_row *row, const struct tdc_text_table *table,
+                        const struct tdc_text_row *line, const char *column)
 {
-    const char *text = tdc_csv_cell(line, tdc_csv_column(table, column));
+    const char *text = tdc_text_cell(line, tdc_text_column(table, column));
     double value = (double)NAN;
     if (text[0] == '\0' || tdc_python_float(text, strlen(text), &value))
         return value;
@@ -81,7 +81,7 @@ static void put_number(struct tdc_precision_row *row, int column, double value)
 static void put_copy(struct tdc_precision_row *row, int column, const char *source)
 {
     snprintf(row->cells[column], TDC_PRECISION_CELL, "%s",
-             tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, source)));
+             tdc_text_cell(row->npu, tdc_text_column(row->npu_table, source)));
 }
 
 static void put_verdict(struct tdc_precision_row *row, int column, bool passed)
@@ -234,7 +234,7 @@ static void clear(struct tdc_precision_row *row)
 
 static const char *device_dtype(const struct tdc_precision_row *row)
 {
-    return tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "DEVICE Dtype"));
+    return tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "DEVICE Dtype"));
 }
 
 bool tdc_precision_unsupported(const struct tdc_precision_row *row)
@@ -251,7 +251,7 @@ void tdc_judge_precision(struct tdc_precision_row *row)
         [TDC_BY_ABSOLUTE] = by_absolute,     [TDC_BY_ULP] = by_ulp,
         [TDC_BY_THOUSANDTH] = by_thousandth, [TDC_BY_ACCUMULATIVE] = by_accumulative};
     const char *dtype = device_dtype(row);
-    const char *shape = tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "Shape"));
+    const char *shape = tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "Shape"));
     tdc_text_init(&row->message, MESSAGE_LIMIT);
     clear(row);
     row->failure = NULL;
@@ -261,11 +261,11 @@ void tdc_judge_precision(struct tdc_precision_row *row)
         strcmp(shape, "(0,)") == 0) {
         row->status = TDC_CHECK_SKIP;
         tdc_text_adds(&row->message,
-                      tdc_csv_cell(row->npu, tdc_csv_column(row->npu_table, "Message")));
+                      tdc_text_cell(row->npu, tdc_text_column(row->npu_table, "Message")));
         return;
     }
     char name[128];
-    api_name(tdc_csv_cell(row->npu, 0), name);
+    api_name(tdc_text_cell(row->npu, 0), name);
     enum tdc_api_standard standard = tdc_api_standard(name, row->dtype);
     judges[standard](row);
     snprintf(row->cells[COLUMN_METHOD], TDC_PRECISION_CELL, "%s", tdc_api_standard_title(standard));
@@ -278,7 +278,7 @@ void tdc_judge_precision(struct tdc_precision_row *row)
 
 void tdc_precision_text(struct tdc_text *details, const struct tdc_precision_row *row)
 {
-    tdc_csv_field(details, tdc_csv_cell(row->npu, 0));
+    tdc_csv_field(details, tdc_text_cell(row->npu, 0));
     for (int i = 1; i < COLUMN_RESULT; i++) {
         tdc_text_addc(details, ',');
         tdc_csv_field(details, row->cells[i]);

@@ -1,5 +1,5 @@
 /* native.c - the executor of machines without a device. */
-#include "host/precheck/run/executor.h"
+#include "host/precheck/check/executor.h"
 
 /* Of two floating dtypes the one both fit in. */
 static tdc_dtype wider(tdc_dtype a, tdc_dtype b)

@@ -1,4 +1,4 @@
-#include "bench/tools/file_state.h"
+#include "bench/yardsticks/file_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/run/call_outcome.h"
 
 #include <stdio.h>
 #include <string.h>

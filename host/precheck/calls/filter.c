@@ -1,4 +1,4 @@
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 
 #include <math.h>
 #include <stdio.h>

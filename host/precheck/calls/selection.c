@@ -1,7 +1,7 @@
 /* selection.c - which records of a dump are API calls to check. */
 #include <string.h>
 
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 
 /* The Tensor methods that msprobe checks in MindSpore dumps, in its order. */
 static const char *const tensor_methods[] = {

@@ -1,4 +1,4 @@
-#include "host/precheck/files/json_details.h"
+#include "host/precheck/run/json_details.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "io/base/name_table.h"
-#include "host/precheck/run/calls.h"
-#include "host/precheck/standards/precision_verdict.h"
+#include "host/precheck/calls/calls.h"
 #include "host/precheck/files/row_text.h"
+#include "host/precheck/precision/precision_verdict.h"
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
+#include "io/text/csv_field.h"
 
 #define ROW_LIMIT ((size_t)1 << 30)
 
@@ -84,7 +85,7 @@ static const char *split_call(const char *name, char call[256])
 static void count_row(struct tdc_text *result, struct call *call,
                       const struct tdc_precision_row *row)
 {
-    const char *name = tdc_csv_cell(row->npu, 0);
+    const char *name = tdc_text_cell(row->npu, 0);
     if (row->failure != NULL) {
         add_result(result, name, "SKIP", "SKIP", row->failure);
         return;
@@ -108,20 +109,20 @@ static void count_row(struct tdc_text *result, struct call *call,
 /* ---- the files ------------------------------------------------------------------------------- */
 
 struct work {
-    struct tdc_csv_table npu, gpu;
+    struct tdc_text_table npu, gpu;
     struct tdc_name_table gpu_rows;
     struct tdc_text details, result;
 };
 
-static tdc_status index_rows(const struct tdc_csv_table *table, const char *path,
+static tdc_status index_rows(const struct tdc_text_table *table, const char *path,
                              struct tdc_name_table *names, struct tdc_error *error)
 {
     static const char *const needed[] = {"API Name", "DEVICE Dtype", "Shape", "Status", "Message"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (tdc_csv_column(table, needed[i]) == SIZE_MAX)
+        if (tdc_text_column(table, needed[i]) == SIZE_MAX)
             return tdc_fail(error, TDC_ERR_REFUSED, "%s: no column %s", path, needed[i]);
     for (size_t i = 1; i < table->count; i++) {
-        const char *name = tdc_csv_cell(&table->lines[i], 0);
+        const char *name = tdc_text_cell(&table->rows[i], 0);
         bool fresh;
         if (tdc_names_put(names, name, strlen(name), &fresh) == TDC_NAME_NONE)
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
@@ -137,7 +138,7 @@ static void compare_rows(struct work *work,
 {
     struct call call = {0};
     for (size_t i = 1; i < work->npu.count; i++) {
-        const char *name = tdc_csv_cell(&work->npu.lines[i], 0);
+        const char *name = tdc_text_cell(&work->npu.rows[i], 0);
         uint32_t number = tdc_names_find(&work->gpu_rows, name, strlen(name));
         if (number == TDC_NAME_NONE) {
             char text[512];
@@ -146,8 +147,8 @@ static void compare_rows(struct work *work,
                 message(context, TDC_MESSAGE_WARNING, text);
             continue;
         }
-        struct tdc_precision_row row = {.npu = &work->npu.lines[i],
-                                        .gpu = &work->gpu.lines[number + 1],
+        struct tdc_precision_row row = {.npu = &work->npu.rows[i],
+                                        .gpu = &work->gpu.rows[number + 1],
                                         .npu_table = &work->npu,
                                         .gpu_table = &work->gpu};
         tdc_judge_precision(&row);
@@ -236,9 +237,9 @@ tdc_precision_compare(const char *npu_details, const char *gpu_details, const ch
     tdc_names_init(&work.gpu_rows);
     tdc_text_init(&work.details, ROW_LIMIT);
     tdc_text_init(&work.result, ROW_LIMIT);
-    tdc_status status = tdc_csv_table_read(npu_details, &work.npu, error);
+    tdc_status status = tdc_text_table_from_csv(npu_details, &work.npu, error);
     if (status == TDC_OK)
-        status = tdc_csv_table_read(gpu_details, &work.gpu, error);
+        status = tdc_text_table_from_csv(gpu_details, &work.gpu, error);
     if (status == TDC_OK)
         status = index_rows(&work.npu, npu_details, &npu_rows, error);
     if (status == TDC_OK)
@@ -247,8 +248,8 @@ tdc_precision_compare(const char *npu_details, const char *gpu_details, const ch
         compare_rows(&work, message, context);
         status = write_files(&work, folder, error);
     }
-    tdc_csv_table_free(&work.npu);
-    tdc_csv_table_free(&work.gpu);
+    tdc_text_table_free(&work.npu);
+    tdc_text_table_free(&work.gpu);
     tdc_names_free(&npu_rows);
     tdc_names_free(&work.gpu_rows);
     tdc_text_free(&work.details);

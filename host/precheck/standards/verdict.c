@@ -1,4 +1,4 @@
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

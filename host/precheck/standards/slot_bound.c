@@ -1,8 +1,9 @@
-#include "host/precheck/check/slot_bound.h"
-#include "kernels/dtype.h"
+#include "host/precheck/standards/slot_bound.h"
 
 #include <math.h>
 #include <omp.h>
+
+#include "kernels/dtype.h"
 
 #define LAST_ROUNDING 1.05
 /* Units that an operation which loses anything may lose: functions on devices are no better. */

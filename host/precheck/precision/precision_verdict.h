@@ -2,7 +2,7 @@
 #ifndef TDC_PRECHECK_PRECISION_VERDICT_H
 #define TDC_PRECHECK_PRECISION_VERDICT_H
 
-#include "host/precheck/files/csv_table.h"
+#include "io/table/text_table.h"
 #include "io/base/text.h"
 
 #define TDC_PRECISION_COLUMNS 28
@@ -11,8 +11,8 @@
 extern const char tdc_precision_header[];
 
 struct tdc_precision_row {
-    const struct tdc_csv_line *npu, *gpu;
-    const struct tdc_csv_table *npu_table, *gpu_table;
+    const struct tdc_text_row *npu, *gpu;
+    const struct tdc_text_table *npu_table, *gpu_table;
     char cells[TDC_PRECISION_COLUMNS][TDC_PRECISION_CELL];
     struct tdc_text message;
     tdc_check status;

@@ -1,7 +1,8 @@
-#include "host/precheck/check/metrics.h"
-#include "kernels/dtype.h"
+#include "host/precheck/standards/metrics.h"
 
 #include <math.h>
+
+#include "kernels/dtype.h"
 
 #define BLOCK ((uint64_t)4096)
 #define SUMS  8

@@ -1,4 +1,4 @@
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
 
 #define SHIFT_WORDS 397
 

@@ -1,8 +1,8 @@
-#include "bench/commands/bench_options.h"
+#include "bench/tools/bench_options.h"
 
 #include <stdio.h>
 
-#include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
 #include "bench/tools/scratch.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"

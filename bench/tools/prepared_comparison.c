@@ -1,4 +1,4 @@
-#include "bench/cases/prepared_comparison.h"
+#include "bench/tools/prepared_comparison.h"
 
 /* Both sides at once, as the command does. */
 static tdc_status load_both(struct tdc_prepared_comparison *prepared, const struct tdc_task *task,

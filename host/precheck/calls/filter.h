@@ -5,7 +5,7 @@
 #ifndef TDC_PRECHECK_FILTER_H
 #define TDC_PRECHECK_FILTER_H
 
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 
 /* Names in the lists that neither the reference nor the dump knows are refused, as
  * "Invalid api in white_list: ['name']". */

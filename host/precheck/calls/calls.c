@@ -1,5 +1,5 @@
 /* calls.c - walking over dump.json and noting where the records are. */
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 
 #include <libgen.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef TDC_PRECHECK_VERDICT_H
 #define TDC_PRECHECK_VERDICT_H
 
-#include "host/precheck/check/metrics.h"
+#include "host/precheck/standards/metrics.h"
 #include "host/precheck/rebuild/rebuild.h"
-#include "host/precheck/check/slot_bound.h"
+#include "host/precheck/standards/slot_bound.h"
 
 #define TDC_SHAPE_TEXT 384
 
