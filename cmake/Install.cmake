@@ -4,6 +4,7 @@ install(TARGETS tdcmp_static tdcmp_shared
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/tdcmp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/tdcmp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 # Relative folders hang on the prefix, so that `pkg-config --define-prefix` can move the tree.
 foreach(kind LIBDIR INCLUDEDIR)

@@ -35,7 +35,7 @@ struct tdc_kernel_setup {
     bool extremes; /* timed with what dumps know themselves; the error always counts it */
     int threads;
     unsigned repeat;
-    const volatile int *cancel;
+    const struct tdc_cancel *cancel;
 };
 
 tdc_status tdc_kernel_measure(const struct tdc_kernel_setup *setup,

@@ -13,8 +13,8 @@
 void tdc_bench_options_init(struct tdc_bench_options *options)
 {
     *options = (struct tdc_bench_options){.repeat = DEFAULT_REPEAT};
-    tdc_options_init(&options->options, TDC_RULES_SOUND);
-    options->options.highlight = true;
+    tdc_options_init(&options->options, sizeof options->options, TDC_RULES_SOUND);
+    options->options.flags |= TDC_OPTION_HIGHLIGHT;
 }
 
 static enum tdc_taken judged(bool right)

@@ -9,13 +9,13 @@
 
 /* A metric or difference: a number or one of the fixed texts that stand in for it. */
 enum tdc_value_form {
-    TDC_VALUE_EMPTY, /* "" */
-    TDC_VALUE_NUMBER,
-    TDC_VALUE_PERCENT,     /* number with a percent sign */
-    TDC_VALUE_NAN,         /* "Nan" */
-    TDC_VALUE_NA,          /* "N/A" */
-    TDC_VALUE_UNSUPPORTED, /* "unsupported" */
-    TDC_VALUE_SHAPE        /* "shape unmatched" */
+    TDC_HOLDS_EMPTY, /* "" */
+    TDC_HOLDS_NUMBER,
+    TDC_HOLDS_PERCENT,     /* number with a percent sign */
+    TDC_HOLDS_NAN,         /* "Nan" */
+    TDC_HOLDS_NA,          /* "N/A" */
+    TDC_HOLDS_UNSUPPORTED, /* "unsupported" */
+    TDC_HOLDS_SHAPE        /* "shape unmatched" */
 };
 
 struct tdc_value {
@@ -108,7 +108,7 @@ static inline struct tdc_value tdc_value_of(enum tdc_value_form form)
 
 static inline struct tdc_value tdc_value_number(double number)
 {
-    return (struct tdc_value){.number = number, .form = TDC_VALUE_NUMBER};
+    return (struct tdc_value){.number = number, .form = TDC_HOLDS_NUMBER};
 }
 
 #endif

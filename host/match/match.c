@@ -205,7 +205,7 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
         ok = tdc_match_add(match, 0, 0);
     } else if (match->by_name) {
         ok = tdc_match_by_name(match, rules);
-    } else if (options->fuzzy) {
+    } else if ((options->flags & TDC_OPTION_FUZZY) != 0) {
         match->fuzzy_used = true;
         ok = tdc_match_fuzzy(match, rules);
     } else {
@@ -265,12 +265,13 @@ static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rul
     if (match->keys == NULL || match->key_rules == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
     tdc_status status;
-    if (match->cross && options->auto_mapping && !any_mapping(options)) {
+    bool automatic = (options->flags & TDC_OPTION_AUTO_MAPPING) != 0 && !any_mapping(options);
+    if (match->cross && automatic) {
         status = choose_mapping(match, rules, options, error);
     } else {
         status = find_keys(match, rules, options, error);
-        bool plain = options->auto_mapping && !rules->msprobe_records && !any_mapping(options) &&
-                     !options->fuzzy;
+        bool plain =
+            automatic && !rules->msprobe_records && (options->flags & TDC_OPTION_FUZZY) == 0;
         if (status == TDC_OK && plain && !tdc_match_wrapper(match, options))
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
         if (status == TDC_OK)
@@ -319,9 +320,9 @@ static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dum
 /* msprobe opens the files of the framework it was told (docs/msprobe.md#tensor-files). */
 static void set_suffixes(struct tdc_match *match, const struct tdc_options *options)
 {
-    if (options->pytorch)
+    if (options->framework == TDC_FRAMEWORK_PYTORCH)
         match->n_suffix = match->b_suffix = ".pt";
-    if (options->mindspore) {
+    if (options->framework == TDC_FRAMEWORK_MINDSPORE) {
         match->n_suffix = ".npy";
         match->b_suffix = match->cross ? ".pt" : ".npy";
     }
@@ -338,7 +339,7 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
         status = check_content(npu, bench, rules, error);
     if (status != TDC_OK)
         return status;
-    if (options->statistics && mode == TDC_MODE_TENSOR)
+    if ((options->flags & TDC_OPTION_STATISTICS) != 0 && mode == TDC_MODE_TENSOR)
         mode = TDC_MODE_STATISTICS;
     struct tdc_match *built = calloc(1, sizeof *built);
     if (built == NULL)
@@ -346,10 +347,11 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->npu = npu;
     built->bench = bench;
     built->mode = mode;
-    built->fuzzy = options->fuzzy;
+    built->fuzzy = (options->flags & TDC_OPTION_FUZZY) != 0;
     built->rules = rules;
     built->cross = is_framework(bench, "pytorch") &&
-                   (options->mindspore || (!options->pytorch && is_framework(npu, "mindspore")));
+                   (options->framework == TDC_FRAMEWORK_MINDSPORE ||
+                    (options->framework == TDC_FRAMEWORK_NONE && is_framework(npu, "mindspore")));
     set_suffixes(built, options);
     tdc_arena_init(&built->arena, MAPPING_LIMIT);
     tdc_text_init(&built->reason, REASON_LIMIT);

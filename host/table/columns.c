@@ -131,6 +131,8 @@ void tdc_columns_choose(struct tdc_table *table)
     table->column_count = 0;
     ADD(table, basic);
     switch (table->mode) {
+    case TDC_MODE_NONE:
+        break;
     case TDC_MODE_TENSOR:
         ADD(table, tensor_values);
         if (table->rules->extended)
@@ -207,29 +209,29 @@ static void put_value(struct filling *fill, struct tdc_value value)
 {
     char text[TDC_FLOAT_TEXT];
     switch ((enum tdc_value_form)value.form) {
-    case TDC_VALUE_EMPTY:
+    case TDC_HOLDS_EMPTY:
         put_text(fill, "");
         break;
-    case TDC_VALUE_NUMBER:
+    case TDC_HOLDS_NUMBER:
         put_number(fill, value.number);
         break;
-    case TDC_VALUE_PERCENT: {
+    case TDC_HOLDS_PERCENT: {
         struct tdc_text *out = compose(fill);
         size_t length = tdc_float_repr(value.number, text);
         tdc_text_add(out, text, length);
         tdc_text_addc(out, '%');
         break;
     }
-    case TDC_VALUE_NAN:
+    case TDC_HOLDS_NAN:
         put_text(fill, "Nan");
         break;
-    case TDC_VALUE_NA:
+    case TDC_HOLDS_NA:
         put_text(fill, "N/A");
         break;
-    case TDC_VALUE_UNSUPPORTED:
+    case TDC_HOLDS_UNSUPPORTED:
         put_text(fill, "unsupported");
         break;
-    case TDC_VALUE_SHAPE:
+    case TDC_HOLDS_SHAPE:
         put_text(fill, "shape unmatched");
         break;
     }

@@ -74,7 +74,8 @@ static void fuzz_dump(const char *path, bool extended, bool pytorch_standard)
     struct tdc_precheck_options options;
     struct tdc_calls calls;
     struct tdc_error error = {0};
-    tdc_precheck_options_init(&options, extended ? TDC_PROFILE_EXTENDED : TDC_PROFILE_COMPAT);
+    tdc_precheck_options_init(&options, sizeof options,
+                              extended ? TDC_PROFILE_EXTENDED : TDC_PROFILE_COMPAT);
     if (pytorch_standard)
         options.standard = TDC_STANDARD_PYTORCH;
     struct tdc_calls_rules rules = {true, NULL, NULL};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/analysis/analysis.h"
+#include "host/analysis/beginning.h"
 #include "host/analysis/first_difference/difference_report.h"
 #include "host/analysis/first_difference/rank_calls.h"
 #include "host/analysis/first_difference/stack_lines.h"
@@ -20,7 +21,9 @@ struct rank_task {
 };
 
 struct searching {
-    const struct tdc_difference_request *request;
+    const tdc_tasks *tasks;
+    const char *output;
+    unsigned flags;
     struct tdc_options options;
     struct tdc_comm_graph *graph;
     struct rank_task *ranks; /* ascending */
@@ -36,10 +39,10 @@ static int by_number(const void *a, const void *b)
 
 static bool sort_ranks(struct searching *searching)
 {
-    const struct tdc_difference_request *request = searching->request;
-    searching->ranks = calloc(request->task_count + 1, sizeof *searching->ranks);
-    for (size_t i = 0; i < request->task_count && searching->ranks != NULL; i++) {
-        const struct tdc_task *task = &request->tasks[i];
+    size_t count = tdc_tasks_count(searching->tasks);
+    searching->ranks = calloc(count + 1, sizeof *searching->ranks);
+    for (size_t i = 0; i < count && searching->ranks != NULL; i++) {
+        const struct tdc_task *task = tdc_tasks_get(searching->tasks, i);
         const char *digits = strncmp(task->rank, "rank", 4) == 0 ? task->rank + 4 : "";
         if (task->debug)
             continue;
@@ -59,13 +62,13 @@ static char *rank_file(const struct searching *searching, const struct tdc_task 
     char name[512];
     snprintf(name, sizeof name, "compare_result%s%.200s_%s.json", task->rank[0] != '\0' ? "_" : "",
              task->rank, searching->stamp);
-    return tdc_path_join(searching->request->output, name);
+    return tdc_path_join(searching->output, name);
 }
 
 static tdc_status write_rank(struct searching *searching, struct rank_task *rank, tdc_table *table,
                              struct tdc_error *error)
 {
-    const struct tdc_difference_request *request = searching->request;
+    bool nan_counts = (searching->flags & TDC_DIFFERENCE_NAN) != 0;
     struct tdc_stack_lines *lines = NULL;
     tdc_status status = TDC_OK;
     if (rank->task->stack != NULL)
@@ -74,7 +77,8 @@ static tdc_status write_rank(struct searching *searching, struct rank_task *rank
         .rank = rank->number,
         .table = table,
         .lines = lines,
-        .rules = {.outputs_only = request->outputs_only, .nan_counts = request->nan_is_difference},
+        .rules = {.outputs_only = (searching->flags & TDC_DIFFERENCE_OUTPUTS_ONLY) != 0,
+                  .nan_counts = nan_counts},
     };
     struct tdc_text out;
     tdc_text_init(&out, FILE_LIMIT);
@@ -84,14 +88,14 @@ static tdc_status write_rank(struct searching *searching, struct rank_task *rank
         status = tdc_rank_calls_write(&calls, searching->graph, &out, error);
     if (status == TDC_OK) {
         rank->file = rank_file(searching, rank->task);
-        status = tdc_analysis_write(request->output, rank->file, &out, error);
+        status = tdc_analysis_write(searching->output, rank->file, &out, error);
     }
     if (status == TDC_OK && calls.nan_rows != 0)
         tdc_analysis_say(&searching->options, TDC_MESSAGE_WARNING,
                          "rank %ld: %zu rows are NaN on one side alone (first: %s), which %s",
                          rank->number, calls.nan_rows, calls.nan_name,
-                         request->nan_is_difference ? "counts as a difference"
-                                                    : "is no difference here (--nan-is-diff)");
+                         nan_counts ? "counts as a difference"
+                                    : "is no difference here (--nan-is-diff)");
     if (status == TDC_OK)
         tdc_analysis_say(&searching->options, TDC_MESSAGE_INFO, "Saving json file to disk: %s",
                          rank->file);
@@ -168,7 +172,7 @@ static const char *file_of(const struct searching *searching, long number)
 }
 
 static tdc_status report(const struct searching *searching, const struct tdc_comm_result *result,
-                         struct tdc_difference *difference, struct tdc_error *error)
+                         tdc_beginning *beginning, struct tdc_error *error)
 {
     struct tdc_text out;
     tdc_text_init(&out, FILE_LIMIT);
@@ -184,47 +188,44 @@ static tdc_status report(const struct searching *searching, const struct tdc_com
         i = end;
     }
     tdc_text_adds(&out, "\n}");
-    difference->count = result->count;
-    difference->first_rank = result->findings[0].rank;
-    difference->first_call = strdup(result->findings[0].name);
-    difference->file = tdc_analysis_path(searching->request->output, "diff_analyze_");
-    if (status == TDC_OK && difference->first_call == NULL)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for names");
+    beginning->file = tdc_analysis_path(searching->output, "diff_analyze_");
     if (status == TDC_OK)
-        status = tdc_analysis_write(searching->request->output, difference->file, &out, error);
+        status = tdc_analysis_write(searching->output, beginning->file, &out, error);
     tdc_text_free(&out);
     return status;
 }
 
-static tdc_status search(struct searching *searching, struct tdc_difference *difference,
+static tdc_status search(struct searching *searching, tdc_beginning **beginning,
                          struct tdc_error *error)
 {
     struct tdc_comm_result result;
     if (!tdc_comm_graph_search(searching->graph, tell_phase, searching, &result))
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the search");
     tdc_analysis_say_links(&result, &searching->options);
-    return result.count != 0 ? report(searching, &result, difference, error) : TDC_OK;
+    *beginning = tdc_beginning_new(&result);
+    if (*beginning == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for names");
+    return result.count != 0 ? report(searching, &result, *beginning, error) : TDC_OK;
 }
 
-tdc_status tdc_first_difference(const struct tdc_difference_request *request,
-                                const struct tdc_options *options,
-                                struct tdc_difference *difference, struct tdc_error *error)
+tdc_status tdc_difference_find(const tdc_tasks *tasks, const char *output, unsigned flags,
+                               const struct tdc_options *options, tdc_beginning **beginning,
+                               struct tdc_error *error)
 {
-    *difference = (struct tdc_difference){0};
-    struct searching searching = {.request = request, .options = *options};
-    searching.options.statistics = true;
+    *beginning = NULL;
+    struct searching searching = {
+        .tasks = tasks, .output = output, .flags = flags, .options = *options};
+    searching.options.flags |= TDC_OPTION_STATISTICS;
     searching.options.progress = NULL;
     const struct tdc_comm_rules rules = {.raise_layers = true,
-                                         .all_holders = request->outputs_only};
+                                         .all_holders = (flags & TDC_DIFFERENCE_OUTPUTS_ONLY) != 0};
     searching.graph = tdc_comm_graph_new(&rules);
     tdc_stamp *stamp = NULL;
     tdc_status status = TDC_OK;
     if (searching.graph == NULL || !sort_ranks(&searching))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK)
-        status = tdc_make_folders(request->output, error);
-    if (status == TDC_OK)
-        status = tdc_stamp_new(request->output, &stamp, error);
+        status = tdc_stamp_new(output, &stamp, error);
     if (status == TDC_OK) {
         searching.stamp = tdc_stamp_text(stamp);
         tdc_analysis_say(options, TDC_MESSAGE_INFO, "Start comparing data ......");
@@ -232,21 +233,16 @@ tdc_status tdc_first_difference(const struct tdc_difference_request *request,
     }
     if (status == TDC_OK) {
         tdc_analysis_say(options, TDC_MESSAGE_INFO, "Pre Process completed.");
-        status = search(&searching, difference, error);
+        status = search(&searching, beginning, error);
     }
     for (size_t i = 0; i < searching.count; i++)
         free(searching.ranks[i].file);
     free(searching.ranks);
     tdc_stamp_free(stamp);
     tdc_comm_graph_free(searching.graph);
-    if (status != TDC_OK)
-        tdc_difference_free(difference);
+    if (status != TDC_OK) {
+        tdc_beginning_free(*beginning);
+        *beginning = NULL;
+    }
     return status;
-}
-
-void tdc_difference_free(struct tdc_difference *difference)
-{
-    free(difference->file);
-    free(difference->first_call);
-    *difference = (struct tdc_difference){0};
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/analysis/analysis.h"
+#include "host/analysis/beginning.h"
 #include "host/analysis/communication/comm_graph.h"
 #include "host/analysis/overflow/abnormal.h"
 #include "host/analysis/overflow/overflow_report.h"
@@ -174,10 +175,10 @@ static void tell_phase(void *context, enum tdc_comm_phase phase)
 }
 
 tdc_status tdc_overflow_find(const char *step, const char *output,
-                             const struct tdc_options *options, struct tdc_overflow *overflow,
+                             const struct tdc_options *options, tdc_beginning **beginning,
                              struct tdc_error *error)
 {
-    *overflow = (struct tdc_overflow){0};
+    *beginning = NULL;
     struct tdc_rank_dumps ranks = {0};
     tdc_status status = tdc_rank_dumps_find(step, options, &ranks, error);
     const struct tdc_comm_rules rules = {0};
@@ -185,7 +186,7 @@ tdc_status tdc_overflow_find(const char *step, const char *output,
     if (status == TDC_OK && graph == NULL)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < ranks.count && status == TDC_OK; i++)
-        status = options->cancel != NULL && *options->cancel != 0
+        status = tdc_cancel_is_set(options->cancel)
                      ? tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted")
                      : scan_rank(graph, &ranks.ranks[i], options, error);
     struct tdc_comm_result result = {0};
@@ -197,20 +198,17 @@ tdc_status tdc_overflow_find(const char *step, const char *output,
         /* several may be as early along the communication; one is told, of the lowest rank */
         if (result.phase == TDC_COMM_DURING && result.count > 1)
             result.count = 1;
-        overflow->count = result.count;
+        *beginning = tdc_beginning_new(&result);
+        if (*beginning == NULL)
+            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for names");
     }
     if (status == TDC_OK && result.count != 0)
-        status = tdc_overflow_report(&ranks, &result, output, options, overflow, error);
+        status = tdc_overflow_report(&ranks, &result, output, options, *beginning, error);
     tdc_comm_graph_free(graph);
     tdc_rank_dumps_free(&ranks);
-    if (status != TDC_OK)
-        tdc_overflow_free(overflow);
+    if (status != TDC_OK) {
+        tdc_beginning_free(*beginning);
+        *beginning = NULL;
+    }
     return status;
-}
-
-void tdc_overflow_free(struct tdc_overflow *overflow)
-{
-    free(overflow->file);
-    free(overflow->first_call);
-    *overflow = (struct tdc_overflow){0};
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/analysis/beginning.h"
 #include "host/analysis/module_path.h"
 #include "host/dump/dump.h"
 #include "host/dump/members.h"
@@ -200,7 +201,7 @@ static const struct tdc_rank_dump *find_rank(const struct tdc_rank_dumps *ranks,
 
 tdc_status tdc_overflow_report(const struct tdc_rank_dumps *ranks,
                                const struct tdc_comm_result *result, const char *output,
-                               const struct tdc_options *options, struct tdc_overflow *overflow,
+                               const struct tdc_options *options, tdc_beginning *beginning,
                                struct tdc_error *error)
 {
     struct tdc_text out;
@@ -218,13 +219,9 @@ tdc_status tdc_overflow_report(const struct tdc_rank_dumps *ranks,
         i = end;
     }
     tdc_text_adds(&out, "\n}");
-    overflow->first_rank = result->findings[0].rank;
-    overflow->first_call = strdup(result->findings[0].name);
-    overflow->file = tdc_analysis_path(output, "anomaly_analyze_");
-    if (status == TDC_OK && overflow->first_call == NULL)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for names");
+    beginning->file = tdc_analysis_path(output, "anomaly_analyze_");
     if (status == TDC_OK)
-        status = tdc_analysis_write(output, overflow->file, &out, error);
+        status = tdc_analysis_write(output, beginning->file, &out, error);
     tdc_text_free(&out);
     return status;
 }

@@ -5,11 +5,11 @@
 #include "host/analysis/analysis.h"
 #include "host/analysis/communication/comm_graph.h"
 
-/* Writes the file and fills *overflow, which is to be freed in any case. Reads the dumps of the
- * ranks found once more. */
+/* Writes the file and gives its name to *beginning. Reads the dumps of the ranks found once
+ * more. */
 tdc_status tdc_overflow_report(const struct tdc_rank_dumps *ranks,
                                const struct tdc_comm_result *result, const char *output,
-                               const struct tdc_options *options, struct tdc_overflow *overflow,
+                               const struct tdc_options *options, tdc_beginning *beginning,
                                struct tdc_error *error);
 
 #endif

@@ -20,25 +20,26 @@ static const char usage[] =
 
 static int run(const char *step, const char *output, struct tdc_options *options)
 {
-    struct tdc_overflow overflow;
+    tdc_beginning *beginning;
     struct tdc_error error = {0};
-    if (tdc_overflow_find(step, output, options, &overflow, &error) != TDC_OK) {
+    if (tdc_overflow_find(step, output, options, &beginning, &error) != TDC_OK) {
         tdc_complain("%s", error.message);
         return TDC_EXIT_TROUBLE;
     }
-    bool found = overflow.count != 0;
+    size_t count = tdc_beginning_count(beginning);
+    bool found = count != 0;
     if (!found) {
         printf("no call turns finite inputs into NaN or infinity\n");
     } else {
-        printf("first NaN or infinity: rank %ld, ", overflow.first_rank);
-        tdc_show(stdout, overflow.first_call);
-        if (overflow.count > 1)
-            printf(" (and %zu other rank%s)", overflow.count - 1, overflow.count > 2 ? "s" : "");
+        printf("first NaN or infinity: rank %ld, ", tdc_beginning_rank(beginning));
+        tdc_show(stdout, tdc_beginning_call(beginning));
+        if (count > 1)
+            printf(" (and %zu other rank%s)", count - 1, count > 2 ? "s" : "");
         printf("\nwritten: ");
-        tdc_show(stdout, overflow.file);
+        tdc_show(stdout, tdc_beginning_file(beginning));
         printf("\n");
     }
-    tdc_overflow_free(&overflow);
+    tdc_beginning_free(beginning);
     return found ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }
 
@@ -70,7 +71,7 @@ int tdc_command_overflow(int argc, char **argv)
         return TDC_EXIT_TROUBLE;
     }
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.message = print_trouble;
     return run(argv[optind], output, &options);
 }

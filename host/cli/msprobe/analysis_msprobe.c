@@ -11,21 +11,21 @@ void tdc_msprobe_saved(const char *file, const char *otherwise)
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, file != NULL ? text : otherwise);
 }
 
-int tdc_msprobe_first_difference(const struct tdc_difference_request *request,
+int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,
                                  const struct tdc_options *options)
 {
     struct tdc_options told = *options;
     told.message = tdc_msprobe_log;
     told.context = NULL;
-    struct tdc_difference difference;
+    tdc_beginning *beginning;
     struct tdc_error error = {0};
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, "Start finding first diff node......");
-    if (tdc_first_difference(request, &told, &difference, &error) != TDC_OK) {
+    if (tdc_difference_find(tasks, output, flags, &told, &beginning, &error) != TDC_OK) {
         tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, error.message);
         return 1;
     }
-    tdc_msprobe_saved(difference.file,
+    tdc_msprobe_saved(tdc_beginning_file(beginning),
                       "Cannot find any diff node, no need to generate analyze file.");
-    tdc_difference_free(&difference);
+    tdc_beginning_free(beginning);
     return 0;
 }

@@ -12,8 +12,8 @@
 /* -i STEP [-o DIR] */
 int tdc_msprobe_overflow(const char *program, int argc, char **argv);
 
-/* `compare -da`: the request is complete. */
-int tdc_msprobe_first_difference(const struct tdc_difference_request *request,
+/* `compare -da`: flags of tdc_difference_find. */
+int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,
                                  const struct tdc_options *options);
 
 /* "The analyze result is saved in: FILE", or the text when there is no file. */

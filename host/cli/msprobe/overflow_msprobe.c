@@ -30,19 +30,19 @@ int tdc_msprobe_overflow(const char *program, int argc, char **argv)
     if (code != 0)
         return code;
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_COMPAT);
+    tdc_options_init(&options, sizeof options, TDC_RULES_COMPAT);
     options.message = tdc_msprobe_log;
-    struct tdc_overflow overflow;
+    tdc_beginning *beginning;
     struct tdc_error error = {0};
     const char *output = arguments[ARG_OUTPUT].given ? arguments[ARG_OUTPUT].value : "./output";
     tdc_status status =
-        tdc_overflow_find(arguments[ARG_INPUT].value, output, &options, &overflow, &error);
+        tdc_overflow_find(arguments[ARG_INPUT].value, output, &options, &beginning, &error);
     if (status != TDC_OK) {
         tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, error.message);
         return 1;
     }
-    tdc_msprobe_saved(overflow.file,
+    tdc_msprobe_saved(tdc_beginning_file(beginning),
                       "Cannot find any anomaly node, no need to generate analyze file.");
-    tdc_overflow_free(&overflow);
+    tdc_beginning_free(beginning);
     return 0;
 }

@@ -34,20 +34,20 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
         return false;
     }
     request->options.device = device->value;
-    request->options.no_fallback = arguments[ARG26_NO_FALLBACK].given;
+    if (arguments[ARG26_NO_FALLBACK].given)
+        request->options.flags |= TDC_OPTION_NO_FALLBACK;
     return true;
 }
 
 static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_request *request)
 {
-    struct tdc_task_list tasks = {0};
+    tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     tdc_status status = tdc_tasks_strict(arguments[ARG26_TARGET].value,
                                          arguments[ARG26_GOLDEN].value, &tasks, &error);
     if (status == TDC_OK) {
-        request->tasks = tasks.tasks;
-        request->task_count = tasks.count;
+        request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     if (status == TDC_ERR_NOTHING)
@@ -55,7 +55,7 @@ static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_re
     else if (status != TDC_OK)
         log_error(error.message);
     tdc_run_free(&run);
-    tdc_tasks_free(&tasks);
+    tdc_tasks_free(tasks);
     return status == TDC_OK || status == TDC_ERR_NOTHING ? 0 : 1;
 }
 
@@ -67,13 +67,14 @@ int tdc_word26_compare(int argc, char **argv)
     if (code != 0 || helped)
         return code;
     struct tdc_run_request request = {.stacks = true};
-    tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    tdc_options_init(&request.options, sizeof request.options, TDC_RULES_COMPAT);
     request.formats = arguments[ARG26_XLSX].given ? TDC_FORMAT_XLSX : TDC_FORMAT_CSV;
     request.options.message = tdc_msprobe_log;
     if (!apply_own_arguments(arguments, &request))
         return 2;
     tdc_settle_match_options(&request.options);
-    request.options.fuzzy = arguments[ARG26_FUZZY].given;
+    if (arguments[ARG26_FUZZY].given)
+        request.options.flags |= TDC_OPTION_FUZZY;
     request.options.data_mapping = arguments[ARG26_DATA_MAPPING].value;
     request.options.cell_mapping = mapping_of(&arguments[ARG26_CELL_MAPPING]);
     request.options.api_mapping = mapping_of(&arguments[ARG26_API_MAPPING]);

@@ -39,7 +39,7 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
 {
     if (sums->count == 1) {
         tdc_text_adds(message, "This is a 1-d tensor of length 1.");
-        return tdc_value_of(TDC_VALUE_UNSUPPORTED);
+        return tdc_value_of(TDC_HOLDS_UNSUPPORTED);
     }
     double n = sqrt(sums->nn), b = sqrt(sums->bb);
     if (n <= EPSILON && b <= EPSILON)
@@ -48,12 +48,12 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
         tdc_text_addf(message,
                       "Cannot compare by Cosine Similarity, All the data is Zero in %s dump data.",
                       n <= EPSILON ? "npu" : "Bench");
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     double c = sums->nb / (n * b);
     if (isnan(c)) {
         tdc_text_adds(message, "Cannot compare by Cosine Similarity, the dump data has NaN.");
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     c = rounded(c, 12);
     return tdc_value_number(c > 0.9999 ? rounded(c, 6) : c);
@@ -64,7 +64,7 @@ static struct tdc_value maximum(double value, const char *nan_text, struct tdc_t
 {
     if (isnan(value)) {
         tdc_text_adds(message, nan_text);
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     return tdc_value_number(rounded(value, 12));
 }
@@ -82,7 +82,7 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
     if (sums->nan_apart != 0 || sums->inf_apart != 0) {
-        set_all(row, TDC_VALUE_NA);
+        set_all(row, TDC_HOLDS_NA);
         tdc_text_adds(message, "The position of inf or nan in NPU and bench Tensor do not match.");
         return;
     }
@@ -106,7 +106,7 @@ static void compute_zero_d(const struct tdc_outcome *outcome, struct tdc_row *ro
 {
     double max_abs, max_rel;
     tdc_compat_zero_d(outcome, &max_abs, &max_rel);
-    set_all(row, TDC_VALUE_UNSUPPORTED);
+    set_all(row, TDC_HOLDS_UNSUPPORTED);
     for (int repeat = 0; repeat < 4; repeat++) {
         for (int i = 0; i < 4; i++)
             tdc_text_adds(message, zero_d_text);
@@ -133,7 +133,7 @@ static bool was_read(const struct tdc_case *row_case, const struct tdc_outcome *
 static void judge_files(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                         struct tdc_row *row, struct tdc_text *message)
 {
-    set_all(row, TDC_VALUE_UNSUPPORTED);
+    set_all(row, TDC_HOLDS_UNSUPPORTED);
     if (strcmp(row_case->n_file, "-1") == 0) {
         tdc_text_adds(message, "NPU does not have data file.");
     } else if (strcmp(row_case->b_file, "-1") == 0) {
@@ -150,7 +150,7 @@ static void judge_files(const struct tdc_case *row_case, const struct tdc_outcom
     } else if (outcome->code == TDC_OUTCOME_EMPTY) {
         tdc_text_adds(message, "This is empty data, can not compare.");
     } else if (outcome->code == TDC_OUTCOME_SHAPES_DIFFER) {
-        set_all(row, TDC_VALUE_SHAPE);
+        set_all(row, TDC_HOLDS_SHAPE);
         tdc_text_adds(message, "Shape of NPU and bench tensor do not match. Skipped.");
     } else if (outcome->code == TDC_OUTCOME_NOT_NUMBERS) {
         tdc_text_adds(message, "Data is unreadable.");
@@ -164,8 +164,8 @@ static void judge_files(const struct tdc_case *row_case, const struct tdc_outcom
 
 static bool is_number(struct tdc_value value, double *number)
 {
-    *number = value.form == TDC_VALUE_NAN ? (double)NAN : value.number;
-    return value.form == TDC_VALUE_NUMBER || value.form == TDC_VALUE_NAN;
+    *number = value.form == TDC_HOLDS_NAN ? (double)NAN : value.number;
+    return value.form == TDC_HOLDS_NUMBER || value.form == TDC_HOLDS_NAN;
 }
 
 /* Accuracy Reached or Not (docs/msprobe.md#accuracy). */
@@ -173,9 +173,9 @@ static enum tdc_verdict verdict(const struct tdc_row *row)
 {
     struct tdc_value cosine_value = row->values[TDC_COSINE], abs_value = row->values[TDC_MAX_ABS];
     double c, m;
-    if (cosine_value.form == TDC_VALUE_SHAPE)
+    if (cosine_value.form == TDC_HOLDS_SHAPE)
         return TDC_VERDICT_UNMATCHED;
-    if (cosine_value.form == TDC_VALUE_NA || abs_value.form == TDC_VALUE_NA)
+    if (cosine_value.form == TDC_HOLDS_NA || abs_value.form == TDC_HOLDS_NA)
         return TDC_VERDICT_NO;
     if (!is_number(cosine_value, &c) || !is_number(abs_value, &m))
         return TDC_VERDICT_NONE;

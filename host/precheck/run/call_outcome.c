@@ -40,7 +40,7 @@ void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_ca
 {
     tdc_details_rows(&outcome->details, check);
     tdc_result_row(&outcome->result, check);
-    if (check->checker->options->json)
+    if ((check->checker->options->flags & TDC_PRECHECK_JSON) != 0)
         tdc_details_json(&outcome->json, check);
     tdc_text_adds(&outcome->log, tdc_text_get(&check->log));
     memcpy(outcome->api, check->api, sizeof outcome->api);

@@ -115,11 +115,13 @@ static void put_checked(struct tdc_json_details *details,
 {
     struct tdc_text text;
     tdc_text_init(&text, GAPS_LIMIT);
-    for (int d = 0; d < TDC_DIRECTIONS; d++)
-        tdc_text_addf(
-            &text, " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
-            tdc_direction_name[d], (unsigned long long)summary->records[d],
-            (unsigned long long)summary->checked[d], (unsigned long long)summary->failing[d]);
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        const struct tdc_precheck_counts *counts =
+            d == TDC_FORWARD ? &summary->forward : &summary->backward;
+        tdc_text_addf(&text, " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
+                      tdc_direction_name[d], (unsigned long long)counts->records,
+                      (unsigned long long)counts->checked, (unsigned long long)counts->failing);
+    }
     tdc_text_adds(&text, " \"not_checked\": [");
     for (size_t i = 0; i < gaps->count; i++) {
         tdc_text_adds(&text, i == 0 ? "\n  {\"reason\": " : ",\n  {\"reason\": ");
@@ -127,8 +129,8 @@ static void put_checked(struct tdc_json_details *details,
         tdc_text_adds(&text, ", \"first\": ");
         quoted(&text, gaps->gaps[i].first);
         tdc_text_addf(&text, ", \"forward\": %llu, \"backward\": %llu, \"modules\": %s}",
-                      (unsigned long long)gaps->gaps[i].records[TDC_FORWARD],
-                      (unsigned long long)gaps->gaps[i].records[TDC_BACKWARD],
+                      (unsigned long long)gaps->gaps[i].forward,
+                      (unsigned long long)gaps->gaps[i].backward,
                       gaps->gaps[i].is_module ? "true" : "false");
     }
     tdc_text_adds(&text, "\n ],\n");

@@ -9,6 +9,7 @@
 #include "host/precheck/run/json_details.h"
 
 struct tdc_precheck {
+    struct tdc_precheck_options own_options; /* the caller's, with defaults behind */
     const struct tdc_precheck_options *options;
     struct tdc_calls calls;
     struct tdc_journal journal;

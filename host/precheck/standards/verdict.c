@@ -60,7 +60,7 @@ const double *tdc_as_doubles(struct tdc_arena *arena, const struct tdc_reference
 bool tdc_rounds_bench(tdc_bench_round rounding, const struct tdc_reference_tensor *bench,
                       const struct tdc_reference_tensor *tested)
 {
-    if (rounding == TDC_ROUND_NONE || bench->dtype != TDC_F64 ||
+    if (rounding == TDC_ROUND_NEVER || bench->dtype != TDC_F64 ||
         !tdc_dtype_is_floating(tested->dtype))
         return false;
     return rounding == TDC_ROUND_TESTED || tested->dtype == TDC_F16 || tested->dtype == TDC_BF16;
@@ -131,7 +131,8 @@ static void say_thresholds(const struct tdc_precheck_options *options, struct td
 
 bool tdc_judges_by_bound(const struct tdc_precheck_options *options)
 {
-    return options->profile == TDC_PROFILE_EXTENDED && !options->thresholds &&
+    return options->profile == TDC_PROFILE_EXTENDED &&
+           (options->flags & TDC_PRECHECK_THRESHOLDS) == 0 &&
            options->standard != TDC_STANDARD_PYTORCH;
 }
 

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tdcmp.h"
-#include "io/terminal/progress_line.h"
+#include "host/terminal/progress.h"
+#include "host/terminal/progress_line.h"
 
 static const struct tdc_progress_view half = {
     .label = "comparing",

@@ -1,4 +1,4 @@
-#include "io/terminal/progress_line.h"
+#include "host/terminal/progress_line.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* progress_line.h - what the progress display says; private to progress.c. No clock, no terminal.
  */
-#ifndef TDC_IO_PROGRESS_LINE_H
-#define TDC_IO_PROGRESS_LINE_H
+#ifndef TDC_TERMINAL_PROGRESS_LINE_H
+#define TDC_TERMINAL_PROGRESS_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

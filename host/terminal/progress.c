@@ -1,4 +1,4 @@
-#include "tdcmp.h"
+#include "host/terminal/progress.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/terminal/progress_line.h"
+#include "host/terminal/progress_line.h"
 
 #define REDRAW_NANOSECONDS 100000000
 #define USUAL_WIDTH        80u
