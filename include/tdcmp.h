@@ -102,7 +102,8 @@ struct tdc_cell {
     tdc_cell_kind kind;
     bool truth;       /* TDC_CELL_BOOL */
     double number;    /* TDC_CELL_NUMBER; may be NaN or infinite */
-    const char *text; /* TDC_CELL_TEXT: UTF-8, `length` bytes, not necessarily terminated */
+    const char *text; /* TDC_CELL_TEXT: UTF-8, `length` bytes, not necessarily terminated;
+                         TDC_CELL_NUMBER: what csv shows, NULL: the number with 16 digits */
     size_t length;
 };
 
@@ -121,8 +122,9 @@ typedef enum {
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef enum {
-    TDC_RULES_COMPAT, /* the table of msprobe to the letter */
-    TDC_RULES_SOUND   /* what a careful engineer wants */
+    TDC_RULES_COMPAT,  /* the table of msprobe, September 2025, to the letter */
+    TDC_RULES_SOUND,   /* what a careful engineer wants */
+    TDC_RULES_COMPAT26 /* the table of msprobe 26 */
 } tdc_rules_id;
 
 typedef enum {

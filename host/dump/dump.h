@@ -54,7 +54,11 @@ struct tdc_record {
     uint8_t state;       /* enum tdc_state */
     bool first_of_entry; /* the row that carries the call stack */
     bool scalar;         /* not a tensor: compared by value */
-    bool sound_only;     /* msprobe makes no row of it */
+    bool sound_only;     /* msprobe of 2025 makes no row of it */
+    bool since_26;       /* but msprobe 26 does */
+    bool undirected;     /* of a call that msprobe 26 takes for none: no direction in its name */
+    bool no_dtype;       /* a null item: the text of its dtype stands for nothing */
+    bool no_shape;       /* likewise */
     bool digest_given;   /* the dump has a checksum for it */
     uint32_t entry;      /* index into entries */
 };

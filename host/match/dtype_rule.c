@@ -3,10 +3,15 @@
 
 #include "host/match/match.h"
 
-static bool among(const char *dtype, const char *const group[3])
+/* Floats of a framework, float64 last. */
+#define FLOATS 4
+
+static bool among(const char *dtype, const char *const group[FLOATS], bool any_float)
 {
-    return strcmp(dtype, group[0]) == 0 || strcmp(dtype, group[1]) == 0 ||
-           strcmp(dtype, group[2]) == 0;
+    for (int i = 0; i < (any_float ? FLOATS : FLOATS - 1); i++)
+        if (strcmp(dtype, group[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Across frameworks only the class counts: "int", "float", "bool", "complex"; others stay
@@ -38,12 +43,20 @@ static const char *class_of(const char *dtype)
     return dtype;
 }
 
-bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross)
+bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross, bool any_float)
 {
-    static const char *const mindspore[3] = {"Float16", "Float32", "BFloat16"};
-    static const char *const torch[3] = {"torch.float16", "torch.float32", "torch.bfloat16"};
+    static const char *const mindspore[FLOATS] = {"Float16", "Float32", "BFloat16", "Float64"};
+    static const char *const torch[FLOATS] = {"torch.float16", "torch.float32", "torch.bfloat16",
+                                              "torch.float64"};
     if (cross)
         return strcmp(class_of(npu), class_of(bench)) == 0;
-    return strcmp(npu, bench) == 0 || (among(npu, mindspore) && among(bench, mindspore)) ||
-           (among(npu, torch) && among(bench, torch));
+    return strcmp(npu, bench) == 0 ||
+           (among(npu, mindspore, any_float) && among(bench, mindspore, any_float)) ||
+           (among(npu, torch, any_float) && among(bench, torch, any_float));
+}
+
+bool tdc_match_dtypes_agree(const struct tdc_match *match, uint32_t npu, uint32_t bench)
+{
+    return tdc_dtypes_agree(match->npu->records[npu].dtype, match->bench->records[bench].dtype,
+                            match->cross, match->rules->any_float);
 }
