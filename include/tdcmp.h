@@ -308,6 +308,9 @@ size_t tdc_table_rows(const tdc_table *table);
 size_t tdc_table_columns(const tdc_table *table);
 const char *tdc_table_column(const tdc_table *table, size_t column);
 tdc_mode tdc_table_mode(const tdc_table *table);
+/* What was found while the files of a row were compared, in words; "" if nothing. With
+ * TDC_RULES_COMPAT26 it stands in no column. */
+const char *tdc_table_remark(const tdc_table *table, size_t row);
 tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
 tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary);
@@ -432,6 +435,11 @@ struct tdc_task_list {
  * only. */
 tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
                             struct tdc_error *error);
+/* The rules of msprobe 26: two json files, two folders of ranks (other names are passed over) or of
+ * one process each, or mixed dumps. Sets options->pytorch or options->mindspore by what the json
+ * says; options->message gets its warnings. No task and TDC_OK: a first rank without a json. */
+tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options *options,
+                          struct tdc_task_list *list, struct tdc_error *error);
 /* A json or tensor file, a rank or process folder, a step folder, a folder `graph` or `pynative` or
  * a dump root on either side. step < 0: the only step there is, or all steps both sides have.
  * Single processes face each other whatever their numbers; options->message says so. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 
 static const struct {
     const char *name;

@@ -9,6 +9,9 @@
 
 #include "tdcmp.h"
 
+/* `tdcmp bench`: argv[1] says which. */
+int tdc_command_bench(int argc, char **argv);
+
 /* Without a subcommand: synthetic dumps, or the two named. */
 int tdc_bench_plain(int argc, char **argv);
 int tdc_bench_compare(int argc, char **argv);

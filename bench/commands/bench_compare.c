@@ -4,7 +4,7 @@
 
 #include "bench/cases/compare_cases.h"
 #include "bench/cases/compare_report.h"
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 
 static const char usage[] =
     "tdcmp bench compare - comparisons beside what the project measures itself by\n"

@@ -6,7 +6,7 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/measure.h"
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 #include "host/engine/ascend/backend_ascend.h"
 #include "host/engine/device.h"
 #include "io/file/mapping_guard.h"

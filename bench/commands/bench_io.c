@@ -9,7 +9,7 @@
 #include "bench/tools/report.h"
 #include "bench/tools/file_state.h"
 #include "bench/yardsticks/stream_read.h"
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 #include "io/base/error.h"
 
 static const char usage[] =

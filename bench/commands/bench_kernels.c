@@ -6,7 +6,7 @@
 #include "bench/commands/bench_options.h"
 #include "bench/cases/kernel_case.h"
 #include "bench/tools/report.h"
-#include "host/cli/shared/command.h"
+#include "host/terminal/message.h"
 #include "io/base/error.h"
 
 static const char usage[] =

@@ -9,8 +9,8 @@
 #include "bench/commands/bench_options.h"
 #include "bench/tools/measure.h"
 #include "bench/synthetic/synthetic.h"
-#include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/message.h"
+#include "host/terminal/parse.h"
 
 static const char usage[] =
     "tdcmp bench make - write a pair of synthetic dumps\n"

@@ -9,8 +9,8 @@
 #include "bench/tools/measure.h"
 #include "bench/tools/scratch.h"
 #include "bench/cases/two_networks.h"
-#include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/message.h"
+#include "host/terminal/parse.h"
 #include "io/base/error.h"
 
 static const char usage[] =

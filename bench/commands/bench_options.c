@@ -4,8 +4,8 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/scratch.h"
-#include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/message.h"
+#include "host/terminal/parse.h"
 #include "io/base/team.h"
 
 #define DEFAULT_REPEAT 5

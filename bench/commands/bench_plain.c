@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/cli/shared/command.h"
-#include "host/cli/match/match_options.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/message.h"
+#include "host/terminal/match_options.h"
+#include "host/terminal/parse.h"
 
 static const char usage[] =
     "tdcmp bench - how fast tdcmp is on this machine\n"

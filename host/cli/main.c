@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/commands/bench_command.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
 

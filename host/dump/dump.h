@@ -60,6 +60,7 @@ struct tdc_record {
     bool no_dtype;       /* a null item: the text of its dtype stands for nothing */
     bool no_shape;       /* likewise */
     bool digest_given;   /* the dump has a checksum for it */
+    bool digest_number;  /* which is a number: the value of a 0-d tensor */
     uint32_t entry;      /* index into entries */
 };
 
@@ -102,8 +103,9 @@ struct tdc_dump {
     const char *first_repeated; /* the entry it happened in, or the name itself */
 };
 
-/* The task of a dump.json, "" if it cannot be told; reads no further than needed. */
-void tdc_dump_peek_task(const char *path, char *task, size_t size);
+/* The text of a member of a dump.json: "task", "framework", "level"; "" if it cannot be told. Reads
+ * no further than needed. */
+void tdc_dump_peek(const char *path, const char *member, char *text, size_t size);
 
 /* Call stacks of a side, by entry name. */
 struct tdc_stack {

@@ -331,7 +331,10 @@ void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_j
     } else {
         describe_untyped(builder, record, leaf);
     }
-    record->digest_given = tdc_json_truthy(tdc_json_get(leaf, "md5"));
+    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    record->digest_given = tdc_json_truthy(digest);
+    record->digest_number = record->digest_given && record->digest == NULL &&
+                            (digest->kind == TDC_JSON_FLOAT || digest->kind == TDC_JSON_INTEGER);
     if (record->digest == NULL)
         record->digest = digest_of(builder, leaf);
 }

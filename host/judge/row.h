@@ -78,9 +78,30 @@ struct tdc_row {
     bool excused;        /* the distance is large and says nothing: a mask, noise around zero */
     double r, s;         /* relative distance, worst element; sound rules only */
     const char *message; /* Err_message, never NULL; kept by the table */
-    const char *remark; /* what was found while comparing the files; compat26 rules only, or NULL */
+    uint16_t findings;   /* bits of enum tdc_finding; compat26 rules only, whose list they are */
     struct tdc_value values[TDC_ROW_VALUES];
 };
+
+/* All rows of a table, as far as rules and origins look beyond one. */
+struct tdc_rows {
+    const struct tdc_match *match;
+    tdc_mode mode;
+    struct tdc_row *rows;
+    size_t count;
+};
+
+/* The records that face each other in a row; NULL where there is none. */
+static inline const struct tdc_record *tdc_npu_record(const struct tdc_match *match,
+                                                      const struct tdc_row *row)
+{
+    return row->npu == TDC_UNPAIRED ? NULL : &match->npu->records[row->npu];
+}
+
+static inline const struct tdc_record *tdc_bench_record(const struct tdc_match *match,
+                                                        const struct tdc_row *row)
+{
+    return row->bench == TDC_UNPAIRED ? NULL : &match->bench->records[row->bench];
+}
 
 /* What the sound rules add to a row in tensor mode. */
 struct tdc_extra {

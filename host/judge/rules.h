@@ -9,8 +9,9 @@
 #define TDC_HOST_RULES_H
 
 #include "host/engine/engine.h"
-#include "host/origin/calls.h"
+#include "host/judge/scene.h"
 #include "host/judge/colours.h"
+#include "host/judge/record_numbers.h"
 #include "host/judge/row.h"
 
 /* How a column of statistics is stored before it is read (compat and compat26 rules). */
@@ -29,8 +30,6 @@ struct tdc_case {
     const struct tdc_stat_column (*stat_columns)[TDC_STATISTICS];
     struct tdc_scene scene; /* of the sound rules */
 };
-
-struct tdc_table;
 
 struct tdc_rules {
     const char *name;
@@ -51,8 +50,8 @@ struct tdc_rules {
     bool columns_of_26;
 
     /* Looks at all statistics of a table, of columns_of_26 in every mode but md5, before the first
-     * row is judged; may be NULL. */
-    void (*survey)(struct tdc_table *table);
+     * row is judged, for the columns of the NPU and of the bench side; may be NULL. */
+    void (*survey)(const struct tdc_rows *rows, struct tdc_stat_column columns[2][TDC_STATISTICS]);
 
     /*
      * Each fills values, verdict and class of the row and appends to the message. outcome is NULL
@@ -65,9 +64,12 @@ struct tdc_rules {
     void (*judge_digest)(const struct tdc_case *row_case, struct tdc_row *row,
                          struct tdc_text *message);
 
-    /* Verdicts and messages that need all rows of a call, which are [start, end); a table whose
+    /* Verdicts and findings that need all rows of a call, which are [start, end); a table whose
      * rows were joined comes in one piece. Called in order when they are judged; may be NULL. */
-    void (*judge_call)(struct tdc_table *table, size_t start, size_t end);
+    void (*judge_call)(const struct tdc_rows *rows, size_t start, size_t end);
+    /* With judge_call: the text of the finding of a bit, NULL beyond the last. The column of
+     * messages is the list of the row's findings in this order. */
+    const char *(*finding_text)(unsigned bit);
 
     /* Colours, NULL for none: rules on a row alone, and on an output row with an input row of its
      * block. Red and yellow reasons are appended through tdc_reason_add. */
@@ -92,9 +94,6 @@ static inline const char *tdc_requires_grad(const struct tdc_record *record)
 {
     return record != NULL ? record->requires_grad : "N/A";
 }
-
-/* A statistic that is a number; false for texts and booleans. */
-bool tdc_stat_number(const struct tdc_record *record, enum tdc_statistic which, double *number);
 
 /* -> compat_number.c: a number text as pandas reads it (spec 6, reader L). */
 bool tdc_compat_read(const char *text, size_t length, double *value);

@@ -5,33 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/table/table.h"
-
-double tdc_shape_elements(const char *shape)
-{
-    double product = 1;
-    for (const char *at = shape; *at != '\0';) {
-        if (*at < '0' || *at > '9') {
-            at++;
-            continue;
-        }
-        char *end;
-        product *= (double)strtoull(at, &end, 10);
-        at = end;
-    }
-    return product;
-}
-
-bool tdc_record_rms(const struct tdc_record *record, double *rms)
-{
-    double norm;
-    if (record == NULL || record->scalar || !tdc_stat_number(record, TDC_NORM, &norm) ||
-        !isfinite(norm))
-        return false;
-    double elements = tdc_shape_elements(record->shape);
-    *rms = elements > 0 ? norm / sqrt(elements) : 0;
-    return true;
-}
+#include "host/judge/rules.h"
 
 /* ---- what the records say -------------------------------------------------------------------- */
 
@@ -85,15 +59,15 @@ static bool drops(const struct tdc_call_name *name, const struct tdc_record *rec
     return !name->module && (by_place || recurrent);
 }
 
-static void note_rows(const struct tdc_table *table, const struct tdc_call_name *name,
+static void note_rows(const struct tdc_rows *rows, const struct tdc_call_name *name,
                       struct tdc_call *call)
 {
     /* what updates a parameter in place does so where no gradients are kept */
     bool in_place = !name->module && name->operation_length != 0 &&
                     name->operation[name->operation_length - 1] == '_';
     for (uint32_t i = call->first; i < call->end; i++) {
-        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[i]);
-        const struct tdc_record *bench = tdc_row_bench(table, &table->rows[i]);
+        const struct tdc_record *npu = tdc_npu_record(rows->match, &rows->rows[i]);
+        const struct tdc_record *bench = tdc_bench_record(rows->match, &rows->rows[i]);
         const struct tdc_record *any = npu != NULL ? npu : bench;
         note_precision(call, npu);
         note_precision(call, bench);
@@ -130,7 +104,7 @@ struct module_calls {
 };
 
 struct building {
-    struct tdc_table *table;
+    const struct tdc_rows *rows;
     struct tdc_calls *calls;
     uint32_t *of_entry; /* NPU entries: their call */
     struct tdc_name_table parents;
@@ -150,7 +124,7 @@ static uint32_t sibling(struct building *building, const struct tdc_call_name *n
     tdc_text_adds(&building->name, rest);
     if (building->name.failed)
         return TDC_NO_CALL;
-    uint32_t entry = tdc_names_find(&building->table->match->npu->entry_names, building->name.data,
+    uint32_t entry = tdc_names_find(&building->rows->match->npu->entry_names, building->name.data,
                                     building->name.length);
     return entry == TDC_NAME_NONE ? TDC_NO_CALL : building->of_entry[entry];
 }
@@ -174,14 +148,14 @@ static bool note_parents(struct building *building, const struct tdc_call_name *
 }
 
 /* The name of a call; *of_npu is false for rows that the bench alone has. */
-static const char *entry_of(const struct tdc_table *table, const struct tdc_call *call,
-                            bool *of_npu)
+static const char *entry_of(const struct tdc_rows *rows, const struct tdc_call *call, bool *of_npu)
 {
-    const struct tdc_row *row = &table->rows[call->first];
-    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
+    const struct tdc_row *row = &rows->rows[call->first];
+    const struct tdc_record *npu = tdc_npu_record(rows->match, row),
+                            *bench = tdc_bench_record(rows->match, row);
     *of_npu = npu != NULL;
-    return npu != NULL ? table->match->npu->entries[npu->entry].name
-                       : table->match->bench->entries[bench->entry].name;
+    return npu != NULL ? rows->match->npu->entries[npu->entry].name
+                       : rows->match->bench->entries[bench->entry].name;
 }
 
 /*
@@ -219,7 +193,7 @@ static bool link_call(struct building *building, uint32_t index)
 {
     struct tdc_call *call = &building->calls->calls[index];
     bool of_npu;
-    struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
+    struct tdc_call_name name = tdc_call_name_parse(entry_of(building->rows, call, &of_npu));
     if (!of_npu)
         return true;
     if (name.direction == TDC_CALL_BACKWARD)
@@ -235,11 +209,11 @@ static bool link_call(struct building *building, uint32_t index)
 /* Rows of one NPU entry that are neighbours; rows of the bench alone are calls of one row. */
 static void group_rows(struct building *building)
 {
-    struct tdc_table *table = building->table;
+    const struct tdc_rows *rows = building->rows;
     struct tdc_calls *calls = building->calls;
     uint32_t entry = UINT32_MAX;
-    for (size_t i = 0; i < table->row_count; i++) {
-        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[i]);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct tdc_record *npu = tdc_npu_record(rows->match, &rows->rows[i]);
         if (npu == NULL || npu->entry != entry) {
             entry = npu != NULL ? npu->entry : UINT32_MAX;
             if (npu != NULL)
@@ -250,7 +224,7 @@ static void group_rows(struct building *building)
                                                              .earlier = TDC_NO_CALL};
         }
         calls->calls[calls->count - 1].end = (uint32_t)i + 1;
-        table->rows[i].call = (uint32_t)calls->count - 1;
+        rows->rows[i].call = (uint32_t)calls->count - 1;
     }
 }
 
@@ -262,12 +236,12 @@ static bool describe_calls(struct building *building)
     for (size_t i = 0; i < calls->count; i++) {
         struct tdc_call *call = &calls->calls[i];
         bool of_npu;
-        struct tdc_call_name name = tdc_call_name_parse(entry_of(building->table, call, &of_npu));
+        struct tdc_call_name name = tdc_call_name_parse(entry_of(building->rows, call, &of_npu));
         call->precision = precision;
         note_name(&name, call);
         backward |= call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS;
         call->update = backward && call->direction == TDC_CALL_FORWARD;
-        note_rows(building->table, &name, call);
+        note_rows(building->rows, &name, call);
         /* what the bench has in other places came at an unknown time */
         if (of_npu)
             precision = call->precision;
@@ -285,17 +259,18 @@ static bool describe_calls(struct building *building)
     return true;
 }
 
-bool tdc_calls_make(struct tdc_table *table)
+bool tdc_calls_make(const struct tdc_rows *rows, struct tdc_calls *calls)
 {
-    struct building building = {.table = table, .calls = &table->calls};
-    size_t entries = table->match->npu->entry_count;
-    table->calls.calls = malloc((table->row_count + 1) * sizeof *table->calls.calls);
+    struct building building = {.rows = rows, .calls = calls};
+    size_t entries = rows->match->npu->entry_count;
+    *calls = (struct tdc_calls){.rows = *rows};
+    calls->calls = malloc((rows->count + 1) * sizeof *calls->calls);
     building.of_entry = malloc((entries + 1) * sizeof *building.of_entry);
     building.of_module = malloc((entries + 1) * sizeof *building.of_module);
     tdc_names_init(&building.parents);
     tdc_names_init(&building.modules);
     tdc_text_init(&building.name, (size_t)1 << 20);
-    bool ok = table->calls.calls != NULL && building.of_entry != NULL && building.of_module != NULL;
+    bool ok = calls->calls != NULL && building.of_entry != NULL && building.of_module != NULL;
     if (ok) {
         memset(building.of_entry, 0xff, (entries + 1) * sizeof *building.of_entry);
         group_rows(&building);
@@ -316,7 +291,7 @@ bool tdc_calls_make(struct tdc_table *table)
  * size of what was summed. Examples are the gradient of a bias before a normalisation and that of
  * the bias of a key projection: zero in theory, noise in fact.
  */
-static double zero_of(const struct tdc_table *table, const struct tdc_call *call,
+static double zero_of(const struct tdc_calls *calls, const struct tdc_call *call,
                       const struct tdc_record *record, bool output, bool gradient)
 {
     double u = tdc_unit_roundoff((enum tdc_precision)call->precision);
@@ -331,19 +306,21 @@ static double zero_of(const struct tdc_table *table, const struct tdc_call *call
         others = 16 * u * call->output_rms;
         if (call->backward == TDC_NO_CALL)
             return others;
-        source = &table->calls.calls[call->backward];
+        source = &calls->calls[call->backward];
     }
     double elements = fmax(1, tdc_shape_elements(record->shape));
     return fmax(others, factor * u * fmax(source->input_rms, source->input_norm / sqrt(elements)));
 }
 
-struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc_row *row)
+struct tdc_scene tdc_calls_scene(const struct tdc_calls *calls, const struct tdc_row *row)
 {
-    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
     struct tdc_scene scene = {.precision = TDC_PRECISION_F32};
-    if (table->calls.count == 0)
+    if (calls->count == 0)
         return scene;
-    const struct tdc_call *call = &table->calls.calls[row->call];
+    const struct tdc_rows *rows = &calls->rows;
+    const struct tdc_record *npu = tdc_npu_record(rows->match, row);
+    const struct tdc_record *bench = tdc_bench_record(rows->match, row);
+    const struct tdc_call *call = &calls->calls[row->call];
     scene.unjudged = call->conversion && call->direction == TDC_CALL_BACKWARD;
     if (npu == NULL || bench == NULL)
         return scene;
@@ -358,10 +335,10 @@ struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc
         scene.precision = (enum tdc_precision)call->precision;
     scene.enters = npu->state == TDC_STATE_PARAMETERS || (row->call == 0 && !output);
     scene.unjudged |= (call->undefined && output) ||
-                      (call->overwrites && !output && &table->rows[call->first] == row);
+                      (call->overwrites && !output && &rows->rows[call->first] == row);
     if (npu->scalar)
         scene.precision = (enum tdc_precision)call->precision;
     else
-        scene.zero = zero_of(table, call, npu, output, scene.gradient);
+        scene.zero = zero_of(calls, call, npu, output, scene.gradient);
     return scene;
 }

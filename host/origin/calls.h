@@ -8,11 +8,9 @@
 #ifndef TDC_HOST_CALLS_H
 #define TDC_HOST_CALLS_H
 
-#include "host/origin/call_name.h"
-#include "host/judge/sound/precision.h"
 #include "host/judge/row.h"
-
-struct tdc_table;
+#include "host/judge/scene.h"
+#include "host/origin/call_name.h"
 
 #define TDC_NO_CALL UINT32_MAX
 
@@ -37,34 +35,16 @@ struct tdc_call {
 };
 
 struct tdc_calls {
+    struct tdc_rows rows; /* of the table */
     struct tdc_call *calls;
     size_t count;
 };
 
-/* What the rules need to know of a row's call. */
-struct tdc_scene {
-    enum tdc_precision precision; /* in force */
-    bool gradient;
-    bool update;   /* gradients and parameters meet: judged as gradients, noise as in parameters */
-    bool enters;   /* a parameter, or an input of the first call */
-    bool unjudged; /* its numbers mean nothing */
-    double zero;   /* values up to this (root mean square) are zero but for rounding */
-};
+/* Rows of a call are neighbours; row->call of all rows is set. calls->calls is to be freed in any
+ * case. False when out of memory. */
+bool tdc_calls_make(const struct tdc_rows *rows, struct tdc_calls *calls);
 
-/* Rows of a call are neighbours; row->call of all rows is set. False when out of memory. */
-bool tdc_calls_make(struct tdc_table *table);
-
-struct tdc_scene tdc_calls_scene(const struct tdc_table *table, const struct tdc_row *row);
-
-/* Elements of a shape text: 1 for "[]". */
-double tdc_shape_elements(const char *shape);
-
-/* Root mean square by the record's Norm; false when it has none. */
-bool tdc_record_rms(const struct tdc_record *record, double *rms);
-
-static inline bool tdc_state_is_output(uint8_t state)
-{
-    return state == TDC_STATE_OUTPUT || state == TDC_STATE_PARAMETERS_GRAD;
-}
+/* Calls that were never made say nothing of a row. */
+struct tdc_scene tdc_calls_scene(const struct tdc_calls *calls, const struct tdc_row *row);
 
 #endif

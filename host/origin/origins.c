@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "host/table/table.h"
+#include "host/judge/record_numbers.h"
 
 /* A run with more is not explained by listing them. */
 #define MOST_ORIGINS ((size_t)1 << 16)
@@ -22,15 +22,22 @@ struct tdc_origins {
     uint8_t outputs_level; /* the worst of all outputs so far */
     uint8_t entry_level;   /* the worst that was told as an entry */
     bool random_told;
+    const struct tdc_calls *calls;
+    const struct tdc_rows *rows; /* of the calls */
+    const struct tdc_row_waiter *waiter;
 };
 
-struct tdc_origins *tdc_origins_new(const struct tdc_table *table)
+struct tdc_origins *tdc_origins_new(const struct tdc_calls *calls,
+                                    const struct tdc_row_waiter *waiter)
 {
     struct tdc_origins *origins = calloc(1, sizeof *origins);
     if (origins == NULL)
         return NULL;
-    origins->inputs = calloc(table->calls.count + 1, sizeof *origins->inputs);
-    origins->all = calloc(table->calls.count + 1, sizeof *origins->all);
+    origins->calls = calls;
+    origins->rows = &calls->rows;
+    origins->waiter = waiter;
+    origins->inputs = calloc(calls->count + 1, sizeof *origins->inputs);
+    origins->all = calloc(calls->count + 1, sizeof *origins->all);
     if (origins->inputs == NULL || origins->all == NULL) {
         tdc_origins_free(origins);
         return NULL;
@@ -50,10 +57,11 @@ void tdc_origins_free(struct tdc_origins *origins)
 
 /* ---- reach ----------------------------------------------------------------------------------- */
 
-static const struct tdc_record *any_record(const struct tdc_table *table, const struct tdc_row *row)
+static const struct tdc_record *any_record(const struct tdc_origins *origins,
+                                           const struct tdc_row *row)
 {
-    const struct tdc_record *npu = tdc_row_npu(table, row);
-    return npu != NULL ? npu : tdc_row_bench(table, row);
+    const struct tdc_record *npu = tdc_npu_record(origins->rows->match, row);
+    return npu != NULL ? npu : tdc_bench_record(origins->rows->match, row);
 }
 
 static void join(struct reach *reach, const struct reach *other)
@@ -63,13 +71,14 @@ static void join(struct reach *reach, const struct reach *other)
     reach->unknown |= other->unknown;
 }
 
-static void join_row(struct reach *reach, const struct tdc_table *table, const struct tdc_row *row)
+static void join_row(struct reach *reach, const struct tdc_origins *origins,
+                     const struct tdc_row *row)
 {
-    const struct tdc_record *record = any_record(table, row);
+    const struct tdc_record *record = any_record(origins, row);
     if (record->scalar)
         return;
     /* extremes of integers do not tell whether they are the same: not once something has moved */
-    if (table->mode == TDC_MODE_STATISTICS && table->origins->outputs_level > TDC_ROW_IDENTICAL &&
+    if (origins->rows->mode == TDC_MODE_STATISTICS && origins->outputs_level > TDC_ROW_IDENTICAL &&
         tdc_precision_of(record->dtype) == TDC_PRECISION_EXACT)
         reach->unknown = true;
     switch ((tdc_row_class)row->row_class) {
@@ -85,22 +94,21 @@ static void join_row(struct reach *reach, const struct tdc_table *table, const s
     }
 }
 
-static void measure_call(const struct tdc_table *table, const struct tdc_call *call,
+static void measure_call(const struct tdc_origins *origins, const struct tdc_call *call,
                          struct reach *inputs, struct reach *all)
 {
     for (uint32_t i = call->first; i < call->end; i++) {
-        const struct tdc_row *row = &table->rows[i];
-        join_row(all, table, row);
-        if (!tdc_state_is_output(any_record(table, row)->state))
-            join_row(inputs, table, row);
+        const struct tdc_row *row = &origins->rows->rows[i];
+        join_row(all, origins, row);
+        if (!tdc_state_is_output(any_record(origins, row)->state))
+            join_row(inputs, origins, row);
     }
 }
 
 /* Everything that went into a call. */
-static bool reach_of(struct tdc_table *table, size_t index, struct reach *reach)
+static tdc_status reach_of(struct tdc_origins *origins, size_t index, struct reach *reach)
 {
-    const struct tdc_origins *origins = table->origins;
-    const struct tdc_call *call = &table->calls.calls[index];
+    const struct tdc_call *call = &origins->calls->calls[index];
     *reach = origins->inputs[index];
     if (call->forward != TDC_NO_CALL && call->forward < index)
         join(reach, &origins->all[call->forward]);
@@ -110,15 +118,15 @@ static bool reach_of(struct tdc_table *table, size_t index, struct reach *reach)
         /* nothing tells what went into gradients whose module has no backward record */
         reach->unknown |=
             call->direction == TDC_CALL_GRADIENTS && origins->outputs_level > TDC_ROW_IDENTICAL;
-        return true;
+        return TDC_OK;
     }
-    const struct tdc_call *backward = &table->calls.calls[call->backward];
+    const struct tdc_call *backward = &origins->calls->calls[call->backward];
     for (uint32_t i = backward->first; i < backward->end; i++)
-        if (!tdc_table_await(table, i))
-            return false;
+        if (!origins->waiter->await(origins->waiter->context, i))
+            return TDC_ERR_INTERRUPTED;
     struct reach ignored = {0};
-    measure_call(table, backward, reach, &ignored);
-    return true;
+    measure_call(origins, backward, reach, &ignored);
+    return TDC_OK;
 }
 
 /* ---- the rule -------------------------------------------------------------------------------- */
@@ -130,7 +138,7 @@ struct allowance {
 /* Statistics know the distance of the inputs only from below: more is explained by it. */
 #define STATISTICS_GROWTH 4
 
-static struct allowance allowance_of(const struct tdc_table *table, const struct tdc_call *call,
+static struct allowance allowance_of(const struct tdc_origins *origins, const struct tdc_call *call,
                                      enum tdc_precision precision, bool exact_inputs)
 {
     bool half = tdc_precision_half(precision);
@@ -146,51 +154,50 @@ static struct allowance allowance_of(const struct tdc_table *table, const struct
     }
     if (call->kink)
         allowance.growth *= 8;
-    if (table->mode != TDC_MODE_TENSOR)
+    if (origins->rows->mode != TDC_MODE_TENSOR)
         allowance.growth *= STATISTICS_GROWTH;
     return allowance;
 }
 
 /* How many times an output is beyond what its inputs explain; at most 1: it is explained. */
-static double excess_of(const struct tdc_table *table, const struct tdc_call *call,
+static double excess_of(const struct tdc_origins *origins, const struct tdc_call *call,
                         const struct tdc_row *row, const struct reach *in)
 {
-    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
+    const struct tdc_record *npu = tdc_npu_record(origins->rows->match, row),
+                            *bench = tdc_bench_record(origins->rows->match, row);
     if (npu == NULL || bench == NULL || npu->scalar || row->excused || in->unknown ||
         row->row_class < TDC_ROW_ROUNDING || row->row_class > TDC_ROW_DIFFERENT)
         return 0;
     bool exact_inputs = in->r == 0 && in->s == 0;
-    struct tdc_scene scene = tdc_calls_scene(table, row);
+    struct tdc_scene scene = tdc_calls_scene(origins->calls, row);
     if (scene.precision == TDC_PRECISION_EXACT) /* a changed choice follows from changed inputs */
         return exact_inputs ? HUGE_VAL : 0;
     bool same_type = tdc_precision_of(npu->dtype) == tdc_precision_of(bench->dtype);
     struct allowance allowance =
-        allowance_of(table, call, scene.precision, exact_inputs && same_type);
-    double r_in = table->mode == TDC_MODE_TENSOR ? in->r : fmax(in->r, in->s);
+        allowance_of(origins, call, scene.precision, exact_inputs && same_type);
+    double r_in = origins->rows->mode == TDC_MODE_TENSOR ? in->r : fmax(in->r, in->s);
     double r_limit = fmax(allowance.floor, allowance.growth * r_in);
     double s_limit = fmax(4 * allowance.floor, allowance.growth * fmax(in->r, in->s));
     double r_excess = isinf(r_limit) ? 0 : row->r / r_limit;
     /* an element on the other side of a kink has a wholly different gradient, and what cancels in a
      * gradient is not seen in statistics of what went in */
-    bool flips = (call->kink || table->mode != TDC_MODE_TENSOR) && scene.gradient && !exact_inputs;
+    bool flips =
+        (call->kink || origins->rows->mode != TDC_MODE_TENSOR) && scene.gradient && !exact_inputs;
     double s_excess = isinf(s_limit) || flips ? 0 : row->s / s_limit;
     return fmax(r_excess, s_excess);
 }
 
-static bool add(struct tdc_table *table, const struct tdc_call *call, size_t row,
-                tdc_origin_kind kind, const struct reach *in)
+static tdc_status add(struct tdc_origins *origins, const struct tdc_call *call, size_t row,
+                      tdc_origin_kind kind, const struct reach *in)
 {
-    struct tdc_origins *origins = table->origins;
-    table->rows[row].origin = (uint8_t)kind;
+    origins->rows->rows[row].origin = (uint8_t)kind;
     if (origins->count == MOST_ORIGINS)
-        return true;
+        return TDC_OK;
     if (origins->count == origins->capacity) {
         size_t capacity = origins->capacity == 0 ? 16 : 2 * origins->capacity;
         struct tdc_origin *found = realloc(origins->found, capacity * sizeof *found);
-        if (found == NULL) {
-            atomic_store(&table->failed, true);
-            return false;
-        }
+        if (found == NULL)
+            return TDC_ERR_MEMORY;
         origins->found = found;
         origins->capacity = capacity;
     }
@@ -199,24 +206,24 @@ static bool add(struct tdc_table *table, const struct tdc_call *call, size_t row
         .row = row,
         .backward = call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS,
         .consequence =
-            table->mode != TDC_MODE_TENSOR && origins->outputs_level == TDC_ROW_DIFFERENT,
-        .distance = table->rows[row].r,
-        .worst = table->rows[row].s,
+            origins->rows->mode != TDC_MODE_TENSOR && origins->outputs_level == TDC_ROW_DIFFERENT,
+        .distance = origins->rows->rows[row].r,
+        .worst = origins->rows->rows[row].s,
         .input_distance = in->r,
         .input_worst = in->s,
     };
-    return true;
+    return TDC_OK;
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* An argument that is not a tensor and differs; SIZE_MAX: none. */
-static size_t find_argument(const struct tdc_table *table, const struct tdc_call *call)
+static size_t find_argument(const struct tdc_origins *origins, const struct tdc_call *call)
 {
     for (size_t i = call->first; i < call->end; i++) {
-        const struct tdc_record *record = any_record(table, &table->rows[i]);
+        const struct tdc_record *record = any_record(origins, &origins->rows->rows[i]);
         if (record->scalar && !tdc_state_is_output(record->state) &&
-            table->rows[i].row_class == TDC_ROW_DIFFERENT)
+            origins->rows->rows[i].row_class == TDC_ROW_DIFFERENT)
             return i;
     }
     return SIZE_MAX;
@@ -229,45 +236,45 @@ static bool is_level(uint8_t row_class)
 
 /* Noise in a weight is not the same bits, which is remarked, but no place where something begins.
  */
-static bool is_noise(const struct tdc_table *table, const struct tdc_row *row)
+static bool is_noise(const struct tdc_origins *origins, const struct tdc_row *row)
 {
-    struct tdc_scene scene = tdc_calls_scene(table, row);
+    struct tdc_scene scene = tdc_calls_scene(origins->calls, row);
     struct tdc_level_limits limits = tdc_level_limits(scene.precision, scene.gradient);
     double limit = fmax(2 * limits.rounding, limits.close / 20);
     return row->row_class == TDC_ROW_CLOSE && row->r <= limit && row->s <= 4 * limit;
 }
 
 /* The worst input or parameter, if it is worse than every output so far. */
-static size_t find_entry(const struct tdc_table *table, const struct tdc_call *call)
+static size_t find_entry(const struct tdc_origins *origins, const struct tdc_call *call)
 {
-    const struct tdc_origins *origins = table->origins;
     size_t worst = SIZE_MAX;
     uint8_t least = origins->outputs_level > origins->entry_level ? origins->outputs_level
                                                                   : origins->entry_level;
     if (least < TDC_ROW_ROUNDING)
         least = TDC_ROW_ROUNDING;
     for (size_t i = call->first; i < call->end; i++) {
-        const struct tdc_row *row = &table->rows[i];
-        const struct tdc_record *record = any_record(table, row);
+        const struct tdc_row *row = &origins->rows->rows[i];
+        const struct tdc_record *record = any_record(origins, row);
         if (record->scalar || tdc_state_is_output(record->state) || !is_level(row->row_class) ||
-            row->row_class <= least || is_noise(table, row))
+            row->row_class <= least || is_noise(origins, row))
             continue;
-        if (worst == SIZE_MAX || row->row_class > table->rows[worst].row_class ||
-            (row->row_class == table->rows[worst].row_class && row->r > table->rows[worst].r))
+        if (worst == SIZE_MAX || row->row_class > origins->rows->rows[worst].row_class ||
+            (row->row_class == origins->rows->rows[worst].row_class &&
+             row->r > origins->rows->rows[worst].r))
             worst = i;
     }
     return worst;
 }
 
-static size_t find_output(const struct tdc_table *table, const struct tdc_call *call,
+static size_t find_output(const struct tdc_origins *origins, const struct tdc_call *call,
                           const struct reach *in)
 {
     size_t worst = SIZE_MAX;
     double most = 1;
     for (size_t i = call->first; i < call->end; i++) {
-        if (!tdc_state_is_output(any_record(table, &table->rows[i])->state))
+        if (!tdc_state_is_output(any_record(origins, &origins->rows->rows[i])->state))
             continue;
-        double excess = excess_of(table, call, &table->rows[i], in);
+        double excess = excess_of(origins, call, &origins->rows->rows[i], in);
         if (excess > most) {
             most = excess;
             worst = i;
@@ -277,75 +284,74 @@ static size_t find_output(const struct tdc_table *table, const struct tdc_call *
 }
 
 /* The record of a module repeats what the operator inside it has shown. */
-static bool repeated(const struct tdc_table *table, const struct tdc_call *call, size_t row)
+static bool repeated(const struct tdc_origins *origins, const struct tdc_call *call, size_t row)
 {
-    const struct tdc_origins *origins = table->origins;
     if (!call->module)
         return false;
     size_t first = origins->count > 4 ? origins->count - 4 : 0;
     for (size_t i = first; i < origins->count; i++)
-        if (origins->found[i].distance == table->rows[row].r &&
-            origins->found[i].worst == table->rows[row].s)
+        if (origins->found[i].distance == origins->rows->rows[row].r &&
+            origins->found[i].worst == origins->rows->rows[row].s)
             return true;
     return false;
 }
 
-static bool find_in_call(struct tdc_table *table, size_t index)
+static tdc_status find_in_call(struct tdc_origins *origins, size_t index)
 {
-    struct tdc_origins *origins = table->origins;
-    const struct tdc_call *call = &table->calls.calls[index];
+    const struct tdc_call *call = &origins->calls->calls[index];
     struct reach in;
-    if (!reach_of(table, index, &in))
-        return false;
-    size_t row = find_argument(table, call);
+    tdc_status status = reach_of(origins, index, &in);
+    if (status != TDC_OK)
+        return status;
+    size_t row = find_argument(origins, call);
     if (row != SIZE_MAX && !origins->inputs[index].unknown)
-        return add(table, call, row, TDC_ORIGIN_ARGUMENT, &in);
-    row = find_entry(table, call);
+        return add(origins, call, row, TDC_ORIGIN_ARGUMENT, &in);
+    row = find_entry(origins, call);
     if (row != SIZE_MAX) {
-        origins->entry_level = table->rows[row].row_class;
-        return add(table, call, row, TDC_ORIGIN_ENTRY, &in);
+        origins->entry_level = origins->rows->rows[row].row_class;
+        return add(origins, call, row, TDC_ORIGIN_ENTRY, &in);
     }
     if (call->container || call->direction == TDC_CALL_OTHER)
-        return true;
-    row = find_output(table, call, &in);
-    if (row == SIZE_MAX || repeated(table, call, row))
-        return true;
+        return TDC_OK;
+    row = find_output(origins, call, &in);
+    if (row == SIZE_MAX || repeated(origins, call, row))
+        return TDC_OK;
     if (!call->random)
-        return add(table, call, row, TDC_ORIGIN_OPERATOR, &in);
+        return add(origins, call, row, TDC_ORIGIN_OPERATOR, &in);
     if (origins->random_told)
-        return true;
+        return TDC_OK;
     origins->random_told = true;
-    return add(table, call, row, TDC_ORIGIN_RANDOM, &in);
+    return add(origins, call, row, TDC_ORIGIN_RANDOM, &in);
 }
 
-bool tdc_origins_take(struct tdc_table *table, size_t start, size_t end)
+tdc_status tdc_origins_take(struct tdc_origins *origins, size_t start, size_t end)
 {
-    struct tdc_origins *origins = table->origins;
-    size_t index = table->rows[start].call;
-    const struct tdc_call *call = &table->calls.calls[index];
-    measure_call(table, call, &origins->inputs[index], &origins->all[index]);
-    if (!find_in_call(table, index))
-        return false;
+    size_t index = origins->rows->rows[start].call;
+    const struct tdc_call *call = &origins->calls->calls[index];
+    measure_call(origins, call, &origins->inputs[index], &origins->all[index]);
+    tdc_status status = find_in_call(origins, index);
+    if (status != TDC_OK)
+        return status;
     for (size_t i = start; i < end; i++) {
-        const struct tdc_row *row = &table->rows[i];
-        uint8_t state = any_record(table, row)->state;
+        const struct tdc_row *row = &origins->rows->rows[i];
+        uint8_t state = any_record(origins, row)->state;
         if ((tdc_state_is_output(state) || state == TDC_STATE_DEBUG) && is_level(row->row_class) &&
             row->row_class > origins->outputs_level)
             origins->outputs_level = row->row_class;
     }
-    return true;
+    return TDC_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-size_t tdc_table_origins(const tdc_table *table)
+size_t tdc_origins_count(const struct tdc_origins *origins)
 {
-    return table->origins != NULL ? table->origins->count : 0;
+    return origins != NULL ? origins->count : 0;
 }
 
-struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index)
+const struct tdc_origin *tdc_origins_get(const struct tdc_origins *origins, size_t index)
 {
-    return table->origins->found[index];
+    return &origins->found[index];
 }
 
 const char *tdc_origin_text(tdc_origin_kind kind)

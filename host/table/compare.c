@@ -25,7 +25,7 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .n_file = n_source != NULL ? n_source->data_name : "N/A",
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
-        .scene = tdc_calls_scene(table, row),
+        .scene = tdc_calls_scene(&table->calls, row),
     };
 }
 
@@ -151,6 +151,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_file = row_case.n_file,
             .b_folder = table->match->bench->data_folder,
             .b_file = row_case.b_file,
+            .squeeze = table->rules->squeeze,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],
@@ -243,8 +244,6 @@ static void judge_texts(void *argument, int member)
 
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
-    if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
-        table->rules->survey(table);
     struct text_rows rows = {.table = table};
     size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
     int threads = tdc_team_size(options->threads);

@@ -6,6 +6,16 @@
 
 #include "io/table/sink.h"
 
+size_t tdc_table_origins(const tdc_table *table)
+{
+    return tdc_origins_count(table->origins);
+}
+
+struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index)
+{
+    return *tdc_origins_get(table->origins, index);
+}
+
 static void add_counts(const struct tdc_table *table, struct tdc_text *out)
 {
     struct tdc_summary summary;

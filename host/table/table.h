@@ -6,6 +6,7 @@
 
 #include "host/judge/rules.h"
 #include "host/judge/row.h"
+#include "host/origin/origins.h"
 
 struct tdc_column;
 
@@ -20,10 +21,11 @@ struct tdc_table {
 
     struct tdc_row *rows;
     size_t row_count;
-    uint32_t *sources;           /* row whose files a row is compared with; NULL: each its own */
-    struct tdc_extra *extras;    /* by row; tensor mode of extended rules only */
-    struct tdc_calls calls;      /* of extended rules only */
-    struct tdc_origins *origins; /* found so far; of extended rules only */
+    uint32_t *sources;            /* row whose files a row is compared with; NULL: each its own */
+    struct tdc_extra *extras;     /* by row; tensor mode of extended rules only */
+    struct tdc_calls calls;       /* of extended rules only */
+    struct tdc_origins *origins;  /* found so far; of extended rules only */
+    struct tdc_row_waiter waiter; /* theirs */
     struct tdc_stacks *stacks;
     struct tdc_stat_column stat_columns[2][TDC_STATISTICS]; /* of the rules' survey */
 
@@ -54,13 +56,18 @@ const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t len
 static inline const struct tdc_record *tdc_row_npu(const struct tdc_table *table,
                                                    const struct tdc_row *row)
 {
-    return row->npu == TDC_UNPAIRED ? NULL : &table->match->npu->records[row->npu];
+    return tdc_npu_record(table->match, row);
 }
 
 static inline const struct tdc_record *tdc_row_bench(const struct tdc_table *table,
                                                      const struct tdc_row *row)
 {
-    return row->bench == TDC_UNPAIRED ? NULL : &table->match->bench->records[row->bench];
+    return tdc_bench_record(table->match, row);
+}
+
+static inline struct tdc_rows tdc_rows_of(const struct tdc_table *table)
+{
+    return (struct tdc_rows){table->match, table->mode, table->rows, table->row_count};
 }
 
 /* Chooses the columns of the table. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
-#include "host/cli/match/match_options.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/match_options.h"
+#include "host/terminal/parse.h"
 #include "host/cli/match/suggestion.h"
 
 static const char usage[] =

@@ -10,8 +10,8 @@
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
-#include "host/cli/match/match_options.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/match_options.h"
+#include "host/terminal/parse.h"
 
 /* compare.json is written by hand: a few lines. */
 

@@ -7,7 +7,7 @@
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/msprobe_log.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/parse.h"
 #include "host/cli/msprobe/ut_config.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
-#include "host/cli/shared/parse.h"
+#include "host/terminal/parse.h"
 #include "host/cli/precheck/precheck_summary.h"
 
 static const char usage[] =

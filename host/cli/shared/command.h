@@ -8,21 +8,12 @@
 #ifndef TDC_CLI_COMMAND_H
 #define TDC_CLI_COMMAND_H
 
-#include <stdio.h>
-
-#include "tdcmp.h"
-
-enum {
-    TDC_EXIT_SAME = 0,
-    TDC_EXIT_DIFFERENT = 1,
-    TDC_EXIT_TROUBLE = 2
-};
+#include "host/terminal/message.h"
 
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
-int tdc_command_bench(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
@@ -31,34 +22,6 @@ int tdc_msprobe_form(int argc, char **argv);
 int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
-
-/* ---- names on the terminal ------------------------------------------------------------------- */
-
-/* Whatever comes from a file or its name goes to the terminal through one of these. */
-void tdc_show(FILE *stream, const char *text);
-/* The same for a text of several lines. */
-void tdc_show_lines(FILE *stream, const char *text);
-/* For arguments of printf: the text itself when it is harmless, else a copy that lasts until the
- * sixteenth next one is made. For the main thread alone. */
-const char *tdc_shown(const char *text);
-
-/* ---- messages on stderr ---------------------------------------------------------------------- */
-
-/* "tdcmp: " and the text. */
-void tdc_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints library messages; for struct tdc_options. The context is a struct tdc_said, or NULL to
- * print everything. */
-void tdc_print_message(void *context, tdc_message_level level, const char *text);
-
-/* What was said already: the same mistake in a mapping file shows up in every rank. */
-struct tdc_said {
-    char **texts;
-    size_t count, capacity;
-};
-
-/* True when the text was said before. Remembers some thousand texts; said may be NULL. */
-bool tdc_said_before(struct tdc_said *said, const char *text);
-void tdc_said_free(struct tdc_said *said);
 
 /* ---- one run over several dumps -------------------------------------------------------------- */
 

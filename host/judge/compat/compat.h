@@ -27,8 +27,8 @@ void tdc_compat_tensor(const struct tdc_case *row_case, const struct tdc_outcome
                        struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message);
 void tdc_compat_statistics(const struct tdc_case *row_case, struct tdc_row *row,
                            struct tdc_text *message);
-/* Sets table->stat_columns. */
-void tdc_compat_survey(struct tdc_table *table);
+void tdc_compat_survey(const struct tdc_rows *rows,
+                       struct tdc_stat_column columns[2][TDC_STATISTICS]);
 void tdc_compat_digest(const struct tdc_case *row_case, struct tdc_row *row,
                        struct tdc_text *message);
 

@@ -8,7 +8,6 @@
  * through text at all. One pass over the rows, before the first is judged.
  */
 #include "host/judge/compat/compat.h"
-#include "host/table/table.h"
 
 bool tdc_stat_integer(const struct tdc_record *record, int which, __int128 *value)
 {
@@ -70,17 +69,18 @@ static void settle(struct seen seen[TDC_STATISTICS], struct tdc_stat_column colu
     }
 }
 
-void tdc_compat_survey(struct tdc_table *table)
+void tdc_compat_survey(const struct tdc_rows *rows,
+                       struct tdc_stat_column columns[2][TDC_STATISTICS])
 {
     struct seen seen[2][TDC_STATISTICS] = {0};
-    for (size_t row = 0; row < table->row_count; row++) {
-        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[row]);
-        const struct tdc_record *bench = tdc_row_bench(table, &table->rows[row]);
+    for (size_t row = 0; row < rows->count; row++) {
+        const struct tdc_record *npu = tdc_npu_record(rows->match, &rows->rows[row]);
+        const struct tdc_record *bench = tdc_bench_record(rows->match, &rows->rows[row]);
         for (int i = 0; i < TDC_STATISTICS; i++) {
             see(&seen[0][i], npu, i);
             see(&seen[1][i], bench, i);
         }
     }
-    settle(seen[0], table->stat_columns[0]);
-    settle(seen[1], table->stat_columns[1]);
+    settle(seen[0], columns[0]);
+    settle(seen[1], columns[1]);
 }

@@ -9,7 +9,8 @@
 #ifndef TDC_HOST_LEVEL_H
 #define TDC_HOST_LEVEL_H
 
-#include "host/origin/calls.h"
+#include "host/judge/row.h"
+#include "host/judge/scene.h"
 #include "io/base/text.h"
 
 struct tdc_measure {

@@ -31,8 +31,6 @@ void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
 
 /* ---- sound_absent.c: data that is missing ---- */
 
-/* "[2, 0]": a tensor without elements. */
-bool tdc_shape_is_empty(const char *shape);
 /* Tensors of which one side or both have no file: an error, or nothing to judge. */
 void tdc_sound_no_file(const struct tdc_case *row_case, struct tdc_row *row,
                        struct tdc_text *message);

@@ -8,16 +8,6 @@
 
 #include "host/judge/sound/sound.h"
 
-bool tdc_shape_is_empty(const char *shape)
-{
-    for (const char *at = shape; *at != '\0'; at++) {
-        bool first = at == shape || at[-1] < '0' || at[-1] > '9';
-        if (first && at[0] == '0' && (at[1] < '0' || at[1] > '9'))
-            return true;
-    }
-    return false;
-}
-
 static void fail(struct tdc_row *row, struct tdc_text *message, const char *text)
 {
     tdc_sound_say(message, text);

@@ -14,24 +14,6 @@
 #include "host/judge/sound/sound.h"
 #include "io/text/pytext.h"
 
-bool tdc_stat_number(const struct tdc_record *record, enum tdc_statistic which, double *number)
-{
-    switch ((enum tdc_stat_kind)record->stat_kinds[which]) {
-    case TDC_STAT_FLOAT:
-    case TDC_STAT_INTEGER:
-        *number = record->stats[which].number;
-        return true;
-    case TDC_STAT_BIG_INTEGER:
-        return tdc_float_parse(record->stats[which].text, strlen(record->stats[which].text),
-                               number);
-    case TDC_STAT_TEXT:
-    case TDC_STAT_FALSE:
-    case TDC_STAT_TRUE:
-        break;
-    }
-    return false;
-}
-
 static bool is_nan_text(const struct tdc_record *record, int which)
 {
     return record->stat_kinds[which] == TDC_STAT_TEXT &&

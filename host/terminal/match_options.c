@@ -1,4 +1,4 @@
-#include "host/cli/match/match_options.h"
+#include "host/terminal/match_options.h"
 
 void tdc_settle_match_options(struct tdc_options *options)
 {

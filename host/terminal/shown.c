@@ -1,9 +1,8 @@
 /* shown.c - names and messages on their way to the terminal: see tdc_printable. */
-#include <stdio.h>
+#include "host/terminal/message.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "host/cli/shared/command.h"
 
 static const char no_memory[] = "(out of memory)";
 

@@ -1,5 +1,5 @@
 /* precision.c - the dtypes of a dump and what their arithmetic can promise. */
-#include "host/judge/sound/precision.h"
+#include "host/judge/precision.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,9 +1,8 @@
+#include "host/terminal/message.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "host/cli/shared/command.h"
 
 void tdc_complain(const char *format, ...)
 {
