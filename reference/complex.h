@@ -11,6 +11,7 @@
 #ifndef TDC_REFERENCE_COMPLEX_H
 #define TDC_REFERENCE_COMPLEX_H
 
+#include "kernels/dtype.h"
 #include "reference/primitives/primitives.h"
 
 struct tdc_parts {
@@ -23,11 +24,6 @@ array *tdc_join(evaluation *e, struct tdc_parts parts);
 struct tdc_parts tdc_parts_argument(evaluation *e, const char *name);
 /* Gives a complex tensor, or a real one when im is NULL. */
 void tdc_give_parts(evaluation *e, struct tdc_parts parts);
-
-static inline bool tdc_dtype_is_complex(tdc_dtype dtype)
-{
-    return dtype == TDC_C64 || dtype == TDC_C128;
-}
 
 /* The row of the same name for complex arguments, NULL when there is none. A row without `compute`
  * moves or adds elements: f(a + i b) = f(a) + i f(b). */

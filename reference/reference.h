@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "io/base/arena.h"
+#include "kernels/dtype.h"
 #include "tdcmp.h"
 
 #define TDC_REFERENCE_RANK      16   /* dimensions of a tensor at most */
@@ -62,10 +63,6 @@ struct tdc_reference_tensor {
 /* Elements are uninitialised. NULL when the shape is impossible or the arena is full. */
 struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
                                                       unsigned rank, const int64_t *shape);
-static inline bool tdc_dtype_is_floating(tdc_dtype dtype)
-{
-    return dtype == TDC_F16 || dtype == TDC_BF16 || dtype == TDC_F32 || dtype == TDC_F64;
-}
 
 /* value rounded to dtype (nearest, ties to even; overflow gives infinity); any floating dtype. */
 double tdc_reference_round(double value, tdc_dtype dtype);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/dtype.h"
 #include "reference/arithmetic.h"
 
 struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
@@ -57,16 +58,15 @@ double tdc_reference_round(double v, tdc_dtype dtype)
         return (double)(float)v;
     if ((dtype != TDC_F16 && dtype != TDC_BF16) || !isfinite(v) || v == 0)
         return v;
-    int least = dtype == TDC_F16 ? -14 : -126;
-    int kept = dtype == TDC_F16 ? 10 : 7;
-    double largest = dtype == TDC_F16 ? 65504.0 : 0x1.fep127;
+    const struct tdc_dtype_entry *entry = tdc_dtype_entry(dtype);
+    int least = entry->least, kept = entry->digits;
     int exponent = ilogb(v);
     if (exponent < least) {
         double unit = ldexp(1.0, least - kept);
         return copysign(rint(v / unit) * unit, v);
     }
     double rounded = keep_bits(v, kept);
-    return fabs(rounded) > largest ? copysign((double)INFINITY, v) : rounded;
+    return fabs(rounded) > entry->largest ? copysign((double)INFINITY, v) : rounded;
 }
 
 double tdc_reference_cast(double v, tdc_dtype dtype)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "bench/tools/anon_memory.h"
-#include "bench/cases/prepared_comparison.h"
+#include "bench/tools/prepared_comparison.h"
 #include "io/base/error.h"
 
 struct compare_work {
@@ -37,7 +37,7 @@ static double keep_counts(const struct compare_work *work)
     double seconds = 0;
     for (size_t i = 0; i < work->setup->task_count; i++) {
         struct tdc_summary summary;
-        tdc_table_summary(work->tables[i], &summary);
+        tdc_table_summary(work->tables[i], &summary, sizeof summary);
         figures->rows += summary.rows;
         figures->different += summary.classes[TDC_ROW_DIFFERENT];
         figures->bytes += summary.bytes;
@@ -66,8 +66,9 @@ static tdc_status compare_all(struct compare_work *work, double laps[TDC_LAPS],
     double start = tdc_seconds();
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < setup->task_count && status == TDC_OK; i++) {
-        status = tdc_comparison_prepare(&work->dumps[i], &setup->tasks[i], &setup->options,
-                                        &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
+        status =
+            tdc_comparison_prepare(&work->dumps[i], tdc_tasks_get(setup->tasks, i), &setup->options,
+                                   &laps[TDC_LAP_LOAD], &laps[TDC_LAP_MATCH], error);
         work->tables[i] = work->outputs[i].table = work->dumps[i].table;
     }
     double comparing = tdc_seconds();
@@ -91,7 +92,8 @@ static bool name_outputs(const struct compare_work *work)
         char *path;
         if (asprintf(&path, "%s%zu", work->setup->result, i) < 0)
             return false;
-        work->outputs[i] = (struct tdc_output){.format = work->setup->format, .path = path};
+        tdc_output_init(&work->outputs[i], sizeof work->outputs[i], NULL, work->setup->format,
+                        path);
     }
     return true;
 }

@@ -8,7 +8,7 @@
 #define TDC_BENCH_COMPARE_CASE_H
 
 #include "bench/yardsticks/bare_read.h"
-#include "bench/tools/file_state.h"
+#include "bench/yardsticks/file_state.h"
 #include "bench/tools/measure.h"
 
 enum tdc_compare_lap {
@@ -21,7 +21,7 @@ enum tdc_compare_lap {
 
 struct tdc_compare_setup {
     struct tdc_options options; /* threads of 0 are for tdc_compare to choose */
-    const struct tdc_task *tasks;
+    const tdc_tasks *tasks;
     size_t task_count;
     const struct tdc_bare_files *files; /* tensor files of the dumps; none for statistics */
     bool cold;                          /* the files are dropped from memory before each run */

@@ -26,8 +26,8 @@ static struct tdc_compare_setup setup_of(const struct stage *stage,
     const struct tdc_bench_options *bench = &stage->settings->bench;
     return (struct tdc_compare_setup){
         .options = bench->options,
-        .tasks = dumps->tasks.tasks,
-        .task_count = dumps->tasks.count,
+        .tasks = dumps->tasks,
+        .task_count = tdc_tasks_count(dumps->tasks),
         .files = &dumps->files,
         .result = stage->place->result,
         .format = format,
@@ -133,7 +133,8 @@ static tdc_status run_beside_work(const struct stage *stage, const char *name,
 static tdc_status run_statistics_csv(const struct stage *stage, const char *name,
                                      const struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
-    struct tdc_python_rival rival = {dumps->tasks.tasks[0].npu, dumps->tasks.tasks[0].bench};
+    const struct tdc_task *task = tdc_tasks_get(dumps->tasks, 0);
+    struct tdc_python_rival rival = {task->npu, task->bench};
     struct tdc_work work = {.run = tdc_python_load, .context = &rival};
     bool python = tdc_python_there();
     if (!python)
@@ -150,7 +151,7 @@ static tdc_status run_statistics_xlsx(const struct stage *stage, const char *nam
     snprintf(path, sizeof path, "%s.rival.xlsx", stage->place->result);
     struct tdc_xlsx_rival rival = {.path = path};
     struct tdc_work work = {.run = tdc_xlsx_rival_write, .context = &rival};
-    tdc_status status = tdc_xlsx_rival_collect(&rival, &dumps->tasks.tasks[0],
+    tdc_status status = tdc_xlsx_rival_collect(&rival, tdc_tasks_get(dumps->tasks, 0),
                                                &stage->settings->bench.options, error);
     if (status == TDC_OK)
         status =

@@ -2,8 +2,8 @@
 #ifndef TDC_BENCH_COMPARE_CASES_H
 #define TDC_BENCH_COMPARE_CASES_H
 
-#include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/cases/dump_pair.h"
 #include "bench/tools/report.h"
 

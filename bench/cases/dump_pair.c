@@ -49,13 +49,13 @@ static char *folder_of(const char *path)
 /* Several json files may lie in one folder (dump.json and debug.json): its files count once. */
 static tdc_status add_folders(struct tdc_dump_pair *dumps, struct tdc_error *error)
 {
-    size_t count = 2 * dumps->tasks.count;
+    size_t count = 2 * tdc_tasks_count(dumps->tasks);
     char **folders = calloc(count + 1, sizeof *folders);
     tdc_status status = TDC_OK;
     if (folders == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < count && status == TDC_OK; i++) {
-        const struct tdc_task *task = &dumps->tasks.tasks[i / 2];
+        const struct tdc_task *task = tdc_tasks_get(dumps->tasks, i / 2);
         folders[i] = folder_of(i % 2 == 0 ? task->npu : task->bench);
         size_t same = 0;
         if (folders[i] == NULL)
@@ -83,7 +83,7 @@ tdc_status tdc_dump_pair_find(struct tdc_dump_pair *dumps, const char *npu, cons
 
 void tdc_dump_pair_free(struct tdc_dump_pair *dumps)
 {
-    tdc_tasks_free(&dumps->tasks);
+    tdc_tasks_free(dumps->tasks);
     tdc_bare_files_free(&dumps->files);
 }
 

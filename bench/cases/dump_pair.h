@@ -18,7 +18,7 @@ void tdc_place_close(const struct tdc_bench_place *place);
 
 /* A pair of dumps: the comparisons to do and their tensor files. */
 struct tdc_dump_pair {
-    struct tdc_task_list tasks;
+    tdc_tasks *tasks;
     struct tdc_bare_files files;
 };
 

@@ -4,7 +4,7 @@
 #ifndef TDC_BENCH_KERNEL_CASE_H
 #define TDC_BENCH_KERNEL_CASE_H
 
-#include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
 #include "kernels/pair.h"
 
 /* Both sides of a pair. The first elements of it, few enough for the caches, are the data "in
@@ -35,7 +35,7 @@ struct tdc_kernel_setup {
     bool extremes; /* timed with what dumps know themselves; the error always counts it */
     int threads;
     unsigned repeat;
-    const volatile int *cancel;
+    const struct tdc_cancel *cancel;
 };
 
 tdc_status tdc_kernel_measure(const struct tdc_kernel_setup *setup,

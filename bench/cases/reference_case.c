@@ -91,7 +91,7 @@ static tdc_status make_gradient(struct prepared *p, struct tdc_arena *arena,
 }
 
 tdc_status tdc_reference_time(const struct tdc_reference_case *wanted, unsigned repeat,
-                              double budget, const volatile int *cancel, double *seconds,
+                              double budget, const struct tdc_cancel *cancel, double *seconds,
                               struct tdc_error *error)
 {
     struct tdc_reference_value values[TDC_CASE_ARGUMENTS];

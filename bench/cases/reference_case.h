@@ -30,7 +30,7 @@ struct tdc_reference_case {
  * fastest counts. The memory of results is taken anew for each, as in a run over a dump.
  */
 tdc_status tdc_reference_time(const struct tdc_reference_case *wanted, unsigned repeat,
-                              double budget, const volatile int *cancel, double *seconds,
+                              double budget, const struct tdc_cancel *cancel, double *seconds,
                               struct tdc_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/base/error.h"
+#include "io/file/out_file.h"
 
 /* One call of a layer. Paths are below the layer; an empty one is the layer itself. */
 struct call {
@@ -69,7 +70,7 @@ struct writing {
     bool mindspore;
     uint64_t shift; /* of the call numbers of functions */
     uint64_t rounds, records;
-    const volatile int *cancel;
+    const struct tdc_cancel *cancel;
     FILE *dump, *stack, *construct;
     bool dump_first, stack_first, construct_first;
 };
@@ -171,7 +172,7 @@ static tdc_status put_network(struct writing *writing, uint64_t least_records,
     size_t count = writing->kind == TDC_NETWORK_LAYERS ? LAYER_CALLS : 2;
     put_encoder(writing);
     for (uint64_t round = 0; writing->records < least_records; round++) {
-        if (round % 256 == 0 && writing->cancel != NULL && *writing->cancel != 0)
+        if (round % 256 == 0 && tdc_cancel_is_set(writing->cancel))
             return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
         for (size_t i = 0; i < count; i++)
             put_call(writing, &calls[i], round, "forward");
@@ -236,7 +237,7 @@ static tdc_status make_side(struct writing *writing, const char *folder, const c
 
 tdc_status tdc_two_networks_make(const char *folder, enum tdc_network_kind kind,
                                  uint64_t least_records, uint64_t *records,
-                                 const volatile int *cancel, struct tdc_error *error)
+                                 const struct tdc_cancel *cancel, struct tdc_error *error)
 {
     static const struct {
         const char *name;

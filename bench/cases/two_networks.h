@@ -22,6 +22,6 @@ enum tdc_network_kind {
  */
 tdc_status tdc_two_networks_make(const char *folder, enum tdc_network_kind kind,
                                  uint64_t least_records, uint64_t *records,
-                                 const volatile int *cancel, struct tdc_error *error);
+                                 const struct tdc_cancel *cancel, struct tdc_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/commands/bench_command.h"
 #include "bench/cases/compare_cases.h"
 #include "bench/cases/compare_report.h"
 #include "host/terminal/message.h"

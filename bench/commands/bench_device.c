@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "host/terminal/message.h"
 #include "host/engine/ascend/backend_ascend.h"

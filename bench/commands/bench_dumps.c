@@ -27,8 +27,8 @@ static tdc_status measure(const struct tdc_plain_settings *settings, struct tdc_
 {
     struct tdc_compare_setup setup = {
         .options = settings->bench.options,
-        .tasks = dumps->tasks.tasks,
-        .task_count = dumps->tasks.count,
+        .tasks = dumps->tasks,
+        .task_count = tdc_tasks_count(dumps->tasks),
         .files = &dumps->files,
         .cold = cold,
         .result = result,
@@ -41,8 +41,8 @@ static tdc_status measure(const struct tdc_plain_settings *settings, struct tdc_
     if (status != TDC_OK)
         return status;
     char name[64];
-    snprintf(name, sizeof name, "%zu comparison%s, %zu files", dumps->tasks.count,
-             dumps->tasks.count == 1 ? "" : "s", dumps->files.count);
+    snprintf(name, sizeof name, "%zu comparison%s, %zu files", tdc_tasks_count(dumps->tasks),
+             tdc_tasks_count(dumps->tasks) == 1 ? "" : "s", dumps->files.count);
     tdc_compare_report(report, name, &setup, &figures, NULL);
     if (cold)
         note_drop(report, &figures.drop);

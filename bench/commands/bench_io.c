@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/cases/dump_pair.h"
 #include "bench/tools/measure.h"
 #include "bench/tools/report.h"
-#include "bench/tools/file_state.h"
+#include "bench/yardsticks/file_state.h"
 #include "bench/yardsticks/stream_read.h"
 #include "host/terminal/message.h"
 #include "io/base/error.h"

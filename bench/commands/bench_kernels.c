@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/cases/kernel_case.h"
 #include "bench/tools/report.h"
 #include "host/terminal/message.h"

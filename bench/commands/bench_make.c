@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/tools/measure.h"
 #include "bench/synthetic/synthetic.h"
 #include "host/terminal/message.h"

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "bench/tools/scratch.h"
 #include "bench/cases/two_networks.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"
 #include "io/base/error.h"
+#include "io/file/out_file.h"
 
 static const char usage[] =
     "tdcmp bench match - how fast names are matched, and that the time grows with the records\n"
@@ -174,11 +177,11 @@ static tdc_status time_all(const struct match_case *work, const tdc_dump *npu,
                            struct tdc_error *error)
 {
     struct tdc_options plain, fuzzy, names, layers, guess;
-    tdc_options_init(&plain, work->rules);
-    plain.auto_mapping = false;
-    plain.mindspore = true;
+    tdc_options_init(&plain, sizeof plain, work->rules);
+    plain.flags &= ~(unsigned)TDC_OPTION_AUTO_MAPPING;
+    plain.framework = TDC_FRAMEWORK_MINDSPORE;
     fuzzy = names = layers = plain;
-    fuzzy.fuzzy = true;
+    fuzzy.flags |= TDC_OPTION_FUZZY;
     names.api_mapping.use = names.cell_mapping.use = true;
     guess = layers;
     layers.layer_mapping = (struct tdc_mapping){true, work->yaml};
@@ -245,7 +248,7 @@ static void print_case(const char *name, uint64_t records, const struct tdc_work
 
 static tdc_status measure_case(const struct settings *settings, const struct tdc_scratch *scratch,
                                enum tdc_network_kind kind, uint64_t size,
-                               const volatile int *cancel, struct tdc_error *error)
+                               const struct tdc_cancel *cancel, struct tdc_error *error)
 {
     struct match_case work_case = {.rules = settings->rules};
     char folder[4224];
@@ -268,7 +271,7 @@ static tdc_status measure_case(const struct settings *settings, const struct tdc
 }
 
 static tdc_status measure_all(const struct settings *settings, const struct tdc_scratch *scratch,
-                              const volatile int *cancel, struct tdc_error *error)
+                              const struct tdc_cancel *cancel, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     print_head(settings);
@@ -299,7 +302,7 @@ int tdc_bench_match(int argc, char **argv)
     }
     struct tdc_scratch scratch;
     struct tdc_error error = {0};
-    const volatile int *cancel = tdc_interrupt_watch();
+    const struct tdc_cancel *cancel = tdc_interrupt_watch();
     tdc_status status = tdc_scratch_open(settings.folder, &scratch, &error);
     if (status == TDC_OK) {
         status = measure_all(&settings, &scratch, cancel, &error);

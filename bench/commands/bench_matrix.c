@@ -28,8 +28,8 @@ static tdc_status measure(struct matrix *matrix, const struct tdc_dump_pair *dum
     const struct tdc_plain_settings *settings = matrix->settings;
     struct tdc_compare_setup setup = {
         .options = settings->bench.options,
-        .tasks = dumps->tasks.tasks,
-        .task_count = dumps->tasks.count,
+        .tasks = dumps->tasks,
+        .task_count = tdc_tasks_count(dumps->tasks),
         .files = &dumps->files,
         .result = matrix->place.result,
         .format = TDC_FORMAT_CSV,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/terminal/message.h"
+#include "bench/commands/bench_command.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/parse.h"
 

@@ -2,8 +2,8 @@
 #ifndef TDC_BENCH_PLAIN_H
 #define TDC_BENCH_PLAIN_H
 
-#include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 
 #define TDC_MOST_SIZES 16
 

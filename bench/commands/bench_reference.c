@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
-#include "bench/commands/bench_options.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/option_values.h"
+#include "bench/tools/bench_options.h"
 #include "bench/yardsticks/fma_peak.h"
 #include "bench/cases/reference_case.h"
 #include "bench/tools/report.h"
@@ -322,7 +324,7 @@ static tdc_status check_dump(struct run *r, const char *dump, const char *out, d
 {
     struct tdc_precheck_options options;
     tdc_precheck *precheck = NULL;
-    tdc_precheck_options_init(&options, TDC_PROFILE_EXTENDED);
+    tdc_precheck_options_init(&options, sizeof options, TDC_PROFILE_EXTENDED);
     options.threads = r->threads;
     options.output = out;
     options.cancel = r->settings->bench.options.cancel;
@@ -333,7 +335,7 @@ static tdc_status check_dump(struct run *r, const char *dump, const char *out, d
     *seconds = tdc_seconds() - start;
     struct tdc_precheck_summary summary = {0};
     if (status == TDC_OK)
-        tdc_precheck_summary(precheck, &summary);
+        tdc_precheck_summary(precheck, &summary, sizeof summary);
     tdc_precheck_free(precheck);
     if (status == TDC_OK && summary.verdicts[TDC_CHECK_PASS] != (uint64_t)r->settings->calls)
         return tdc_fail(r->error, TDC_ERR_FORMAT, "%llu of %d made-up calls pass",

@@ -15,6 +15,8 @@
 #include "bench/synthetic/synthetic_json.h"
 #include "bench/synthetic/synthetic_network.h"
 #include "io/base/error.h"
+#include "io/file/out_file.h"
+#include "kernels/dtype.h"
 
 #define PATH_SIZE 4096
 
@@ -70,7 +72,7 @@ static tdc_status check_side(const struct tdc_synthetic *settings, int side,
     if (!tdc_values_supported(dtype))
         return tdc_fail(error, TDC_ERR_ARGUMENT, "no synthetic data of type %s",
                         tdc_dtype_name(dtype));
-    if (settings->layout == TDC_LAYOUT_NPY && tdc_numpy_dtype_name(dtype) == NULL)
+    if (settings->layout == TDC_LAYOUT_NPY && tdc_dtype_entry(dtype)->numpy == NULL)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "numpy files have no %s", tdc_dtype_name(dtype));
     if (settings->task == TDC_MODE_TENSOR && settings->layout == TDC_LAYOUT_PT &&
         bytes > TDC_PT_LARGEST)
@@ -169,7 +171,7 @@ static tdc_status make_elements(const struct maker *maker, struct workplace *pla
         uint64_t left = settings->elements - done;
         size_t count = left < TDC_CHUNK_ELEMENTS ? (size_t)left : TDC_CHUNK_ELEMENTS;
         uint32_t crcs[TDC_SIDES] = {0};
-        if (settings->cancel != NULL && *settings->cancel != 0)
+        if (tdc_cancel_is_set(settings->cancel))
             return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
         tdc_chunk_make(plan, done, count, place->buffers, statistics, crcs);
         for (int side = 0; side < TDC_SIDES && status == TDC_OK; side++) {

@@ -29,8 +29,9 @@ struct tdc_synthetic {
     unsigned steps;  /* with ranks; 0 counts as 1 */
     unsigned indent; /* blanks per level of the json: collectors use 1 or 4 */
     uint64_t seed;
-    int threads;                /* 0: all */
-    const volatile int *cancel; /* non-zero ends the work with TDC_ERR_INTERRUPTED; NULL: never */
+    int threads; /* 0: all */
+    const struct tdc_cancel
+        *cancel; /* non-zero ends the work with TDC_ERR_INTERRUPTED; NULL: never */
 };
 
 struct tdc_synthetic_totals {

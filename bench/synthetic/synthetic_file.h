@@ -1,14 +1,11 @@
 /*
  * synthetic_file.h - one tensor file written front to back: `.pt` as torch.save writes it, or
  * `.npy`.
- *
- * The zip layout is that of torch 1.13: stored members data.pkl, data/0 and version, data at
- * multiples of 64 bytes, sizes in data descriptors.
  */
 #ifndef TDC_BENCH_SYNTHETIC_FILE_H
 #define TDC_BENCH_SYNTHETIC_FILE_H
 
-#include "io/base/text.h"
+#include "io/tensor/pt_writer.h"
 #include "tdcmp.h"
 
 struct tdc_synthetic_shape {
@@ -22,19 +19,12 @@ enum tdc_synthetic_layout {
     TDC_LAYOUT_NPY
 };
 
-/* The largest number of bytes of a tensor in a .pt: the writer does not do zip64 members. */
-#define TDC_PT_LARGEST (((uint64_t)1 << 32) - ((uint64_t)1 << 16))
-
 struct tdc_synthetic_file {
     int fd;
     enum tdc_synthetic_layout layout;
-    const char *stem; /* file name without suffix: root of the archive */
     char path[4096];
-    struct tdc_text head;
-    uint64_t written;                  /* bytes of data */
-    uint32_t crc;                      /* of the data */
-    uint64_t data_offset, pickle_size; /* of .pt: for the directory at the end */
-    uint32_t pickle_crc;
+    struct tdc_pt_writer pt;
+    uint32_t crc; /* of the data */
 };
 
 /* Creates folder/stem.pt or .npy, which must not exist, and writes what precedes the data. stem
@@ -50,9 +40,5 @@ tdc_status tdc_synthetic_file_add(struct tdc_synthetic_file *file, const void *b
 tdc_status tdc_synthetic_file_close(struct tdc_synthetic_file *file, struct tdc_error *error);
 /* Closes a file that will not be finished. */
 void tdc_synthetic_file_drop(struct tdc_synthetic_file *file);
-
-/* "torch.float32" and numpy's "<f4"; the latter NULL for bf16. */
-const char *tdc_torch_dtype_name(tdc_dtype dtype);
-const char *tdc_numpy_dtype_name(tdc_dtype dtype);
 
 #endif

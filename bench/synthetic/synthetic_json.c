@@ -13,6 +13,7 @@
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 /* An open file and where in the tree the next line stands. */
 struct printer {
@@ -106,7 +107,7 @@ static void put_tensor(struct printer *printer, const struct tdc_synthetic_json 
     const struct tdc_values_statistics *statistics = &record->statistics;
     open_level(printer, NULL, '{');
     put_string(printer, "type", "torch.Tensor");
-    put_string(printer, "dtype", tdc_torch_dtype_name(json->shape.dtype));
+    put_string(printer, "dtype", tdc_dtype_entry(json->shape.dtype)->torch);
     put_shape(printer, &json->shape);
     put_float(printer, "Max", statistics->max);
     put_float(printer, "Min", statistics->min);

@@ -25,14 +25,14 @@ static tdc_status run_once(struct tdc_work *work, struct tdc_error *error)
 }
 
 tdc_status tdc_measure(struct tdc_work *works, size_t count, unsigned repeat, double budget,
-                       const volatile int *cancel, struct tdc_error *error)
+                       const struct tdc_cancel *cancel, struct tdc_error *error)
 {
     double start = tdc_seconds();
     for (unsigned round = 0; round < repeat; round++) {
         if (round > 0 && tdc_seconds() - start > budget)
             break;
         for (size_t i = 0; i < count; i++) {
-            if (cancel != NULL && *cancel != 0)
+            if (tdc_cancel_is_set(cancel))
                 return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
             tdc_status status = run_once(&works[i], error);
             if (status != TDC_OK)

@@ -26,7 +26,7 @@ struct tdc_work {
  * first failure ends it. cancel may be NULL.
  */
 tdc_status tdc_measure(struct tdc_work *works, size_t count, unsigned repeat, double budget,
-                       const volatile int *cancel, struct tdc_error *error);
+                       const struct tdc_cancel *cancel, struct tdc_error *error);
 
 /* Seconds of a clock that only goes forward. */
 double tdc_seconds(void);

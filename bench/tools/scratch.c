@@ -13,6 +13,7 @@
 
 static volatile sig_atomic_t caught;
 static volatile time_t caught_at;
+static struct tdc_cancel cancel;
 
 /* clock_gettime and _exit are allowed in handlers. */
 static void remember(int number)
@@ -22,19 +23,20 @@ static void remember(int number)
     if (caught == 0) {
         caught_at = now.tv_sec;
         caught = number;
+        tdc_cancel_set(&cancel);
     } else if (now.tv_sec - caught_at > 1) {
         _exit(128 + number);
     }
 }
 
-const volatile int *tdc_interrupt_watch(void)
+const struct tdc_cancel *tdc_interrupt_watch(void)
 {
     struct sigaction action = {.sa_handler = remember};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    return &caught;
+    return &cancel;
 }
 
 void tdc_interrupt_obey(void)

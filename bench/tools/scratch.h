@@ -22,8 +22,8 @@ void tdc_scratch_close(const struct tdc_scratch *scratch);
 /* Removes a file or folder below it, given relative to it. */
 void tdc_scratch_remove(const struct tdc_scratch *scratch, const char *name);
 
-/* From now on the flag catches signals; returns it: the number of the signal, or 0. */
-const volatile int *tdc_interrupt_watch(void);
+/* From now on the flag catches signals; returns it. */
+const struct tdc_cancel *tdc_interrupt_watch(void);
 /* Dies of the signal that was caught, if there was one. */
 void tdc_interrupt_obey(void);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
-#include "bench/cases/prepared_comparison.h"
+#include "bench/tools/prepared_comparison.h"
 #include "io/base/error.h"
 
 #define MOST_MEMORY ((size_t)8 << 30)

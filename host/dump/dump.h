@@ -82,7 +82,7 @@ struct tdc_dump {
     char *folder;      /* that holds it */
     char *data_folder; /* that holds the tensor files */
     enum tdc_dump_kind kind;
-    const char *task, *framework; /* NULL when missing or not a text */
+    const char *task, *framework, *level; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;
     bool digests;        /* md5 values were found where msprobe looks for them */
     bool digest_records; /* some record has one */
@@ -96,7 +96,8 @@ struct tdc_dump {
     size_t entry_count;
     struct tdc_name_table entry_names;
 
-    const char *refusal; /* first content that msprobe refuses (spec 2.8), or NULL */
+    /* First content that msprobe refuses (docs/msprobe.md#refused-content), or NULL. */
+    const char *refusal;
 
     /* Names that were given twice: the last value counts, the others are in no record. */
     size_t repeated;
@@ -110,7 +111,7 @@ void tdc_dump_peek(const char *path, const char *member, char *text, size_t size
 /* Call stacks of a side, by entry name. */
 struct tdc_stack {
     const char *list; /* Python text of the list of lines; NULL for a null entry */
-    bool special;     /* a line that msprobe refuses (spec 2.8) */
+    bool special;     /* a line that msprobe refuses (docs/msprobe.md#refused-content) */
     bool not_a_list;
 };
 
@@ -141,7 +142,7 @@ void tdc_stacks_free(struct tdc_stacks *stacks);
 /* NULL when there is no entry of that name. */
 const struct tdc_stack *tdc_stacks_find(const struct tdc_stacks *stacks, const char *entry);
 
-/* Texts that a spreadsheet would run: spec 2.8, pattern P. */
+/* Texts that a spreadsheet would run (docs/msprobe.md#refused-content). */
 bool tdc_runs_as_formula(const char *text, size_t length);
 
 #endif

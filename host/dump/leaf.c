@@ -1,4 +1,4 @@
-/* leaf.c - one record from one leaf of a dump entry (spec 3, the table of row fields). */
+/* leaf.c - one record from one leaf of a dump entry (docs/msprobe.md#fields-of-a-row). */
 #include "host/dump/record_builder.h"
 
 #include <stdio.h>
@@ -166,7 +166,7 @@ static bool names_a_rank(const struct tdc_text *name)
            strcmp(last, "group_dst") == 0;
 }
 
-/* Spec 3, the table of row fields for leaves without a dtype. */
+/* The lines of docs/msprobe.md#fields-of-a-row for leaves without a dtype. */
 static void describe_untyped(struct tdc_record_builder *builder, struct tdc_record *record,
                              const struct tdc_json *leaf)
 {

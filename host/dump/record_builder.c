@@ -1,4 +1,5 @@
-/* record_builder.c - from the nested items of an entry to its records, in table order (spec 3). */
+/* record_builder.c - from the nested items of an entry to its records, in table order
+ * (docs/msprobe.md#rows-of-a-dump). */
 #include "host/dump/record_builder.h"
 
 #include <stdio.h>

@@ -39,11 +39,11 @@ bool tdc_json_is_text(const struct tdc_json *value, const char *text);
 /* Python's truth of a value: false for null, false, 0, "", [], {} and a missing one (NULL). */
 bool tdc_json_truthy(const struct tdc_json *value);
 
-/* True when the entry holds md5 values where msprobe looks for them (spec 2.7). */
+/* True when the entry holds md5 values where msprobe looks for them (docs/msprobe.md#mode). */
 bool tdc_entry_has_digest(enum tdc_dump_kind kind, const struct tdc_json *value);
 
-/* The message with which msprobe refuses the entry (spec 2.8), in the arena; NULL if it does not.
- */
+/* The message with which msprobe refuses the entry (docs/msprobe.md#refused-content), in the arena;
+ * NULL if it does not. */
 const char *tdc_entry_refusal(struct tdc_arena *arena, const char *entry,
                               const struct tdc_json *value);
 

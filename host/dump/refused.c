@@ -1,4 +1,5 @@
-/* refused.c - content that msprobe refuses (spec 2.8). Only the compat rules care. */
+/* refused.c - content that msprobe refuses (docs/msprobe.md#refused-content). Only the compat rules
+ * care. */
 #include <stdio.h>
 #include <string.h>
 

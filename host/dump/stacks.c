@@ -1,4 +1,4 @@
-/* stacks.c - call stacks from stack.json, in both layouts (spec 2.5). */
+/* stacks.c - call stacks from stack.json, in both layouts (docs/msprobe.md#call-stacks). */
 #include <stdlib.h>
 #include <string.h>
 

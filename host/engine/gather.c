@@ -9,6 +9,7 @@
 
 #include "host/engine/source.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 static void swap_bytes(unsigned char *element, size_t size)
 {
@@ -21,7 +22,7 @@ static void swap_bytes(unsigned char *element, size_t size)
 
 static void swap_element(tdc_dtype dtype, unsigned char *element, size_t size)
 {
-    if (dtype == TDC_C64 || dtype == TDC_C128) {
+    if (tdc_dtype_is_complex(dtype)) {
         swap_bytes(element, size / 2);
         swap_bytes(element + size / 2, size / 2);
     } else {

@@ -93,7 +93,8 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
-/* Floats of the other byte order count as float64 in msprobe's relative errors (spec 5.1). */
+/* Floats of the other byte order count as float64 in msprobe's relative errors
+ * (docs/msprobe.md#relative-errors). */
 static void widen_swapped(struct tdc_tensor *tensor)
 {
     tensor->as_f64 = tensor->swapped && tensor->dimensions != 0 &&
@@ -122,15 +123,16 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   enum tdc_cpu_variant variant)
+                                   const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
     if (!same_shape(&pair->n, &pair->b))
         return TDC_OUTCOME_SHAPES_DIFFER;
-    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule, variant,
-                            &pair->plan))
+    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
+                            worker->variant, &pair->plan))
         return TDC_OUTCOME_NOT_NUMBERS;
+    pair->plan.extremes = worker->extremes;
     return TDC_OUTCOME_COMPARED;
 }
 
@@ -219,7 +221,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
     }
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker->variant);
+    outcome->code = judge(pair, rule, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

@@ -35,8 +35,15 @@ tdc_status tdc_mixed_steps(const char *npu, const char *bench, tdc_step_visit vi
 void tdc_find_say(const struct tdc_options *options, tdc_message_level level, const char *format,
                   ...) __attribute__((format(printf, 3, 4)));
 
+struct tdc_tasks {
+    struct tdc_task *tasks;
+    size_t count;
+    size_t left_out; /* dumps of one side without a counterpart; each was named in a message */
+    size_t empty;    /* rank, process and step folders without a dump; likewise */
+};
+
 /* Appends a comparison; takes copies. stack.json is looked for beside the NPU json. */
-tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
+tdc_status tdc_tasks_add(struct tdc_tasks *list, const char *npu, const char *bench,
                          const char *rank, const char *step, const char *folder,
                          struct tdc_error *error);
 

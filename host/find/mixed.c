@@ -1,5 +1,5 @@
 /* mixed.c - dumps of MindSpore that mix graphs and single calls: a folder `graph` or `pynative`
- * around the steps (spec 14.4). */
+ * around the steps (docs/msprobe.md#mixed-dumps). */
 #include <dirent.h>
 #include <stdlib.h>
 

@@ -34,7 +34,7 @@ static void free_task(struct tdc_task *task)
     free(task->folder);
 }
 
-tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char *bench,
+tdc_status tdc_tasks_add(struct tdc_tasks *list, const char *npu, const char *bench,
                          const char *rank, const char *step, const char *folder,
                          struct tdc_error *error)
 {
@@ -60,10 +60,32 @@ tdc_status tdc_tasks_add(struct tdc_task_list *list, const char *npu, const char
     return TDC_OK;
 }
 
-void tdc_tasks_free(struct tdc_task_list *list)
+void tdc_tasks_free(tdc_tasks *tasks)
 {
-    for (size_t i = 0; i < list->count; i++)
-        free_task(&list->tasks[i]);
-    free(list->tasks);
-    *list = (struct tdc_task_list){0};
+    if (tasks == NULL)
+        return;
+    for (size_t i = 0; i < tasks->count; i++)
+        free_task(&tasks->tasks[i]);
+    free(tasks->tasks);
+    free(tasks);
+}
+
+size_t tdc_tasks_count(const tdc_tasks *tasks)
+{
+    return tasks != NULL ? tasks->count : 0;
+}
+
+const struct tdc_task *tdc_tasks_get(const tdc_tasks *tasks, size_t index)
+{
+    return index < tdc_tasks_count(tasks) ? &tasks->tasks[index] : NULL;
+}
+
+size_t tdc_tasks_left_out(const tdc_tasks *tasks)
+{
+    return tasks != NULL ? tasks->left_out : 0;
+}
+
+size_t tdc_tasks_empty(const tdc_tasks *tasks)
+{
+    return tasks != NULL ? tasks->empty : 0;
 }

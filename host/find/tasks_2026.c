@@ -10,7 +10,7 @@
 
 struct finding {
     struct tdc_options *options;
-    struct tdc_task_list *list;
+    struct tdc_tasks *list;
 };
 
 /* The framework a json names; none is PyTorch. `whose` is part of the warning. */
@@ -40,10 +40,12 @@ static tdc_status take_frameworks(struct tdc_options *options, const char *npu, 
     char target[WORD], golden[WORD];
     read_framework(options, npu, "target ", target);
     read_framework(options, bench, "golden ", golden);
-    options->pytorch = is(target, "pytorch") && is(golden, "pytorch");
-    options->mindspore = (is(target, "mindspore") || is(target, "mindtorch")) &&
-                         (is(golden, "pytorch") || is(golden, "mindspore"));
-    if (options->pytorch || options->mindspore)
+    if (is(target, "pytorch") && is(golden, "pytorch"))
+        options->framework = TDC_FRAMEWORK_PYTORCH;
+    else if ((is(target, "mindspore") || is(target, "mindtorch")) &&
+             (is(golden, "pytorch") || is(golden, "mindspore")))
+        options->framework = TDC_FRAMEWORK_MINDSPORE;
+    if (options->framework != TDC_FRAMEWORK_NONE)
         return TDC_OK;
     return tdc_fail(error, TDC_ERR_ARGUMENT,
                     "Unrecognized framework, target now is %s, golden now is %s, please check "
@@ -156,9 +158,10 @@ static tdc_status ask_first_rank(struct tdc_options *options, const char *npu, c
         read_framework(options, path, "", framework);
         tdc_dump_peek(path, "level", level, sizeof level);
         *json = is(level, "debug") ? "debug.json" : "dump.json";
-        options->pytorch = is(framework, "pytorch");
-        options->mindspore = is(framework, "mindspore");
-        if (!options->pytorch && !options->mindspore)
+        options->framework = is(framework, "pytorch")     ? TDC_FRAMEWORK_PYTORCH
+                             : is(framework, "mindspore") ? TDC_FRAMEWORK_MINDSPORE
+                                                          : TDC_FRAMEWORK_NONE;
+        if (options->framework == TDC_FRAMEWORK_NONE)
             status =
                 tdc_fail(error, TDC_ERR_ARGUMENT,
                          "Unrecognized framework, now is %s, please check dump.json.", framework);
@@ -204,28 +207,35 @@ static tdc_status two_folders(void *context, const char *npu, const char *bench,
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options *options,
-                          struct tdc_task_list *list, struct tdc_error *error)
+static tdc_status find(struct finding *finding, const char *npu, const char *bench,
+                       struct tdc_error *error)
 {
-    *list = (struct tdc_task_list){0};
-    struct finding finding = {options, list};
     const char *paths[] = {npu, bench};
     for (int i = 0; i < 2; i++)
         if (!tdc_is_file(paths[i]) && !tdc_is_folder(paths[i]))
             return tdc_fail(error, TDC_ERR_NOT_FOUND, "path does not exist, please check!");
-    tdc_status status;
-    if (tdc_is_file(npu) && tdc_is_file(bench)) {
-        status = two_files(&finding, npu, bench, error);
-    } else if (tdc_is_folder(npu) && tdc_is_folder(bench)) {
-        bool mixed;
-        status = tdc_mixed_steps(npu, bench, two_folders, &finding, &mixed, error);
-        if (status == TDC_OK && !mixed)
-            status = two_folders(&finding, npu, bench, "", error);
-    } else {
-        status = tdc_fail(error, TDC_ERR_ARGUMENT,
-                          "The target_path and golden_path need to be of the same type.");
-    }
-    if (status != TDC_OK)
+    if (tdc_is_file(npu) && tdc_is_file(bench))
+        return two_files(finding, npu, bench, error);
+    if (!tdc_is_folder(npu) || !tdc_is_folder(bench))
+        return tdc_fail(error, TDC_ERR_ARGUMENT,
+                        "The target_path and golden_path need to be of the same type.");
+    bool mixed;
+    tdc_status status = tdc_mixed_steps(npu, bench, two_folders, finding, &mixed, error);
+    return status == TDC_OK && !mixed ? two_folders(finding, npu, bench, "", error) : status;
+}
+
+tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options *options,
+                          tdc_tasks **tasks, struct tdc_error *error)
+{
+    *tasks = NULL;
+    struct tdc_tasks *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    struct finding finding = {options, list};
+    tdc_status status = find(&finding, npu, bench, error);
+    if (status == TDC_OK)
+        *tasks = list;
+    else
         tdc_tasks_free(list);
     return status;
 }

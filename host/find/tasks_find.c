@@ -4,6 +4,7 @@
 
 #include "host/find/folders.h"
 #include "host/find/places.h"
+#include "host/api/options.h"
 #include "io/base/error.h"
 
 /* What became of a place. */
@@ -21,7 +22,7 @@ struct pairing {
     bool any_family, any_step; /* each side has one, so they face each other whatever their name */
     const struct tdc_search *search;
     const struct tdc_options *options;
-    struct tdc_task_list *list;
+    struct tdc_tasks *list;
     struct tdc_error *error;
 };
 
@@ -234,7 +235,7 @@ static tdc_status pair_places(struct pairing *pairing)
 
 static tdc_status pair_found(const struct tdc_places *npu, const struct tdc_places *bench,
                              const struct tdc_search *search, const struct tdc_options *options,
-                             struct tdc_task_list *list, struct tdc_error *error)
+                             struct tdc_tasks *list, struct tdc_error *error)
 {
     struct pairing pairing = {.npu = npu,
                               .bench = bench,
@@ -254,11 +255,10 @@ static tdc_status pair_found(const struct tdc_places *npu, const struct tdc_plac
     return status;
 }
 
-tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
-                          const struct tdc_options *options, struct tdc_task_list *list,
-                          struct tdc_error *error)
+static tdc_status find(const char *npu, const char *bench, int step,
+                       const struct tdc_options *options, struct tdc_tasks *list,
+                       struct tdc_error *error)
 {
-    *list = (struct tdc_task_list){0};
     struct tdc_search search = {.step = step, .debug = true};
     struct tdc_places npu_places = {0}, bench_places = {0};
     tdc_status status = tdc_places_find(npu, &search, &npu_places, error);
@@ -271,7 +271,25 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           bench);
     tdc_places_free(&npu_places);
     tdc_places_free(&bench_places);
+    return status;
+}
+
+tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
+                          const struct tdc_options *options, tdc_tasks **tasks,
+                          struct tdc_error *error)
+{
+    *tasks = NULL;
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
     if (status != TDC_OK)
+        return status;
+    struct tdc_tasks *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    status = find(npu, bench, step, &whole, list, error);
+    if (status == TDC_OK)
+        *tasks = list;
+    else
         tdc_tasks_free(list);
     return status;
 }

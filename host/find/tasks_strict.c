@@ -1,4 +1,5 @@
-/* tasks_strict.c - the inputs of msprobe's compare.json (spec 2.1, 13). */
+/* tasks_strict.c - the inputs of msprobe's compare.json (docs/msprobe.md#inputs,
+ * docs/msprobe.md#ranks). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-static tdc_status two_files(const char *npu, const char *bench, struct tdc_task_list *list,
+static tdc_status two_files(const char *npu, const char *bench, struct tdc_tasks *list,
                             struct tdc_error *error)
 {
     if (!(ends_in(npu, "dump.json") && ends_in(bench, "dump.json")) &&
@@ -47,7 +48,7 @@ static tdc_status rank_names(const char *folder, struct tdc_names *names, struct
 
 /* Adds <npu>/<name> against <bench>/<name> if both exist. */
 static tdc_status add_if_both(const char *npu, const char *bench, const char *name,
-                              const char *rank, const char *folder, struct tdc_task_list *list,
+                              const char *rank, const char *folder, struct tdc_tasks *list,
                               struct tdc_error *error)
 {
     char *npu_json = tdc_path_join(npu, name), *bench_json = tdc_path_join(bench, name);
@@ -63,7 +64,7 @@ static tdc_status add_if_both(const char *npu, const char *bench, const char *na
 
 static tdc_status add_rank(const char *npu, const char *bench, const struct tdc_numbered *npu_rank,
                            const struct tdc_numbered *bench_rank, bool debug, const char *folder,
-                           struct tdc_task_list *list, struct tdc_error *error)
+                           struct tdc_tasks *list, struct tdc_error *error)
 {
     char *npu_folder = tdc_path_join(npu, npu_rank->name);
     char *bench_folder = tdc_path_join(bench, bench_rank->name);
@@ -95,7 +96,7 @@ static bool first_rank_has_statistics(const char *npu, const struct tdc_names *r
 }
 
 static tdc_status two_folders(const char *npu, const char *bench, const char *folder,
-                              struct tdc_task_list *list, struct tdc_error *error)
+                              struct tdc_tasks *list, struct tdc_error *error)
 {
     struct tdc_names npu_ranks = {0}, bench_ranks = {0};
     tdc_status status = rank_names(npu, &npu_ranks, error);
@@ -118,14 +119,12 @@ static tdc_status two_folders(const char *npu, const char *bench, const char *fo
 static tdc_status add_step(void *context, const char *npu, const char *bench, const char *folder,
                            struct tdc_error *error)
 {
-    struct tdc_task_list *list = context;
-    return two_folders(npu, bench, folder, list, error);
+    return two_folders(npu, bench, folder, context, error);
 }
 
-tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_list *list,
-                            struct tdc_error *error)
+static tdc_status find(const char *npu, const char *bench, struct tdc_tasks *list,
+                       struct tdc_error *error)
 {
-    *list = (struct tdc_task_list){0};
     const char *paths[] = {npu, bench};
     for (int i = 0; i < 2; i++) {
         struct stat info;
@@ -143,7 +142,20 @@ tdc_status tdc_tasks_strict(const char *npu, const char *bench, struct tdc_task_
     } else
         status = tdc_fail(error, TDC_ERR_ARGUMENT,
                           "The npu_path and bench_path need to be of the same type.");
-    if (status != TDC_OK)
+    return status;
+}
+
+tdc_status tdc_tasks_strict(const char *npu, const char *bench, tdc_tasks **tasks,
+                            struct tdc_error *error)
+{
+    *tasks = NULL;
+    struct tdc_tasks *list = calloc(1, sizeof *list);
+    if (list == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_status status = find(npu, bench, list, error);
+    if (status == TDC_OK)
+        *tasks = list;
+    else
         tdc_tasks_free(list);
     return status;
 }

@@ -1,32 +1,26 @@
 /* precision.c - the dtypes of a dump and what their arithmetic can promise. */
 #include "host/judge/precision.h"
 
-#include <string.h>
-#include <strings.h>
-
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcasecmp(text + length - tail, ending) == 0;
-}
+#include "kernels/dtype.h"
 
 enum tdc_precision tdc_precision_of(const char *dtype)
 {
-    static const struct {
-        const char *ending;
-        enum tdc_precision precision;
-    } endings[] = {
-        {"bfloat16", TDC_PRECISION_BF16},  {"float16", TDC_PRECISION_F16},
-        {"half", TDC_PRECISION_F16},       {"float32", TDC_PRECISION_F32},
-        {"complex64", TDC_PRECISION_F32},  {"float64", TDC_PRECISION_F64},
-        {"double", TDC_PRECISION_F64},     {"longdouble", TDC_PRECISION_F64},
-        {"complex128", TDC_PRECISION_F64}, {"float8_e4m3fn", TDC_PRECISION_F8},
-        {"float8_e5m2", TDC_PRECISION_F8}, {".float", TDC_PRECISION_F32},
-    };
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(dtype, endings[i].ending))
-            return endings[i].precision;
-    return TDC_PRECISION_EXACT;
+    switch (tdc_dtype_part(tdc_dtype_at_end(dtype))) {
+    case TDC_F8_E4M3:
+    case TDC_F8_E5M2:
+        return TDC_PRECISION_F8;
+    case TDC_BF16:
+        return TDC_PRECISION_BF16;
+    case TDC_F16:
+        return TDC_PRECISION_F16;
+    case TDC_F32:
+        return TDC_PRECISION_F32;
+    case TDC_F64:
+    case TDC_F80:
+        return TDC_PRECISION_F64;
+    default:
+        return TDC_PRECISION_EXACT;
+    }
 }
 
 double tdc_unit_roundoff(enum tdc_precision precision)

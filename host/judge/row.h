@@ -9,21 +9,21 @@
 
 /* A metric or difference: a number or one of the fixed texts that stand in for it. */
 enum tdc_value_form {
-    TDC_VALUE_EMPTY, /* "" */
-    TDC_VALUE_NUMBER,
-    TDC_VALUE_PERCENT,     /* number with a percent sign */
-    TDC_VALUE_NAN,         /* "Nan" */
-    TDC_VALUE_NA,          /* "N/A" */
-    TDC_VALUE_UNSUPPORTED, /* "unsupported" */
-    TDC_VALUE_SHAPE,       /* "shape unmatched" */
+    TDC_HOLDS_EMPTY, /* "" */
+    TDC_HOLDS_NUMBER,
+    TDC_HOLDS_PERCENT,     /* number with a percent sign */
+    TDC_HOLDS_NAN,         /* "Nan" */
+    TDC_HOLDS_NA,          /* "N/A" */
+    TDC_HOLDS_UNSUPPORTED, /* "unsupported" */
+    TDC_HOLDS_SHAPE,       /* "shape unmatched" */
     /* statistics of msprobe 26, texts in every format */
-    TDC_VALUE_ZERO,     /* "0" */
-    TDC_VALUE_INF,      /* "inf" */
-    TDC_VALUE_NEG_INF,  /* "-inf" */
-    TDC_VALUE_DIFF,     /* "Diff" */
-    TDC_VALUE_FLOAT,    /* number as Python writes it: "1.0" */
-    TDC_VALUE_INTEGER,  /* integer, digits */
-    TDC_VALUE_UNSIGNED, /* likewise, without a sign */
+    TDC_HOLDS_ZERO,     /* "0" */
+    TDC_HOLDS_INF,      /* "inf" */
+    TDC_HOLDS_NEG_INF,  /* "-inf" */
+    TDC_HOLDS_DIFF,     /* "Diff" */
+    TDC_HOLDS_FLOAT,    /* number as Python writes it: "1.0" */
+    TDC_HOLDS_INTEGER,  /* integer, digits */
+    TDC_HOLDS_UNSIGNED, /* likewise, without a sign */
 };
 
 struct tdc_value {
@@ -78,7 +78,7 @@ struct tdc_row {
     bool excused;        /* the distance is large and says nothing: a mask, noise around zero */
     double r, s;         /* relative distance, worst element; sound rules only */
     const char *message; /* Err_message, never NULL; kept by the table */
-    uint16_t findings;   /* bits of enum tdc_finding; compat26 rules only, whose list they are */
+    uint16_t findings;   /* bits of enum tdc_fault; compat26 rules only, whose list they are */
     struct tdc_value values[TDC_ROW_VALUES];
 };
 
@@ -122,7 +122,7 @@ static inline struct tdc_value tdc_value_of(enum tdc_value_form form)
 
 static inline struct tdc_value tdc_value_number(double number)
 {
-    return (struct tdc_value){.number = number, .form = TDC_VALUE_NUMBER};
+    return (struct tdc_value){.number = number, .form = TDC_HOLDS_NUMBER};
 }
 
 #endif

@@ -35,7 +35,8 @@ struct tdc_rules {
     const char *name;
     struct tdc_match_rules match;
     enum tdc_relative_rule relative;
-    /* Which of the rows of one name lends its files to all of them (spec 5). */
+    /* Which of the rows of one name lends its files to all of them
+     * (docs/msprobe.md#repeated-names). */
     enum tdc_lender {
         TDC_FILES_OF_ITS_OWN,
         TDC_FILES_OF_LAST_NAME, /* the last row with the same NPU name */
@@ -95,11 +96,12 @@ static inline const char *tdc_requires_grad(const struct tdc_record *record)
     return record != NULL ? record->requires_grad : "N/A";
 }
 
-/* -> compat_number.c: a number text as pandas reads it (spec 6, reader L). */
+/* -> compat_number.c: a number text as pandas reads it (docs/msprobe.md#decimal-reader). */
 bool tdc_compat_read(const char *text, size_t length, double *value);
 
-/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy (spec 5.4), the
- * relative one by TDC_RELATIVE_NATIVE or TDC_RELATIVE_PROMOTED. */
+/* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy
+ * (docs/msprobe.md#tensors-without-dimensions), the relative one by TDC_RELATIVE_NATIVE or
+ * TDC_RELATIVE_PROMOTED. */
 void tdc_compat_zero_d(const struct tdc_outcome *outcome, enum tdc_relative_rule rule,
                        double *max_abs, double *max_rel);
 

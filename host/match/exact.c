@@ -1,5 +1,5 @@
-/* exact.c - pairing by equal keys (spec 4.2) and by name alone (spec 4.4). Linear in the records.
- */
+/* exact.c - pairing by equal keys (docs/msprobe.md#equal-names) and by name alone
+ * (docs/msprobe.md#data-mapping). Linear in the records. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzzy.c - pairing when call numbers are shifted (spec 4.5).
+ * fuzzy.c - pairing when call numbers are shifted (docs/msprobe.md#fuzzy-names).
  *
  * Two records agree when their names without call number and their shapes agree. The procedure
  * feeds both sides in step into two queues and looks for an agreement with the newest record of

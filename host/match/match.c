@@ -173,7 +173,7 @@ static tdc_status find_keys(struct tdc_match *match, const struct tdc_match_rule
     if (status == TDC_OK && named && match->layer_used && !rules->one_mapping)
         put_places_first(match);
     /* msprobe puts the result of a layer mapping in the place of the data mapping, and takes keys
-     * of names before those of rows (spec 4.9) */
+     * of names before those of rows (docs/msprobe.md#several-mappings) */
     bool rows = options->data_mapping != NULL && !(layers && rules->one_mapping);
     match->by_name |= rows;
     rows = rows && !(named && rules->one_mapping);
@@ -209,7 +209,7 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
         ok = tdc_match_add(match, 0, 0);
     } else if (match->by_name) {
         ok = tdc_match_by_name(match, rules);
-    } else if (options->fuzzy) {
+    } else if ((options->flags & TDC_OPTION_FUZZY) != 0) {
         match->fuzzy_used = true;
         ok = tdc_match_fuzzy(match, rules);
     } else {
@@ -266,12 +266,13 @@ static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rul
     if (match->keys == NULL || match->key_rules == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
     tdc_status status;
-    if (match->cross && options->auto_mapping && !any_mapping(options)) {
+    bool automatic = (options->flags & TDC_OPTION_AUTO_MAPPING) != 0 && !any_mapping(options);
+    if (match->cross && automatic) {
         status = choose_mapping(match, rules, options, error);
     } else {
         status = find_keys(match, rules, options, error);
-        bool plain = options->auto_mapping && !rules->msprobe_records && !any_mapping(options) &&
-                     !options->fuzzy;
+        bool plain =
+            automatic && !rules->msprobe_records && (options->flags & TDC_OPTION_FUZZY) == 0;
         if (status == TDC_OK && plain && !tdc_match_wrapper(match, options))
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
         if (status == TDC_OK)
@@ -325,12 +326,12 @@ static bool is_empty(const struct tdc_dump *dump, const struct tdc_match_rules *
     return true;
 }
 
-/* msprobe opens the files of the framework it was told (spec 2.6). */
+/* msprobe opens the files of the framework it was told (docs/msprobe.md#tensor-files). */
 static void set_suffixes(struct tdc_match *match, const struct tdc_options *options)
 {
-    if (options->pytorch)
+    if (options->framework == TDC_FRAMEWORK_PYTORCH)
         match->n_suffix = match->b_suffix = ".pt";
-    if (options->mindspore) {
+    if (options->framework == TDC_FRAMEWORK_MINDSPORE) {
         match->n_suffix = ".npy";
         match->b_suffix = match->cross ? ".pt" : ".npy";
     }
@@ -357,10 +358,11 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     built->npu = npu;
     built->bench = bench;
     built->mode = mode;
-    built->fuzzy = options->fuzzy;
+    built->fuzzy = (options->flags & TDC_OPTION_FUZZY) != 0;
     built->rules = rules;
     built->cross = is_framework(bench, "pytorch") &&
-                   (options->mindspore || (!options->pytorch && is_framework(npu, "mindspore")));
+                   (options->framework == TDC_FRAMEWORK_MINDSPORE ||
+                    (options->framework == TDC_FRAMEWORK_NONE && is_framework(npu, "mindspore")));
     set_suffixes(built, options);
     tdc_arena_init(&built->arena, MAPPING_LIMIT);
     tdc_text_init(&built->reason, REASON_LIMIT);

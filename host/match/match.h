@@ -16,21 +16,21 @@ struct tdc_match_rules {
     /* Repeated names: every record of one side with every record of the other (msprobe), or
      * the k-th with the k-th. */
     bool cross_product;
-    /* Pairs whose types do not agree (spec 4.3) are taken apart again. */
+    /* Pairs whose types do not agree (docs/msprobe.md#types-that-agree) are taken apart again. */
     bool same_dtype_only;
     /* Records that msprobe makes no row of take no part. */
     bool msprobe_records;
     /* Records of the bench side without a partner follow at the end. */
     bool list_bench_only;
-    /* Content of spec 2.8 ends the run. */
+    /* Content that msprobe refuses (docs/msprobe.md#refused-content) ends the run. */
     bool refuse_content;
     /* Fuzzy matching forgets the NPU records after the point where the bench side ran out. */
     bool fuzzy_drops_rest;
-    /* Of several mappings only the first of api, cell, data counts (spec 4.1); otherwise api and
-     * cell mapping each take the names they know, layer mapping comes before them, and lines of a
-     * data mapping before all. */
+    /* Of several mappings only the first of api, cell, data counts (docs/msprobe.md#mapped-names);
+     * otherwise api and cell mapping each take the names they know, layer mapping comes before
+     * them, and lines of a data mapping before all. */
     bool one_mapping;
-    /* Layer mapping looks at stacks of the older layout only (spec 4.8). */
+    /* Layer mapping looks at stacks of the older layout only (docs/msprobe.md#layer-mapping). */
     bool old_stacks_only;
 
     /* What msprobe 26 does otherwise. Rows of the cross product keep the order of the NPU side. */
@@ -105,8 +105,8 @@ struct tdc_match {
     const char *layer_file; /* for tdc_match_suggest; in the arena, NULL without one */
 };
 
-/* How the two can be compared (spec 2.7): TDC_ERR_MISMATCH, or TDC_ERR_NOTHING for a dump without
- * records. */
+/* How the two can be compared (docs/msprobe.md#mode): TDC_ERR_MISMATCH, or TDC_ERR_NOTHING for a
+ * dump without records. */
 tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump *bench,
                                const struct tdc_match_rules *rules, tdc_mode *mode,
                                struct tdc_error *error);
@@ -144,7 +144,8 @@ static inline bool tdc_match_takes(const struct tdc_match_rules *rules,
  * first of them, and what a dump holds twice. False when out of memory. */
 bool tdc_match_remark(const struct tdc_match *match, const struct tdc_options *options);
 
-/* Spec 4.3; cross compares classes of types, any_float takes float64 for a float like others. */
+/* docs/msprobe.md#types-that-agree; cross compares classes of types, any_float takes float64 for a
+ * float like others. */
 bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross, bool any_float);
 /* The same for a pair of the match. */
 bool tdc_match_dtypes_agree(const struct tdc_match *match, uint32_t npu, uint32_t bench);

@@ -1,4 +1,5 @@
-/* mode.c - tensor, statistics or md5: what the two dumps can be compared by (spec 2.7). */
+/* mode.c - tensor, statistics or md5: what the two dumps can be compared by
+ * (docs/msprobe.md#mode). */
 #include <string.h>
 
 #include "host/match/match.h"

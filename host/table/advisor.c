@@ -1,4 +1,4 @@
-/* advisor.c - the three lines about the first suspicious row (spec 12). */
+/* advisor.c - the three lines about the first suspicious row (docs/msprobe.md#advisor). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* columns.c - which columns a table has and what stands in their cells (spec 8, 11.3). */
+/* columns.c - which columns a table has and what stands in their cells (docs/msprobe.md#columns,
+ * docs/msprobe.md#cells-of-a-sheet). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include "host/table/columns.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 enum column_id {
     NPU_NAME,
@@ -129,6 +131,8 @@ void tdc_columns_choose(struct tdc_table *table)
     table->column_count = 0;
     ADD(table, basic);
     switch (table->mode) {
+    case TDC_MODE_NONE:
+        break;
     case TDC_MODE_TENSOR:
         ADD(table, tensor_values);
         if (table->rules->extended)
@@ -229,50 +233,50 @@ static void put_value(struct filling *fill, struct tdc_value value)
 {
     char text[TDC_FLOAT_TEXT];
     switch ((enum tdc_value_form)value.form) {
-    case TDC_VALUE_EMPTY:
+    case TDC_HOLDS_EMPTY:
         put_text(fill, "");
         break;
-    case TDC_VALUE_NUMBER:
+    case TDC_HOLDS_NUMBER:
         put_number(fill, value.number);
         break;
-    case TDC_VALUE_PERCENT: {
+    case TDC_HOLDS_PERCENT: {
         struct tdc_text *out = compose(fill);
         size_t length = tdc_float_repr(value.number, text);
         tdc_text_add(out, text, length);
         tdc_text_addc(out, '%');
         break;
     }
-    case TDC_VALUE_NAN:
+    case TDC_HOLDS_NAN:
         put_text(fill, "Nan");
         break;
-    case TDC_VALUE_NA:
+    case TDC_HOLDS_NA:
         put_text(fill, "N/A");
         break;
-    case TDC_VALUE_UNSUPPORTED:
+    case TDC_HOLDS_UNSUPPORTED:
         put_text(fill, "unsupported");
         break;
-    case TDC_VALUE_SHAPE:
+    case TDC_HOLDS_SHAPE:
         put_text(fill, "shape unmatched");
         break;
-    case TDC_VALUE_ZERO:
+    case TDC_HOLDS_ZERO:
         put_text(fill, "0");
         break;
-    case TDC_VALUE_INF:
+    case TDC_HOLDS_INF:
         put_text(fill, "inf");
         break;
-    case TDC_VALUE_NEG_INF:
+    case TDC_HOLDS_NEG_INF:
         put_text(fill, "-inf");
         break;
-    case TDC_VALUE_DIFF:
+    case TDC_HOLDS_DIFF:
         put_text(fill, "Diff");
         break;
-    case TDC_VALUE_FLOAT:
+    case TDC_HOLDS_FLOAT:
         tdc_text_add(compose(fill), text, tdc_float_repr(value.number, text));
         break;
-    case TDC_VALUE_INTEGER:
+    case TDC_HOLDS_INTEGER:
         tdc_text_addf(compose(fill), "%" PRId64, value.integer);
         break;
-    case TDC_VALUE_UNSIGNED:
+    case TDC_HOLDS_UNSIGNED:
         tdc_text_addf(compose(fill), "%" PRIu64, (uint64_t)value.integer);
         break;
     }
@@ -408,7 +412,7 @@ bool tdc_element_number(tdc_dtype dtype, const struct tdc_element *element, doub
     double imaginary;
     *number = tdc_element_value(dtype, element->bytes, &imaginary);
     char text[TDC_FLOAT_TEXT];
-    if (dtype == TDC_C64 || dtype == TDC_C128) {
+    if (tdc_dtype_is_complex(dtype)) {
         tdc_text_add(out, text, tdc_float_g16(*number, text));
         if (!signbit(imaginary))
             tdc_text_addc(out, '+');
@@ -572,7 +576,8 @@ static void fill_cell(struct filling *fill, enum column_id id)
     }
 }
 
-/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan (spec 11.3). */
+/* The cell format of msprobe's -hl: booleans as texts, a tab behind inf and nan
+ * (docs/msprobe.md#cells-of-a-sheet). */
 static void convert_for_highlight(struct tdc_cell *cell)
 {
     if (cell->kind == TDC_CELL_BOOL) {

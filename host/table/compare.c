@@ -4,10 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/api/options.h"
 #include "host/engine/device.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
+#include "io/file/out_file.h"
+#include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 
@@ -53,6 +56,8 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     struct tdc_text message;
     tdc_text_init(&message, MESSAGE_LIMIT);
     switch (table->mode) {
+    case TDC_MODE_NONE:
+        break;
     case TDC_MODE_TENSOR:
         table->rules->judge_tensor(&row_case, outcome, row,
                                    table->extras != NULL ? &table->extras[index] : NULL, &message);
@@ -73,6 +78,8 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         atomic_store(&table->failed, true);
     row->message = tdc_table_keep(table, tdc_text_get(&message), message.length);
     tdc_text_free(&message);
+    if (table->row_done != NULL)
+        table->row_done(table->row_context, table, index);
     atomic_store(&row->judged, true);
     if (atomic_load(&table->wanted) == index) {
         pthread_mutex_lock(&table->lock);
@@ -86,20 +93,9 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
 /* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
 static uint64_t estimated_bytes(const struct tdc_record *record)
 {
-    static const struct {
-        const char *ending;
-        unsigned size;
-    } sizes[] = {{"complex128", 16}, {"64", 8}, {"bfloat16", 2}, {"Float16", 2}, {"16", 2},
-                 {"32", 4},          {"8", 1},  {"bool", 1},     {"Bool", 1}};
-    uint64_t bytes = 4;
-    size_t length = strlen(record->dtype);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t ending = strlen(sizes[i].ending);
-        if (length >= ending && strcmp(record->dtype + length - ending, sizes[i].ending) == 0) {
-            bytes = sizes[i].size;
-            break;
-        }
-    }
+    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
+    if (bytes == 0)
+        bytes = 4;
     for (const char *at = record->shape; *at != '\0';) {
         if (*at < '0' || *at > '9') {
             at++;
@@ -255,9 +251,18 @@ static void compare_texts(struct tdc_table *table, const struct tdc_options *opt
 
 /* ---- everything together --------------------------------------------------------------------- */
 
+static void watch_rows(tdc_table *const *tables, size_t count, const struct tdc_options *options)
+{
+    for (size_t i = 0; i < count; i++) {
+        tables[i]->row_done = options->row;
+        tables[i]->row_context = options->context;
+    }
+}
+
 static tdc_status fill_tables(tdc_table *const *tables, size_t count,
                               const struct tdc_options *options, struct tdc_error *error)
 {
+    watch_rows(tables, count, options);
     tdc_team_say(options->message, options->context, options->threads,
                  tdc_team_size(options->threads));
     tdc_status status = compare_files(tables, count, options, error);
@@ -291,7 +296,10 @@ static tdc_status check_tables(tdc_table *const *tables, size_t count, struct td
 tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
                        struct tdc_error *error)
 {
-    tdc_status status = fill_tables(tables, count, options, error);
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status == TDC_OK)
+        status = fill_tables(tables, count, &whole, error);
     for (size_t i = 0; i < count && status == TDC_OK; i++)
         colour_table(tables[i]);
     return status == TDC_OK ? check_tables(tables, count, error) : status;
@@ -377,16 +385,29 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
                           size_t output_count, const struct tdc_options *options,
                           struct tdc_error *error)
 {
-    struct writers writers = {
-        .tables = tables, .count = count, .outputs = outputs, .output_count = output_count};
-    writers.written = calloc(output_count + 1, sizeof *writers.written);
-    if (writers.written == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu files", output_count);
-    pthread_mutex_init(&writers.lock, NULL);
-    tdc_status status = compare_and_write(&writers, options, error);
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
     if (status != TDC_OK)
-        remove_written(&writers);
+        return status;
+    struct tdc_output *all = malloc((output_count + 1) * sizeof *all);
+    struct writers writers = {
+        .tables = tables, .count = count, .outputs = all, .output_count = output_count};
+    writers.written = calloc(output_count + 1, sizeof *writers.written);
+    pthread_mutex_init(&writers.lock, NULL);
+    if (writers.written == NULL || all == NULL)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu files", output_count);
+    else
+        status = tdc_outputs_read(outputs, output_count, all, error);
+    for (size_t i = 0; i < output_count && status == TDC_OK; i++)
+        if ((all[i].flags & TDC_OUTPUT_MAKE_FOLDERS) != 0)
+            status = tdc_make_folder_of(all[i].path, error);
+    if (status == TDC_OK) {
+        status = compare_and_write(&writers, &whole, error);
+        if (status != TDC_OK)
+            remove_written(&writers);
+    }
     pthread_mutex_destroy(&writers.lock);
     free(writers.written);
+    free(all);
     return status;
 }

@@ -1,4 +1,4 @@
-/* highlight.c - blocks of rows and the colour rules over them (spec 10). */
+/* highlight.c - blocks of rows and the colour rules over them (docs/msprobe.md#colours). */
 #include <string.h>
 
 #include "host/origin/origins.h"

@@ -11,9 +11,9 @@ size_t tdc_table_origins(const tdc_table *table)
     return tdc_origins_count(table->origins);
 }
 
-struct tdc_origin tdc_table_origin(const tdc_table *table, size_t index)
+const struct tdc_origin *tdc_table_origin(const tdc_table *table, size_t index)
 {
-    return *tdc_origins_get(table->origins, index);
+    return tdc_origins_get(table->origins, index);
 }
 
 static void add_counts(const struct tdc_table *table, struct tdc_text *out)
@@ -39,20 +39,20 @@ static void add_number(struct tdc_text *out, const char *name, double value)
 
 static void add_origin(const struct tdc_table *table, size_t index, struct tdc_text *out)
 {
-    struct tdc_origin origin = tdc_table_origin(table, index);
-    const struct tdc_row *row = &table->rows[origin.row];
+    const struct tdc_origin *origin = tdc_table_origin(table, index);
+    const struct tdc_row *row = &table->rows[origin->row];
     const struct tdc_record *npu = tdc_row_npu(table, row);
     const char *name = npu != NULL ? npu->name : tdc_row_bench(table, row)->name;
-    tdc_text_addf(out, "%s\n{\"row\": %zu, \"name\": ", index != 0 ? "," : "", origin.row);
+    tdc_text_addf(out, "%s\n{\"row\": %zu, \"name\": ", index != 0 ? "," : "", origin->row);
     tdc_json_add_string(out, name, strlen(name));
-    tdc_text_addf(out, ", \"kind\": \"%s\", \"level\": \"%s\"", tdc_origin_text(origin.kind),
+    tdc_text_addf(out, ", \"kind\": \"%s\", \"level\": \"%s\"", tdc_origin_text(origin->kind),
                   tdc_level_text((tdc_row_class)row->row_class));
     tdc_text_addf(out, ", \"backward\": %s, \"may be a consequence\": %s",
-                  origin.backward ? "true" : "false", origin.consequence ? "true" : "false");
-    add_number(out, "relative distance", origin.distance);
-    add_number(out, "worst to largest", origin.worst);
-    add_number(out, "inputs' relative distance", origin.input_distance);
-    add_number(out, "inputs' worst to largest", origin.input_worst);
+                  origin->backward ? "true" : "false", origin->consequence ? "true" : "false");
+    add_number(out, "relative distance", origin->distance);
+    add_number(out, "worst to largest", origin->worst);
+    add_number(out, "inputs' relative distance", origin->input_distance);
+    add_number(out, "inputs' worst to largest", origin->input_worst);
     tdc_text_addc(out, '}');
 }
 

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/api/options.h"
 #include "host/table/columns.h"
 #include "host/origin/origins.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 #include "io/table/sink.h"
 
 #define MESSAGES_LIMIT ((size_t)16 << 30)
@@ -14,17 +16,16 @@
 #define ROW_LIMIT      ((size_t)1 << 28)
 #define WORST_ROOM     ((size_t)1 << 12) /* more than its few numbers take */
 
-void tdc_options_init(struct tdc_options *options, tdc_rules_id rules)
-{
-    *options = (struct tdc_options){.rules = rules};
-    options->highlight = options->auto_mapping = rules == TDC_RULES_SOUND;
-}
-
 tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,
                          const struct tdc_options *options, tdc_match **match,
                          struct tdc_error *error)
 {
-    return tdc_match_build(npu, bench, &tdc_rules_of(options->rules)->match, options, match, error);
+    *match = NULL;
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status != TDC_OK)
+        return status;
+    return tdc_match_build(npu, bench, &tdc_rules_of(whole.rules)->match, &whole, match, error);
 }
 
 const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t length)
@@ -156,14 +157,18 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
                          const char *stack_json, tdc_table **table, struct tdc_error *error)
 {
     *table = NULL;
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status != TDC_OK)
+        return status;
     struct tdc_table *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     made->match = match;
-    made->rules = tdc_rules_of(options->rules);
+    made->rules = tdc_rules_of(whole.rules);
     made->mode = match->mode;
-    made->highlight = options->highlight;
-    made->highlight_cells = options->highlight && !made->rules->extended &&
+    made->highlight = (whole.flags & TDC_OPTION_HIGHLIGHT) != 0;
+    made->highlight_cells = made->highlight && !made->rules->extended &&
                             made->rules->highlight != NULL && match->count <= TDC_SHEET_ROWS;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->progressed, NULL);
@@ -172,7 +177,7 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_names_init(&made->messages);
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
-    tdc_status status = allocate_rows(made, error);
+    status = allocate_rows(made, error);
     if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK && stack_json != NULL)
@@ -254,14 +259,6 @@ static bool judged(tdc_row_class class)
     return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;
 }
 
-bool tdc_summary_compared(const struct tdc_summary *summary)
-{
-    uint64_t rows = 0;
-    for (int i = 0; i < TDC_ROW_CLASSES; i++)
-        rows += judged((tdc_row_class)i) ? summary->classes[i] : 0;
-    return rows != 0 && (summary->tensors != 0 || summary->no_data == 0);
-}
-
 void tdc_table_count(const tdc_table *table, struct tdc_summary *summary)
 {
     *summary = (struct tdc_summary){.rows = table->row_count};
@@ -279,9 +276,21 @@ void tdc_table_count(const tdc_table *table, struct tdc_summary *summary)
     summary->origins = tdc_table_origins(table);
 }
 
-void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary)
+void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size)
 {
-    tdc_table_count(table, summary);
-    summary->bytes = table->bytes;
-    summary->seconds = table->seconds;
+    struct tdc_summary whole;
+    tdc_table_count(table, &whole);
+    whole.bytes = table->bytes;
+    whole.seconds = table->seconds;
+    tdc_sized_give(summary, size, &whole, sizeof whole);
+}
+
+bool tdc_table_compared(const tdc_table *table)
+{
+    struct tdc_summary summary;
+    tdc_table_count(table, &summary);
+    uint64_t rows = 0;
+    for (int i = 0; i < TDC_ROW_CLASSES; i++)
+        rows += judged((tdc_row_class)i) ? summary.classes[i] : 0;
+    return rows != 0 && (summary.tensors != 0 || summary.no_data == 0);
 }

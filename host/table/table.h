@@ -17,7 +17,7 @@ struct tdc_table {
     const struct tdc_rules *rules;
     tdc_mode mode;
     bool highlight;
-    bool highlight_cells; /* the cell format of msprobe's -hl (spec 11.3) */
+    bool highlight_cells; /* the cell format of msprobe's -hl (docs/msprobe.md#cells-of-a-sheet) */
 
     struct tdc_row *rows;
     size_t row_count;
@@ -42,6 +42,9 @@ struct tdc_table {
     struct tdc_arena arena;
     struct tdc_name_table messages;
     atomic_bool failed; /* a message could not be kept */
+    /* The caller's tdc_options.row and its context, while it compares. */
+    void (*row_done)(void *context, const tdc_table *table, size_t row);
+    void *row_context;
     uint64_t bytes;
     double seconds; /* of the engine, for all tables of the run */
 

@@ -27,7 +27,7 @@ static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *o
 {
     const struct tdc_row *row = &table->rows[index];
     const struct tdc_extra *extra = table->extras != NULL ? &table->extras[index] : NULL;
-    if (row->values[TDC_MAX_ABS].form != TDC_VALUE_NUMBER) {
+    if (row->values[TDC_MAX_ABS].form != TDC_HOLDS_NUMBER) {
         tdc_text_adds(out, row->message);
         return;
     }
@@ -35,7 +35,7 @@ static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *o
         tdc_text_addf(out, "NaN %llu against %llu, Inf %llu against %llu, ",
                       (unsigned long long)extra->n_nan, (unsigned long long)extra->b_nan,
                       (unsigned long long)extra->n_inf, (unsigned long long)extra->b_inf);
-    if (row->values[TDC_COSINE].form == TDC_VALUE_NUMBER)
+    if (row->values[TDC_COSINE].form == TDC_HOLDS_NUMBER)
         tdc_text_addf(out, "cosine %.6g, ", row->values[TDC_COSINE].number);
     tdc_text_addf(out, "max abs err %.4g", row->values[TDC_MAX_ABS].number);
     if (extra != NULL && extra->located) {
@@ -54,7 +54,7 @@ static void add_statistics(struct tdc_table *table, const struct tdc_row *row, s
     int worst = -1;
     for (int i = 0; i < TDC_STATISTICS; i++) {
         struct tdc_value value = row->values[TDC_RELATIVE + i];
-        if (value.form == TDC_VALUE_PERCENT &&
+        if (value.form == TDC_HOLDS_PERCENT &&
             (worst < 0 || value.number > row->values[TDC_RELATIVE + worst].number))
             worst = i;
     }

@@ -25,7 +25,7 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
     bool extended = table->rules->extended;
     struct tdc_sink_spec spec = {
         .path = output->path,
-        .exclusive = output->exclusive,
+        .exclusive = (output->flags & TDC_OUTPUT_EXCLUSIVE) != 0,
         .columns = names,
         .column_count = table->column_count,
         .rows = table->row_count,

@@ -3,15 +3,16 @@
 void tdc_settle_match_options(struct tdc_options *options)
 {
     struct tdc_options defaults;
-    tdc_options_init(&defaults, options->rules);
-    options->auto_mapping = defaults.auto_mapping;
+    tdc_options_init(&defaults, sizeof defaults, options->rules);
+    const unsigned automatic = TDC_OPTION_AUTO_MAPPING;
+    options->flags = (options->flags & ~automatic) | (defaults.flags & automatic);
 }
 
 bool tdc_take_match_option(int option, const char *value, struct tdc_options *options)
 {
     switch (option) {
     case 'f':
-        options->fuzzy = true;
+        options->flags |= TDC_OPTION_FUZZY;
         return true;
     case 'm':
         options->data_mapping = value;
@@ -19,10 +20,10 @@ bool tdc_take_match_option(int option, const char *value, struct tdc_options *op
     case 'l':
         options->layer_mapping = (struct tdc_mapping){true, value};
         return true;
-    case TDC_OPTION_API_MAPPING:
+    case TDC_WORD_API_MAPPING:
         options->api_mapping = (struct tdc_mapping){true, value};
         return true;
-    case TDC_OPTION_CELL_MAPPING:
+    case TDC_WORD_CELL_MAPPING:
         options->cell_mapping = (struct tdc_mapping){true, value};
         return true;
     default:

@@ -5,9 +5,9 @@
 #include "tdcmp.h"
 
 enum {
-    TDC_OPTION_API_MAPPING = 256,
-    TDC_OPTION_CELL_MAPPING,
-    TDC_OPTION_FIRST_FREE
+    TDC_WORD_API_MAPPING = 256,
+    TDC_WORD_CELL_MAPPING,
+    TDC_WORD_FIRST_FREE
 };
 
 #define TDC_MATCH_SHORT_OPTIONS "fm:l::"
@@ -17,8 +17,8 @@ enum {
     {"fuzzy", no_argument, NULL, 'f'},                               \
     {"data-mapping", required_argument, NULL, 'm'},                  \
     {"layer-mapping", optional_argument, NULL, 'l'},                 \
-    {"api-mapping", optional_argument, NULL, TDC_OPTION_API_MAPPING}, \
-    {"cell-mapping", optional_argument, NULL, TDC_OPTION_CELL_MAPPING},
+    {"api-mapping", optional_argument, NULL, TDC_WORD_API_MAPPING}, \
+    {"cell-mapping", optional_argument, NULL, TDC_WORD_CELL_MAPPING},
 
 #define TDC_MATCH_OPTIONS_HELP                                                                     \
     "  -f, --fuzzy              match calls whose numbers are shifted\n"                           \

@@ -57,13 +57,14 @@ bool tdc_parse_profile(const char *name, tdc_profile *profile)
     return strcmp(name, "compat") == 0 || strcmp(name, "extended") == 0;
 }
 
-bool tdc_parse_mode(const char *name, tdc_precheck_mode *mode)
+bool tdc_parse_tested(const char *name, tdc_tested *tested)
 {
-    static const char *const names[] = {
-        [TDC_MODE_AUTO] = "auto", [TDC_MODE_RECORDED] = "recorded", [TDC_MODE_EXECUTE] = "execute"};
+    static const char *const names[] = {[TDC_TESTED_AUTO] = "auto",
+                                        [TDC_TESTED_RECORDED] = "recorded",
+                                        [TDC_TESTED_EXECUTED] = "execute"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
-            *mode = (tdc_precheck_mode)i;
+            *tested = (tdc_tested)i;
             return true;
         }
     }
@@ -73,7 +74,7 @@ bool tdc_parse_mode(const char *name, tdc_precheck_mode *mode)
 bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding)
 {
     static const char *const names[] = {
-        [TDC_ROUND_AUTO] = "auto", [TDC_ROUND_NONE] = "none", [TDC_ROUND_TESTED] = "tested"};
+        [TDC_ROUND_AUTO] = "auto", [TDC_ROUND_NEVER] = "none", [TDC_ROUND_TESTED] = "tested"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
             *rounding = (tdc_bench_round)i;

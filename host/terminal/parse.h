@@ -17,7 +17,7 @@ bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding);
 /* "cosine" or "pytorch" */
 bool tdc_parse_standard(const char *name, tdc_standard *standard);
 /* "auto", "recorded" or "execute" */
-bool tdc_parse_mode(const char *name, tdc_precheck_mode *mode);
+bool tdc_parse_tested(const char *name, tdc_tested *tested);
 /* A finite number. */
 bool tdc_parse_real(const char *text, double *number);
 /* A whole number of at least `least`. */

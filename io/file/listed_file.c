@@ -89,7 +89,7 @@ static bool some_are_being_created(void)
 }
 
 /* Another thread may be about to create a file: it is given a moment. */
-void tdc_listed_leave(void)
+void tdc_out_files_end(void)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     atomic_store(&leaving, true);

@@ -1,7 +1,8 @@
 /*
  * listed_file.h - files that must not outlive the process: temporaries of results.
  *
- * Each is listed in a small table, so that a signal handler can remove them (tdc_out_files_remove),
+ * Each is listed in a small table, so that a signal handler can remove them (tdc_out_files_remove,
+ * tdc_out_files_end),
  * and locked while its process lives. A process that is killed cannot remove anything; the lock
  * goes with it, though, and by that a later run knows what to sweep up.
  */
@@ -42,9 +43,5 @@ const char *tdc_boot_name(void);
 /* Removes what killed processes left in a folder ("" is the current one). What may belong to a
  * living process, here or on another machine, stays. */
 void tdc_listed_sweep(const char *folder);
-
-/* tdc_out_files_remove for a process that ends right after it: no file is created any more, and
- * what other threads are about to create is waited for. May be called in a signal handler. */
-void tdc_listed_leave(void);
 
 #endif

@@ -237,3 +237,16 @@ tdc_status tdc_make_folders(const char *path, struct tdc_error *error)
     free(partial);
     return status;
 }
+
+tdc_status tdc_make_folder_of(const char *path, struct tdc_error *error)
+{
+    size_t length = folder_length(path);
+    if (length == 0)
+        return TDC_OK;
+    char *folder = strndup(path, length);
+    if (folder == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    tdc_status status = tdc_make_folders(folder, error);
+    free(folder);
+    return status;
+}

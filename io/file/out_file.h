@@ -29,7 +29,11 @@ tdc_status tdc_out_file_commit_new(struct tdc_out_file *file, struct tdc_error *
 /* Removes the temporary. Harmless after a commit, and for TDC_OUT_FILE_NONE. */
 void tdc_out_file_discard(struct tdc_out_file *file);
 
-/* tdc_out_files_remove and tdc_make_folders are public: tdcmp.h. After the former a commit fails.
- */
+/* tdc_out_files_remove is public: tdcmp.h. After it a commit fails. */
+
+/* Creates a folder and its missing parents (mode 0750). */
+tdc_status tdc_make_folders(const char *path, struct tdc_error *error);
+/* The same for the folder that a file of that name is in. */
+tdc_status tdc_make_folder_of(const char *path, struct tdc_error *error);
 
 #endif

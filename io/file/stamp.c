@@ -8,6 +8,7 @@
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/listed_file.h"
+#include "io/file/out_file.h"
 
 /* Seconds to go ahead at most: more runs than this at once into one folder are refused. */
 #define MOST_AHEAD 3600
@@ -56,6 +57,9 @@ static tdc_status claim(struct tdc_stamp *stamp, struct tdc_error *error)
 tdc_status tdc_stamp_new(const char *folder, tdc_stamp **stamp, struct tdc_error *error)
 {
     *stamp = NULL;
+    tdc_status status = tdc_make_folders(folder, error);
+    if (status != TDC_OK)
+        return status;
     size_t length = strlen(folder) + 1;
     struct tdc_stamp *made = calloc(1, sizeof *made + length);
     if (made == NULL)
@@ -64,7 +68,7 @@ tdc_status tdc_stamp_new(const char *folder, tdc_stamp **stamp, struct tdc_error
     made->claim = (struct tdc_listed_file){.slot = -1, .fd = -1};
     made->first = made->moment = time(NULL);
     tdc_listed_sweep(folder);
-    tdc_status status = claim(made, error);
+    status = claim(made, error);
     if (status == TDC_OK)
         *stamp = made;
     else

@@ -107,6 +107,8 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
             tdc_putc(writer, ',');
         char number[TDC_FLOAT_TEXT];
         switch (cells[i].kind) {
+        case TDC_CELL_NONE:
+            break;
         case TDC_CELL_TEXT:
             put_text(sink, cells[i].text, cells[i].length);
             break;

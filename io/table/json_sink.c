@@ -141,6 +141,9 @@ static void put_number(struct tdc_byte_writer *writer, double value)
 static void put_value(struct tdc_byte_writer *writer, const struct tdc_cell *cell)
 {
     switch (cell->kind) {
+    case TDC_CELL_NONE:
+        TDC_PUT_LITERAL(writer, "null");
+        break;
     case TDC_CELL_TEXT:
         put_string(writer, cell->text, cell->length);
         break;

@@ -8,6 +8,8 @@
 static const struct tdc_sink_backend *backend_of(tdc_format format)
 {
     switch (format) {
+    case TDC_FORMAT_NONE:
+        return NULL;
     case TDC_FORMAT_XLSX:
         return &tdc_xlsx_backend;
     case TDC_FORMAT_CSV:

@@ -113,6 +113,9 @@ static void put_number(struct tdc_byte_writer *writer, double value)
 static void put_cell(struct tdc_byte_writer *writer, const struct tdc_cell *cell)
 {
     switch (cell->kind) {
+    case TDC_CELL_NONE:
+        put_text(writer, "", 0);
+        break;
     case TDC_CELL_TEXT:
         put_text(writer, cell->text, cell->length);
         break;

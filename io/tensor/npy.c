@@ -5,6 +5,7 @@
 #include "io/base/error.h"
 #include "io/base/little_endian.h"
 #include "io/tensor/tensor_layout.h"
+#include "kernels/dtype.h"
 
 #define HEADER_LIMIT ((size_t)1 << 16) /* numpy itself stops at 10 000 bytes by default */
 #define DESCR_LIMIT  ((size_t)32)
@@ -130,24 +131,6 @@ static tdc_status parse_shape(struct header *header)
     return TDC_OK;
 }
 
-static tdc_dtype number_dtype(char letter, uint64_t size)
-{
-    static const struct {
-        char letter;
-        unsigned char size;
-        tdc_dtype dtype;
-    } dtypes[] = {
-        {'b', 1, TDC_BOOL}, {'i', 1, TDC_I8},  {'i', 2, TDC_I16},   {'i', 4, TDC_I32},
-        {'i', 8, TDC_I64},  {'u', 1, TDC_U8},  {'u', 2, TDC_U16},   {'u', 4, TDC_U32},
-        {'u', 8, TDC_U64},  {'f', 2, TDC_F16}, {'f', 4, TDC_F32},   {'f', 8, TDC_F64},
-        {'f', 16, TDC_F80}, {'c', 8, TDC_C64}, {'c', 16, TDC_C128},
-    };
-    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-        if (dtypes[i].letter == letter && dtypes[i].size == size)
-            return dtypes[i].dtype;
-    return TDC_DTYPE_NONE;
-}
-
 /* The part after the byte order: a letter and a size. */
 static tdc_status parse_type(struct header *header, const char *type, const char *descr)
 {
@@ -168,7 +151,7 @@ static tdc_status parse_type(struct header *header, const char *type, const char
         tensor->text_width = tensor->text_wide ? size * 4 : size;
         return TDC_OK;
     }
-    tensor->dtype = number_dtype(type[0], size);
+    tensor->dtype = tdc_dtype_in_numpy(type[0], size);
     if (tensor->dtype == TDC_DTYPE_NONE)
         return tdc_fail(header->error, TDC_ERR_UNSUPPORTED, "%s: unknown dtype '%s'", header->name,
                         descr);

@@ -1,4 +1,5 @@
 #include "io/tensor/pt_names.h"
+#include "kernels/dtype_list.h"
 
 #include <string.h>
 
@@ -32,6 +33,11 @@
         "torch", name, role, dtype, 0, NULL, coding                                                \
     }
 
+#define OWN_STORAGE(id, text, bytes, kind, digits, least, largest, mindspore, stem, numpy, brief)  \
+    STORAGE(stem "Storage", id),
+#define OWN_DTYPE(id, text, bytes, kind, digits, least, largest, mindspore, stem, numpy, brief)    \
+    DTYPE(text, id),
+
 static const struct tdc_pt_name names[] = {
     CALL("torch._utils", "_rebuild_tensor_v2", TDC_PT_REBUILD_TENSOR, 6),
     CALL("torch._utils", "_rebuild_tensor", TDC_PT_REBUILD_TENSOR, 4),
@@ -48,19 +54,7 @@ static const struct tdc_pt_name names[] = {
     PLAIN("collections", "OrderedDict", TDC_PT_DICT),
     PLAIN("torch", "Size", TDC_PT_SIZE),
 
-    STORAGE("FloatStorage", TDC_F32),
-    STORAGE("DoubleStorage", TDC_F64),
-    STORAGE("HalfStorage", TDC_F16),
-    STORAGE("BFloat16Storage", TDC_BF16),
-    STORAGE("LongStorage", TDC_I64),
-    STORAGE("IntStorage", TDC_I32),
-    STORAGE("ShortStorage", TDC_I16),
-    STORAGE("CharStorage", TDC_I8),
-    STORAGE("ByteStorage", TDC_U8),
-    STORAGE("BoolStorage", TDC_BOOL),
-    STORAGE("ComplexFloatStorage", TDC_C64),
-    STORAGE("ComplexDoubleStorage", TDC_C128),
-    PLAIN("torch.storage", "UntypedStorage", TDC_PT_STORAGE_CLASS),
+    TDC_CLASSED_DTYPES(OWN_STORAGE) PLAIN("torch.storage", "UntypedStorage", TDC_PT_STORAGE_CLASS),
     PLAIN("torch.storage", "TypedStorage", TDC_PT_STORAGE_CLASS),
     CODED("QInt8Storage", TDC_PT_STORAGE_CLASS, TDC_I8, TDC_CODING_AFFINE),
     CODED("QUInt8Storage", TDC_PT_STORAGE_CLASS, TDC_U8, TDC_CODING_AFFINE),
@@ -69,24 +63,8 @@ static const struct tdc_pt_name names[] = {
     STORAGE("QUInt4x2Storage", TDC_DTYPE_NONE),
     STORAGE("QUInt2x4Storage", TDC_DTYPE_NONE),
 
-    DTYPE("bool", TDC_BOOL),
-    DTYPE("int8", TDC_I8),
-    DTYPE("int16", TDC_I16),
-    DTYPE("int32", TDC_I32),
-    DTYPE("int64", TDC_I64),
-    DTYPE("uint8", TDC_U8),
-    DTYPE("uint16", TDC_U16),
-    DTYPE("uint32", TDC_U32),
-    DTYPE("uint64", TDC_U64),
-    DTYPE("float8_e4m3fn", TDC_F8_E4M3),
-    DTYPE("float8_e5m2", TDC_F8_E5M2),
-    DTYPE("float16", TDC_F16),
-    DTYPE("bfloat16", TDC_BF16),
-    DTYPE("float32", TDC_F32),
-    DTYPE("float64", TDC_F64),
-    DTYPE("complex64", TDC_C64),
-    DTYPE("complex128", TDC_C128),
-    DTYPE("complex32", TDC_DTYPE_NONE),
+    TDC_CLASSED_DTYPES(OWN_DTYPE) TDC_CLASSLESS_DTYPES(OWN_DTYPE)
+        DTYPE("complex32", TDC_DTYPE_NONE),
     DTYPE("float8_e4m3fnuz", TDC_DTYPE_NONE),
     DTYPE("float8_e5m2fnuz", TDC_DTYPE_NONE),
     CODED("float8_e8m0fnu", TDC_PT_DTYPE, TDC_U8, TDC_CODING_E8M0),

@@ -137,7 +137,7 @@ static enum pair_arithmetic promoted_arithmetic(tdc_dtype n, tdc_dtype b)
 
 static enum pair_arithmetic exact_arithmetic(tdc_dtype n, tdc_dtype b)
 {
-    if (dtype_is_complex(n) || dtype_is_complex(b))
+    if (tdc_dtype_is_complex(n) || tdc_dtype_is_complex(b))
         return EXACT_COMPLEX;
     if (dtype_is_integer(n) && dtype_is_integer(b) &&
         (dtype_has_64_bits(n) || dtype_has_64_bits(b)))

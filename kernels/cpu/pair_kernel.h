@@ -4,6 +4,7 @@
 #ifndef TDC_KERNELS_CPU_PAIR_KERNEL_H
 #define TDC_KERNELS_CPU_PAIR_KERNEL_H
 
+#include "kernels/dtype.h"
 #include "kernels/pair.h"
 
 /* The arithmetic a pair of dtypes needs under a rule; picks one run function. */
@@ -35,11 +36,6 @@ extern const struct tdc_pair_kernel tdc_pair_kernel_x86_64_v4;
 /* The run function for dtypes that float64 cannot hold, by TDC_RELATIVE_F64; NULL for all others.
  */
 pair_run *tdc_pair_wide(tdc_dtype n, tdc_dtype b);
-
-static inline bool dtype_is_complex(tdc_dtype dtype)
-{
-    return dtype == TDC_C64 || dtype == TDC_C128;
-}
 
 static inline bool dtype_is_integer(tdc_dtype dtype)
 {

@@ -148,6 +148,6 @@ static bool needs_width(tdc_dtype dtype, tdc_dtype other)
 
 pair_run *tdc_pair_wide(tdc_dtype n, tdc_dtype b)
 {
-    bool complex = dtype_is_complex(n) || dtype_is_complex(b);
+    bool complex = tdc_dtype_is_complex(n) || tdc_dtype_is_complex(b);
     return !complex && (needs_width(n, b) || needs_width(b, n)) ? run_wide : NULL;
 }

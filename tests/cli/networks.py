@@ -1,4 +1,5 @@
-"""Dumps of networks as MindSpore and as PyTorch write them, and spec 4.8 done once more, directly."""
+"""Dumps of networks as MindSpore and as PyTorch write them, and layer mapping
+(docs/msprobe.md#layer-mapping) done once more, directly."""
 import json
 import os
 import re
@@ -109,7 +110,7 @@ def frames(framework, function, user="train/model.py", where=None):
     return lines + ["File %s, line 33, in %s, \n h = f(h)" % (user, where)]
 
 
-# ---- spec 4.8 ------------------------------------------------------------------------------------------------
+# ---- layer mapping ------------------------------------------------------------------------------------------------
 
 def framework_function(lines, framework):
     start, end = -1, len(lines)

@@ -61,7 +61,7 @@ def check_options(program, source):
     kernels = help_options(program, ["bench", "kernels", "--help"])
     reading = help_options(program, ["bench", "io", "--help"])
     reference = help_options(program, ["bench", "reference", "--help"])
-    man = read(source, "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
+    man = read(source, "host", "cli", "man", "tdcmp.1").replace("\\-", "-").replace("\\fI", " ").replace("\\fR", "")
     places = {
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
         "man/tdcmp.1, MATCH": (section(man, ".SH MATCH", ".SH MSPROBE"), match),
@@ -86,42 +86,47 @@ def check_options(program, source):
         "docs/compare.md, msprobe's form": (
             section(read(source, "docs", "compare.md"), "## msprobe's form", "## Modes"), msprobe),
         "completion/_tdcmp, friendly form": (
-            section(read(source, "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_match()"),
+            section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_match()"),
             friendly),
         "completion/_tdcmp, match": (
-            section(read(source, "completion", "_tdcmp"), "_tdcmp_match()", "_tdcmp_msprobe()"), match),
+            section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_match()", "_tdcmp_msprobe()"), match),
         "completion/_tdcmp, msprobe's form": (
-            section(read(source, "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
+            section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
     }
     places["man/tdcmp.1, PRECHECK"] = (section(man, ".SH PRECHECK", ".SH BENCH"), precheck)
+    inspect = help_options(program, ["inspect", "--help"])
+    places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
+    places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
+    places["completion/_tdcmp, inspect"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_inspect()", "_tdcmp_run_ut()"), inspect)
     places["docs/precheck.md"] = (section(page, "## Options", "## msprobe's form"), precheck)
     places["completion/_tdcmp, precheck"] = (
-        section(read(source, "completion", "_tdcmp"), "_tdcmp_precheck()", "_tdcmp_run_ut()"), precheck)
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_precheck()", "_tdcmp_run_ut()"), precheck)
     for place, text in (("man/tdcmp.1, run_ut", section(man, ".SH PRECHECK", ".SH BENCH")),
                         ("docs/precheck.md, msprobe's form",
                          section(page, "## msprobe's form", "## Files")),
                         ("completion/_tdcmp, run_ut",
-                         section(read(source, "completion", "_tdcmp"), "_tdcmp_run_ut()",
+                         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_run_ut()",
                                  "_tdcmp_msprobe()"))):
         for option in sorted(run_ut):
             check(option in text, f"{place}: {option} is missing")
     for place, (text, options) in places.items():
         for option in sorted(options - mentions(text)):
             failures.append(f"{place}: {option} is missing")
-    bash = read(source, "completion", "tdcmp.bash")
+    bash = read(source, "host", "cli", "completion", "tdcmp.bash")
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
               f"completion/tdcmp.bash, {name}: {sorted(listed ^ wanted)} missing or unknown")
-    fish = set(re.findall(r"-l ([a-z-]+)", read(source, "completion", "tdcmp.fish")))
+    fish = set(re.findall(r"-l ([a-z-]+)", read(source, "host", "cli", "completion", "tdcmp.fish")))
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,
@@ -129,7 +134,9 @@ def check_options(program, source):
 
 
 def documents(source):
-    yield "README.md"
+    for name in sorted(os.listdir(source)):
+        if name.endswith(".md"):
+            yield name
     for name in sorted(os.listdir(os.path.join(source, "docs"))):
         if name.endswith(".md"):
             yield os.path.join("docs", name)
@@ -145,7 +152,7 @@ def check_links(source):
 
 def check_paths(source):
     """Files that the documents name in backquotes exist."""
-    rooms = ("kernels/", "io/", "host/", "bench/", "tests/", "scripts/", "docs/", "cmake/", "include/")
+    rooms = ("kernels/", "io/", "host/", "reference/", "bench/", "tests/", "scripts/", "docs/", "cmake/", "include/")
     for name in documents(source):
         for path in re.findall(r"`([\w./-]+)`", read(source, name)):
             if path.startswith(rooms):
@@ -153,13 +160,18 @@ def check_paths(source):
 
 
 def check_codes(source):
-    header = read(source, "include", "tdcmp.h")
+    header = read(source, "include", "tdcmp.h") + read(source, "include", "tdcmp", "base.h")
     errors = read(source, "docs", "errors.md")
-    for code, number in re.findall(r"(TDC_ERR_[A-Z_]+) = (\d+)", header):
+    codes = re.findall(r"(TDC_ERR_[A-Z_]+) = (\d+)", header)
+    check(len(codes) > 10, "the codes were not found")
+    for code, number in codes:
         check(re.search(rf"`{code}` *\| *{number} *\|", errors),
               f"docs/errors.md: {code} = {number} is missing")
     version = ".".join(re.findall(r"#define TDC_VERSION_(?:MAJOR|MINOR) (\d+)", header))
-    check(f'"tdcmp {version}"' in read(source, "man", "tdcmp.1"),
+    patch = re.search(r"#define TDC_VERSION_PATCH (\d+)", header).group(1)
+    check(re.search(rf"^## {re.escape(version)}\.{patch}\b", read(source, "CHANGELOG.md"), re.M),
+          f"CHANGELOG.md: version {version}.{patch} is missing")
+    check(f'"tdcmp {version}"' in read(source, "host", "cli", "man", "tdcmp.1"),
           f"man/tdcmp.1: the title does not say tdcmp {version}")
 
 

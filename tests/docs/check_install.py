@@ -17,6 +17,8 @@ import tempfile
 FILES = [
     "bin/tdcmp",
     "include/tdcmp.h",
+    "include/tdcmp/base.h",
+    "include/tdcmp/table.h",
     "share/man/man1/tdcmp.1",
     "share/bash-completion/completions/tdcmp",
     "share/zsh/site-functions/_tdcmp",

@@ -7,7 +7,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return fprintf(stderr, "usage: compare_two NPU/dump.json BENCH/dump.json\n"), 2;
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     struct tdc_error error = {0};
     tdc_dump *npu = NULL, *bench = NULL;
     tdc_match *match = NULL;

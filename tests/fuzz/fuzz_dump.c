@@ -75,9 +75,10 @@ static void check_table(const tdc_dump *dump, tdc_rules_id rules, bool fuzzy)
     struct tdc_error error = {0};
     tdc_match *match = NULL;
     tdc_table *table = NULL;
-    tdc_options_init(&options, rules);
-    options.highlight = true;
-    options.fuzzy = fuzzy;
+    tdc_options_init(&options, sizeof options, rules);
+    options.flags |= TDC_OPTION_HIGHLIGHT;
+    if (fuzzy)
+        options.flags |= TDC_OPTION_FUZZY;
     options.threads = 1;
     tdc_status status = tdc_match_new(dump, dump, &options, &match, &error);
     if (status == TDC_OK)

@@ -256,7 +256,7 @@ static void run(struct attack *attack, int threads, uint8_t how, bool shrinking)
                                    .row = lie};
     }
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.context = attack;
     options.progress = shrinking ? shrink : NULL;
     struct tdc_engine engine = {

@@ -211,7 +211,7 @@ static void check_cells(tdc_table *table)
         require(tdc_table_worst(table, row) != NULL);
         require(tdc_table_class(table, row) < TDC_ROW_CLASSES);
     }
-    tdc_table_summary(table, &summary);
+    tdc_table_summary(table, &summary, sizeof summary);
     for (int i = 0; i < TDC_ROW_CLASSES; i++)
         rows += summary.classes[i];
     require(rows == tdc_table_rows(table) && summary.rows == rows);
@@ -244,8 +244,11 @@ static tdc_status compare_pairs(tdc_match *match, const struct tdc_task *task,
     char csv[256], json[256], advice[256];
     tdc_status status = tdc_table_new(match, options, task->stack, &table, error);
     if (status == TDC_OK) {
-        struct tdc_output outputs[] = {{table, TDC_FORMAT_CSV, below(csv, "out/a.csv"), false},
-                                       {table, TDC_FORMAT_JSON, below(json, "out/a.json"), false}};
+        struct tdc_output outputs[2];
+        tdc_output_init(&outputs[0], sizeof *outputs, table, TDC_FORMAT_CSV,
+                        below(csv, "out/a.csv"));
+        tdc_output_init(&outputs[1], sizeof *outputs, table, TDC_FORMAT_JSON,
+                        below(json, "out/a.json"));
         status = tdc_compare_to(&table, 1, outputs, 2, options, error);
         require((access(csv, F_OK) == 0) == (status == TDC_OK));
     }
@@ -289,11 +292,13 @@ static void compare_folders(const struct ask *ask)
     char npu[256], bench[256], api[256], cell[256], layer[256], data[256];
     struct tdc_options options;
     struct tdc_error error = {0};
-    struct tdc_task_list list = {0};
-    tdc_options_init(&options, ask->compat ? TDC_RULES_COMPAT : TDC_RULES_SOUND);
-    options.fuzzy = ask->fuzzy;
-    options.mindspore = ask->mindspore;
-    options.pytorch = ask->pytorch;
+    tdc_tasks *list = NULL;
+    tdc_options_init(&options, sizeof options, ask->compat ? TDC_RULES_COMPAT : TDC_RULES_SOUND);
+    if (ask->fuzzy)
+        options.flags |= TDC_OPTION_FUZZY;
+    options.framework = ask->mindspore ? TDC_FRAMEWORK_MINDSPORE
+                        : ask->pytorch ? TDC_FRAMEWORK_PYTORCH
+                                       : TDC_FRAMEWORK_NONE;
     options.threads = ask->threads;
     options.device = "cpu";
     options.api_mapping = (struct tdc_mapping){ask->api, mapping_file(api, "api.yaml")};
@@ -305,9 +310,9 @@ static void compare_folders(const struct ask *ask)
     tdc_status status = ask->strict ? tdc_tasks_strict(npu, bench, &list, &error)
                                     : tdc_tasks_find(npu, bench, -1, &options, &list, &error);
     require_reason(status, &error);
-    for (size_t i = 0; status == TDC_OK && i < list.count && i < MOST_TASKS; i++)
-        compare_task(&list.tasks[i], &options, ask);
-    tdc_tasks_free(&list);
+    for (size_t i = 0; status == TDC_OK && i < tdc_tasks_count(list) && i < MOST_TASKS; i++)
+        compare_task(tdc_tasks_get(list, i), &options, ask);
+    tdc_tasks_free(list);
 }
 
 /* ---- checking -------------------------------------------------------------------------------- */
@@ -318,14 +323,16 @@ static void precheck_folder(const struct ask *ask)
     struct tdc_precheck_options options;
     struct tdc_error error = {0};
     tdc_precheck *precheck = NULL;
-    tdc_precheck_options_init(&options, ask->compat ? TDC_PROFILE_COMPAT : TDC_PROFILE_EXTENDED);
+    tdc_precheck_options_init(&options, sizeof options,
+                              ask->compat ? TDC_PROFILE_COMPAT : TDC_PROFILE_EXTENDED);
     options.threads = ask->threads;
-    options.distinct = ask->distinct;
+    if (ask->distinct)
+        options.flags |= TDC_PRECHECK_DISTINCT;
     options.output = below(out, "out");
-    options.any_framework = true;
-    options.check_files = false; /* of another owner, perhaps */
+    options.flags |= TDC_PRECHECK_ANY_FRAMEWORK;
+    options.flags &= ~(unsigned)TDC_PRECHECK_CHECK_FILES; /* of another owner, perhaps */
     if (ask->execute)
-        options.mode = TDC_MODE_EXECUTE;
+        options.tested = TDC_TESTED_EXECUTED;
     if (ask->standard)
         options.standard = TDC_STANDARD_PYTORCH;
     tdc_status status =
@@ -334,7 +341,7 @@ static void precheck_folder(const struct ask *ask)
         status = tdc_precheck_run(precheck, &error);
         struct tdc_precheck_summary summary;
         uint64_t calls = 0;
-        tdc_precheck_summary(precheck, &summary);
+        tdc_precheck_summary(precheck, &summary, sizeof summary);
         for (int i = 0; i < TDC_CHECKS; i++)
             calls += summary.verdicts[i];
         require(status != TDC_OK || calls == summary.calls);

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "host/precheck/files/csv_rows.h"
-#include "host/precheck/files/csv_table.h"
-#include "host/precheck/run/filter.h"
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/calls/filter.h"
+#include "host/precheck/run/call_outcome.h"
 #include "host/precheck/files/row_text.h"
+#include "io/table/text_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -74,7 +74,8 @@ static void fuzz_dump(const char *path, bool extended, bool pytorch_standard)
     struct tdc_precheck_options options;
     struct tdc_calls calls;
     struct tdc_error error = {0};
-    tdc_precheck_options_init(&options, extended ? TDC_PROFILE_EXTENDED : TDC_PROFILE_COMPAT);
+    tdc_precheck_options_init(&options, sizeof options,
+                              extended ? TDC_PROFILE_EXTENDED : TDC_PROFILE_COMPAT);
     if (pytorch_standard)
         options.standard = TDC_STANDARD_PYTORCH;
     struct tdc_calls_rules rules = {true, NULL, NULL};
@@ -116,17 +117,17 @@ static void fuzz_rows(const char *path, const char *header)
 
 static void fuzz_table(const char *path, size_t size)
 {
-    struct tdc_csv_table table;
+    struct tdc_text_table table;
     struct tdc_error error = {0};
-    tdc_status status = tdc_csv_table_read(path, &table, &error);
+    tdc_status status = tdc_text_table_from_csv(path, &table, &error);
     require(status == TDC_OK || error.message[0] != '\0');
     for (size_t i = 0; status == TDC_OK && i < table.count; i++) {
-        const struct tdc_csv_line *line = &table.lines[i];
+        const struct tdc_text_row *line = &table.rows[i];
         for (size_t k = 0; k < line->count; k++)
-            require(strlen(tdc_csv_cell(line, k)) <= size);
-        require(tdc_csv_cell(line, line->count)[0] == '\0');
+            require(strlen(tdc_text_cell(line, k)) <= size);
+        require(tdc_text_cell(line, line->count)[0] == '\0');
     }
-    tdc_csv_table_free(&table);
+    tdc_text_table_free(&table);
 }
 
 static char folder[64]; /* of what a comparison writes; lasts as long as the process */

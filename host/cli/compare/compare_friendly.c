@@ -44,7 +44,7 @@ static const char usage[] =
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result --format xlsx,csv\n";
 
 enum {
-    OPTION_STEP = TDC_OPTION_FIRST_FREE,
+    OPTION_STEP = TDC_WORD_FIRST_FREE,
     OPTION_RULES,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -130,7 +130,7 @@ static bool take_option(struct settings *settings, int option)
         return tdc_device_valid(optarg) ||
                wrong("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
     case OPTION_NO_FALLBACK:
-        request->options.no_fallback = true;
+        request->options.flags |= TDC_OPTION_NO_FALLBACK;
         return true;
     case 'q':
         request->quiet = true;
@@ -161,28 +161,31 @@ static bool take_options(int argc, char **argv, struct settings *settings)
                      argc - optind);
         return false;
     }
-    settings->request.options.highlight = !settings->no_highlight;
+    if (settings->no_highlight)
+        settings->request.options.flags &= ~(unsigned)TDC_OPTION_HIGHLIGHT;
+    else
+        settings->request.options.flags |= TDC_OPTION_HIGHLIGHT;
     tdc_settle_match_options(&settings->request.options);
     return true;
 }
 
-static int exit_code(const struct settings *settings, const struct tdc_task_list *tasks,
+static int exit_code(const struct settings *settings, const tdc_tasks *tasks,
                      const struct tdc_run *run)
 {
-    bool trouble = tasks->empty != 0;
-    bool different = tasks->left_out != 0 && !settings->allow_unmatched;
+    bool trouble = tdc_tasks_empty(tasks) != 0;
+    bool different = tdc_tasks_left_out(tasks) != 0 && !settings->allow_unmatched;
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_summary summary;
         if (run->comparisons[i].table == NULL) {
             trouble = true;
             continue;
         }
-        tdc_table_summary(run->comparisons[i].table, &summary);
+        tdc_table_summary(run->comparisons[i].table, &summary, sizeof summary);
         trouble |= summary.classes[TDC_ROW_ERROR] != 0;
         different |= summary.classes[TDC_ROW_DIFFERENT] != 0 || summary.origins != 0;
         bool apart = !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
         different |= apart;
-        if (tdc_summary_compared(&summary) || apart)
+        if (tdc_table_compared(run->comparisons[i].table) || apart)
             continue;
         trouble = true;
         tdc_complain("%s against %s: nothing was compared", run->comparisons[i].task->npu,
@@ -208,7 +211,7 @@ int tdc_command_compare(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
     struct tdc_run_request *request = &settings.request;
-    tdc_options_init(&request->options, TDC_RULES_SOUND);
+    tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
     struct tdc_said said = {0};
     request->options.message = tdc_print_message;
     request->options.context = &said;
@@ -221,14 +224,13 @@ int tdc_command_compare(int argc, char **argv)
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
-    struct tdc_task_list tasks;
+    tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
                                        &request->options, &tasks, &error);
     if (status == TDC_OK) {
-        request->tasks = tasks.tasks;
-        request->task_count = tasks.count;
+        request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
@@ -237,10 +239,10 @@ int tdc_command_compare(int argc, char **argv)
     } else {
         if (!request->quiet)
             tdc_print_summary(request, &run);
-        code = exit_code(&settings, &tasks, &run);
+        code = exit_code(&settings, tasks, &run);
     }
     tdc_run_free(&run);
-    tdc_tasks_free(&tasks);
+    tdc_tasks_free(tasks);
     tdc_said_free(&said);
     return code;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/progress.h"
 
 static double now(void)
 {
@@ -193,16 +194,6 @@ static tdc_status choose_stamp(const struct tdc_run_request *request, const stru
     return status;
 }
 
-static tdc_status make_folder(const struct tdc_run_request *request, const struct tdc_task *task,
-                              struct tdc_error *error)
-{
-    if (task->folder[0] == '\0')
-        return TDC_OK;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", request->output, task->folder);
-    return tdc_make_folders(path, error);
-}
-
 /* ---- comparing and writing ------------------------------------------------------------------- */
 
 static tdc_status out_of_memory(struct tdc_error *error)
@@ -217,20 +208,18 @@ static tdc_status plan_outputs(const struct tdc_run_request *request,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
     const char *stem = table_stem(comparison->task);
-    tdc_status status = make_folder(request, comparison->task, error);
-    for (size_t i = 0; i < 3 && status == TDC_OK; i++) {
+    for (size_t i = 0; i < 3; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
             continue;
         char *path = result_path(request, comparison->task, stem, time_stamp, formats[i].extension);
         if (path == NULL)
             return out_of_memory(error);
         comparison->files[comparison->file_count++] = path;
-        outputs[(*count)++] = (struct tdc_output){.table = comparison->table,
-                                                  .format = formats[i].format,
-                                                  .path = path,
-                                                  .exclusive = true};
+        struct tdc_output *output = &outputs[(*count)++];
+        tdc_output_init(output, sizeof *output, comparison->table, formats[i].format, path);
+        output->flags = TDC_OUTPUT_EXCLUSIVE | TDC_OUTPUT_MAKE_FOLDERS;
     }
-    return status;
+    return TDC_OK;
 }
 
 static tdc_status compare_planned(const struct tdc_run_request *request, struct tdc_run *run,
@@ -321,24 +310,23 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
 {
     double start = now();
     *run = (struct tdc_run){0};
-    run->comparisons = calloc(request->task_count + 1, sizeof *run->comparisons);
+    size_t tasks = tdc_tasks_count(request->tasks);
+    run->comparisons = calloc(tasks + 1, sizeof *run->comparisons);
     if (run->comparisons == NULL) {
         snprintf(error->message, sizeof error->message, "out of memory");
         return error->status = TDC_ERR_MEMORY;
     }
-    for (size_t i = 0; i < request->task_count; i++) {
+    for (size_t i = 0; i < tasks; i++) {
         struct tdc_run_comparison *comparison = &run->comparisons[run->count++];
-        comparison->task = &request->tasks[i];
+        comparison->task = tdc_tasks_get(request->tasks, i);
         tdc_status status = prepare(request, comparison, &comparison->error);
-        if (status != TDC_OK && !(request->skip_bad && request->task_count > 1)) {
+        if (status != TDC_OK && !(request->skip_bad && tasks > 1)) {
             *error = comparison->error;
             return status;
         }
     }
     tdc_stamp *stamp = NULL;
-    tdc_status status = tdc_make_folders(request->output, error);
-    if (status == TDC_OK)
-        status = choose_stamp(request, run, &stamp, error);
+    tdc_status status = choose_stamp(request, run, &stamp, error);
     if (status == TDC_OK)
         status = compare_all(request, run, tdc_stamp_text(stamp), error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)

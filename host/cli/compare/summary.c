@@ -97,7 +97,7 @@ static void print_table(const struct tdc_run *run, const struct count_column *co
             continue;
         }
         struct tdc_summary summary;
-        tdc_table_summary(comparison->table, &summary);
+        tdc_table_summary(comparison->table, &summary, sizeof summary);
         add_up(total, &summary);
         print_counts(columns, width, label_of(comparison->task, label), &summary);
     }
@@ -160,7 +160,7 @@ static void print_methods(const struct tdc_run *run)
             continue;
         struct tdc_summary summary;
         char label[128];
-        tdc_table_summary(comparison->table, &summary);
+        tdc_table_summary(comparison->table, &summary, sizeof summary);
         printf("%s%snames matched by %s, %llu rows without a partner%s\n",
                run->count > 1 ? label_of(comparison->task, label) : "", run->count > 1 ? ": " : "",
                tdc_shown(tdc_match_method(comparison->match)),
@@ -199,10 +199,10 @@ static size_t print_origins_of(const struct tdc_run *run, bool backward, bool co
         const struct tdc_run_comparison *comparison = &run->comparisons[i];
         size_t count = comparison->table != NULL ? tdc_table_origins(comparison->table) : 0;
         for (size_t k = 0; k < count && shown < most; k++) {
-            struct tdc_origin origin = tdc_table_origin(comparison->table, k);
-            if (origin.backward != backward || origin.consequence != consequence)
+            const struct tdc_origin *origin = tdc_table_origin(comparison->table, k);
+            if (origin->backward != backward || origin->consequence != consequence)
                 continue;
-            print_origin(run, comparison, &origin);
+            print_origin(run, comparison, origin);
             shown++;
         }
     }

@@ -32,7 +32,7 @@ static const char usage[] =
     "         tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --layer-mapping=layers.yaml -u\n";
 
 enum {
-    OPTION_RULES = TDC_OPTION_FIRST_FREE,
+    OPTION_RULES = TDC_WORD_FIRST_FREE,
     OPTION_SUGGEST,
     OPTION_SAVE,
     OPTION_STEP
@@ -182,26 +182,28 @@ static tdc_status match_task(struct showing *showing, const struct tdc_task *tas
     return status;
 }
 
-static tdc_status match_tasks(struct showing *showing, const struct tdc_task_list *tasks,
+static tdc_status match_tasks(struct showing *showing, const tdc_tasks *tasks,
                               struct tdc_error *error)
 {
     const struct settings *settings = showing->settings;
-    if (settings->save != NULL && tasks->count > 1) {
+    size_t count = tdc_tasks_count(tasks);
+    if (settings->save != NULL && count > 1) {
         snprintf(error->message, sizeof error->message,
                  "--save holds one mapping, and there are %zu ranks or steps to match: name one",
-                 tasks->count);
+                 count);
         return error->status = TDC_ERR_ARGUMENT;
     }
     tdc_status status = TDC_OK;
-    for (size_t i = 0; i < tasks->count && status == TDC_OK; i++) {
-        if (tasks->count > 1 && !settings->suggest) {
+    for (size_t i = 0; i < count && status == TDC_OK; i++) {
+        const struct tdc_task *task = tdc_tasks_get(tasks, i);
+        if (count > 1 && !settings->suggest) {
             printf("# ");
-            tdc_show(stdout, tasks->tasks[i].npu);
+            tdc_show(stdout, task->npu);
             printf(" against ");
-            tdc_show(stdout, tasks->tasks[i].bench);
+            tdc_show(stdout, task->bench);
             printf("\n");
         }
-        status = match_task(showing, &tasks->tasks[i], error);
+        status = match_task(showing, task, error);
     }
     if (status == TDC_OK && settings->suggest && showing->suggestion.count == 0)
         fprintf(stderr, "tdcmp: no name could be suggested\n");
@@ -228,16 +230,16 @@ static bool take_options(int argc, char **argv, struct settings *settings)
 
 static int run(const struct settings *settings, const char *npu, const char *bench)
 {
-    struct tdc_task_list tasks = {0};
+    tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct showing showing = {.settings = settings};
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
     if (status == TDC_OK) {
-        showing.lonely = tasks.left_out + tasks.empty;
-        status = match_tasks(&showing, &tasks, &error);
+        showing.lonely = tdc_tasks_left_out(tasks) + tdc_tasks_empty(tasks);
+        status = match_tasks(&showing, tasks, &error);
     }
-    tdc_tasks_free(&tasks);
+    tdc_tasks_free(tasks);
     tdc_suggestion_free(&showing.suggestion);
     if (status != TDC_OK)
         tdc_complain("%s", error.message);
@@ -251,7 +253,7 @@ static int run(const struct settings *settings, const char *npu, const char *ben
 int tdc_command_match(int argc, char **argv)
 {
     struct settings settings = {.step = -1};
-    tdc_options_init(&settings.options, TDC_RULES_SOUND);
+    tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     struct tdc_said said = {0};
     settings.options.message = tdc_print_message;
     settings.options.context = &said;

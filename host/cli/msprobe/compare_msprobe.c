@@ -198,7 +198,7 @@ static const char *not_read(const cJSON *config, const struct tdc_argument *argu
 static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
                           struct tdc_run_request *request)
 {
-    struct tdc_task_list tasks = {0};
+    tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
@@ -210,12 +210,11 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
         return 1;
     }
     tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
-    bool folders = status == TDC_OK && tasks.count != 0 && tasks.tasks[0].rank[0] != '\0';
+    bool folders = status == TDC_OK && tdc_tasks_get(tasks, 0)->rank[0] != '\0';
     if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
         status = error.status = TDC_ERR_ARGUMENT;
     if (status == TDC_OK) {
-        request->tasks = tasks.tasks;
-        request->task_count = tasks.count;
+        request->tasks = tasks;
         request->skip_bad = folders;
         status = tdc_run_all(request, &run, &error);
     }
@@ -225,7 +224,7 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     } else if (status != TDC_OK) {
         if (error.message[0] != '\0')
             print_failure(&error);
-        /* of rank folders even the only pair may be passed over (spec 13) */
+        /* of rank folders even the only pair may be passed over (docs/msprobe.md#ranks) */
         code = folders && (status == TDC_ERR_MISMATCH || status == TDC_ERR_REFUSED) ? 0 : 1;
     } else {
         print_items(&run);
@@ -233,7 +232,7 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
         tdc_print_summary(request, &run);
     tdc_run_free(&run);
-    tdc_tasks_free(&tasks);
+    tdc_tasks_free(tasks);
     return code;
 }
 
@@ -251,7 +250,8 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
         return false;
     }
     request->options.device = device->value;
-    request->options.no_fallback = arguments[ARG_NO_FALLBACK].given;
+    if (arguments[ARG_NO_FALLBACK].given)
+        request->options.flags |= TDC_OPTION_NO_FALLBACK;
     return true;
 }
 
@@ -281,19 +281,19 @@ static int compare(int argc, char **argv, bool pytorch)
         return 1;
     }
     struct tdc_run_request request = {.formats = TDC_FORMAT_XLSX};
-    tdc_options_init(&request.options, TDC_RULES_COMPAT);
+    tdc_options_init(&request.options, sizeof request.options, TDC_RULES_COMPAT);
     struct tdc_said said = {0};
     request.options.message = log_message;
     request.options.context = &said;
     if (!apply_own_arguments(arguments, &request))
         return 2;
     tdc_settle_match_options(&request.options);
-    request.options.fuzzy = arguments[ARG_FUZZY].given;
-    request.options.highlight =
-        arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND;
+    if (arguments[ARG_FUZZY].given)
+        request.options.flags |= TDC_OPTION_FUZZY;
+    if (arguments[ARG_HIGHLIGHT].given || request.options.rules == TDC_RULES_SOUND)
+        request.options.flags |= TDC_OPTION_HIGHLIGHT;
     request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
-    request.options.pytorch = pytorch;
-    request.options.mindspore = !pytorch;
+    request.options.framework = pytorch ? TDC_FRAMEWORK_PYTORCH : TDC_FRAMEWORK_MINDSPORE;
     if (!pytorch) {
         request.options.cell_mapping = mapping_of(&arguments[ARG_CELL_MAPPING]);
         request.options.api_mapping = mapping_of(&arguments[ARG_API_MAPPING]);

@@ -6,6 +6,7 @@
 
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/progress.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/terminal/parse.h"
 #include "host/cli/msprobe/ut_config.h"
@@ -217,7 +218,7 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
     const struct tdc_argument *standard = arguments[ARG_STANDARD];
     if ((standard->given && !tdc_parse_standard(standard->value, &options->standard)) ||
         (profile->given && !tdc_parse_profile(profile->value, &options->profile)) ||
-        (mode->given && !tdc_parse_mode(mode->value, &options->mode)) ||
+        (mode->given && !tdc_parse_tested(mode->value, &options->tested)) ||
         (rounding->given && !tdc_parse_rounding(rounding->value, &options->bench_round)) ||
         (max_abs->given && !tdc_parse_real(max_abs->value, &options->max_abs_err)) ||
         (cosine->given && !tdc_parse_real(cosine->value, &options->cosine)) ||
@@ -226,17 +227,19 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
                      "--max-abs-err, --cos or --threads (-h lists them)");
         return false;
     }
-    options->thresholds = max_abs->given || cosine->given;
+    const unsigned decided = TDC_PRECHECK_JSON | TDC_PRECHECK_CHECK_FILES;
     struct tdc_precheck_options defaults;
-    tdc_precheck_options_init(&defaults, options->profile);
-    options->json = defaults.json;
-    options->check_files = defaults.check_files;
+    tdc_precheck_options_init(&defaults, sizeof defaults, options->profile);
+    options->flags = (options->flags & ~decided) | (defaults.flags & decided);
+    if (max_abs->given || cosine->given)
+        options->flags |= TDC_PRECHECK_THRESHOLDS;
     return true;
 }
 
 static void advance(void *context, uint64_t calls)
 {
-    tdc_progress_add(context, calls, 0);
+    struct tdc_progress *const *progress = context;
+    tdc_progress_add(*progress, calls, 0);
 }
 
 static void say(tdc_message_level level, const char *text, const char *rest)
@@ -249,11 +252,12 @@ static void say(tdc_message_level level, const char *text, const char *rest)
 /* What msprobe says at the end of a PyTorch run. */
 static void tell_end(const struct words *words, const tdc_precheck *precheck)
 {
-    static const char *const texts[] = {"UT task result csv is saved in ",
-                                        "UT task details csv is saved in "};
-    for (int which = 0; which < 2; which++)
-        if (tdc_precheck_file(precheck, which) != NULL && !words->multi)
-            say(TDC_MESSAGE_INFO, texts[which], tdc_precheck_file(precheck, which));
+    const char *result = tdc_precheck_file(precheck, TDC_FILE_RESULT);
+    const char *details = tdc_precheck_file(precheck, TDC_FILE_DETAILS);
+    if (result != NULL && !words->multi)
+        say(TDC_MESSAGE_INFO, "UT task result csv is saved in ", result);
+    if (details != NULL && !words->multi)
+        say(TDC_MESSAGE_INFO, "UT task details csv is saved in ", details);
     say(TDC_MESSAGE_INFO, "Successfully completed run_ut/multi_run_ut.", "");
     if (!words->multi)
         say(TDC_MESSAGE_INFO, "UT task completed.", "");
@@ -263,18 +267,20 @@ static int run(const struct words *words, struct tdc_precheck_options *options)
 {
     struct tdc_error error = {0};
     tdc_precheck *precheck;
-    if (options->distinct)
+    struct tdc_progress *progress = NULL;
+    options->context = &progress;
+    bool distinct = (options->flags & TDC_PRECHECK_DISTINCT) != 0;
+    if (distinct)
         say(TDC_MESSAGE_INFO, "Start filtering the api in the api_info_file.", "");
     tdc_status status =
         tdc_precheck_open(words->arguments[ARG_API_INFO]->value, options, &precheck, &error);
-    if (status == TDC_OK && options->distinct)
+    if (status == TDC_OK && distinct)
         say(TDC_MESSAGE_INFO, "Finish filtering the api in the api_info_file.", "");
     if (status == TDC_OK) {
         if (words->pytorch && !words->multi)
             say(TDC_MESSAGE_INFO, "start UT test", "");
-        struct tdc_progress *progress = tdc_progress_start(
-            words->multi ? "Total Progress" : "run_ut", tdc_precheck_calls(precheck), 0, false);
-        options->context = progress;
+        progress = tdc_progress_start(words->multi ? "Total Progress" : "run_ut",
+                                      tdc_precheck_calls(precheck), 0, false);
         status = tdc_precheck_run(precheck, &error);
         tdc_progress_stop(progress);
     }
@@ -352,14 +358,18 @@ int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch)
     if (code != 0)
         return code;
     struct tdc_precheck_options options;
-    tdc_precheck_options_init(&options, TDC_PROFILE_COMPAT);
+    tdc_precheck_options_init(&options, sizeof options, TDC_PROFILE_COMPAT);
     if (!apply(&words, &options))
         return 2;
-    options.any_framework = pytorch;
+    options.flags &= ~(unsigned)TDC_PRECHECK_ANY_FRAMEWORK;
+    if (pytorch)
+        options.flags |= TDC_PRECHECK_ANY_FRAMEWORK;
     options.message = tdc_msprobe_log;
     options.progress = advance;
-    options.save_error_data = words.arguments[ARG_SAVE_ERROR_DATA]->given;
-    options.distinct = words.arguments[ARG_FILTER]->given;
+    if (words.arguments[ARG_SAVE_ERROR_DATA]->given)
+        options.flags |= TDC_PRECHECK_KEEP_ERRORS;
+    if (words.arguments[ARG_FILTER]->given)
+        options.flags |= TDC_PRECHECK_DISTINCT;
     options.lanes = multi && pytorch ? splits
                     : multi          ? words.arguments[ARG_DEVICE]->value_count
                                      : 0;

@@ -43,7 +43,8 @@ static bool apply_own_arguments(const struct tdc_argument *arguments,
         return false;
     }
     request->options.device = device->value;
-    request->options.no_fallback = arguments[ARG26_NO_FALLBACK].given;
+    if (arguments[ARG26_NO_FALLBACK].given)
+        request->options.flags |= TDC_OPTION_NO_FALLBACK;
     return true;
 }
 
@@ -139,14 +140,13 @@ static void print_passed_over(const struct tdc_run *run)
             log_error(run->comparisons[i].error.message);
 }
 
-static int run_tasks(const struct tdc_argument *arguments, const struct tdc_task_list *tasks,
+static int run_tasks(const struct tdc_argument *arguments, const tdc_tasks *tasks,
                      struct tdc_run_request *request)
 {
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    bool folders = tasks->count != 0 && tasks->tasks[0].rank[0] != '\0';
-    request->tasks = tasks->tasks;
-    request->task_count = tasks->count;
+    bool folders = tdc_tasks_get(tasks, 0)->rank[0] != '\0';
+    request->tasks = tasks;
     request->skip_bad = folders;
     tdc_status status = tdc_run_all(request, &run, &error);
     int code = 0;
@@ -185,12 +185,13 @@ static bool settle_framework(const struct tdc_argument *arguments, bool files,
 {
     static const char pytorch_api[] = "Argument -am is not supported in PyTorch framework";
     bool api = arguments[ARG26_API_MAPPING].given;
-    if (options->pytorch && api && files) {
+    bool pytorch = options->framework == TDC_FRAMEWORK_PYTORCH;
+    if (pytorch && api && files) {
         log_error(pytorch_api);
         return false;
     }
     options->cell_mapping = mapping_of(&arguments[ARG26_CELL_MAPPING]);
-    if (!options->pytorch) {
+    if (!pytorch) {
         options->api_mapping = mapping_of(&arguments[ARG26_API_MAPPING]);
         options->layer_mapping = mapping_of(&arguments[ARG26_LAYER_MAPPING]);
     }
@@ -221,7 +222,7 @@ static bool are_folders(const struct tdc_argument *arguments)
 
 static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_request *request)
 {
-    struct tdc_task_list tasks = {0};
+    tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     bool folders = are_folders(arguments);
     if (folders && arguments[ARG26_RANK].given) {
@@ -231,17 +232,17 @@ static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_re
     tdc_status status = tdc_tasks_2026(arguments[ARG26_TARGET].value, arguments[ARG26_GOLDEN].value,
                                        &request->options, &tasks, &error);
     /* which options there are is asked before the names of the files */
-    bool known = request->options.pytorch || request->options.mindspore;
+    bool known = request->options.framework != TDC_FRAMEWORK_NONE;
     int code = 1;
     if (known && !settle_framework(arguments, !folders, &request->options))
         code = 1;
     else if (status != TDC_OK)
         print_failure(&error);
-    else if (tasks.count == 0)
+    else if (tdc_tasks_count(tasks) == 0)
         code = 0;
     else if (check_backend(arguments))
-        code = run_tasks(arguments, &tasks, request);
-    tdc_tasks_free(&tasks);
+        code = run_tasks(arguments, tasks, request);
+    tdc_tasks_free(tasks);
     return code;
 }
 
@@ -257,13 +258,14 @@ int tdc_word26_compare(int argc, char **argv)
         return 1;
     }
     struct tdc_run_request request = {.stacks = true};
-    tdc_options_init(&request.options, TDC_RULES_COMPAT26);
+    tdc_options_init(&request.options, sizeof request.options, TDC_RULES_COMPAT26);
     request.formats = arguments[ARG26_XLSX].given ? TDC_FORMAT_XLSX : TDC_FORMAT_CSV;
     request.options.message = tdc_msprobe_log;
     if (!apply_own_arguments(arguments, &request))
         return 2;
     tdc_settle_match_options(&request.options);
-    request.options.fuzzy = arguments[ARG26_FUZZY].given;
+    if (arguments[ARG26_FUZZY].given)
+        request.options.flags |= TDC_OPTION_FUZZY;
     request.options.data_mapping = arguments[ARG26_DATA_MAPPING].value;
     request.output =
         arguments[ARG26_OUTPUT].value != NULL ? arguments[ARG26_OUTPUT].value : "./output";

@@ -6,6 +6,7 @@
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/progress.h"
 #include "host/cli/precheck/precheck_summary.h"
 
 static const char usage[] =
@@ -94,11 +95,11 @@ static bool take_option(struct settings *settings, int option)
         settings->output = optarg;
         return true;
     case OPTION_MAX_ABS_ERR:
-        options->thresholds = true;
+        options->flags |= TDC_PRECHECK_THRESHOLDS;
         return tdc_parse_real(optarg, &options->max_abs_err) ||
                wrong("--max-abs-err", optarg, "a number");
     case OPTION_COS:
-        options->thresholds = true;
+        options->flags |= TDC_PRECHECK_THRESHOLDS;
         return tdc_parse_real(optarg, &options->cosine) || wrong("--cos", optarg, "a number");
     case OPTION_BENCH_ROUND:
         return tdc_parse_rounding(optarg, &options->bench_round) ||
@@ -110,13 +111,13 @@ static bool take_option(struct settings *settings, int option)
         return tdc_parse_standard(optarg, &options->standard) ||
                wrong("--standard", optarg, "cosine or pytorch");
     case OPTION_MODE:
-        return tdc_parse_mode(optarg, &options->mode) ||
+        return tdc_parse_tested(optarg, &options->tested) ||
                wrong("--mode", optarg, "auto, recorded or execute");
     case OPTION_RESUME:
         options->result_csv = optarg;
         return true;
     case OPTION_SAVE_ERROR_DATA:
-        options->save_error_data = true;
+        options->flags |= TDC_PRECHECK_KEEP_ERRORS;
         return true;
     case OPTION_NO_JSON:
         settings->no_json = true;
@@ -145,10 +146,12 @@ static bool take_option(struct settings *settings, int option)
 /* What the profile decides where no option did. The words have no -f: any framework is taken. */
 static void settle(struct settings *settings)
 {
+    const unsigned decided = TDC_PRECHECK_JSON | TDC_PRECHECK_CHECK_FILES;
     struct tdc_precheck_options defaults;
-    tdc_precheck_options_init(&defaults, settings->options.profile);
-    settings->options.json = defaults.json && !settings->no_json;
-    settings->options.check_files = defaults.check_files;
+    tdc_precheck_options_init(&defaults, sizeof defaults, settings->options.profile);
+    settings->options.flags = (settings->options.flags & ~decided) | (defaults.flags & decided);
+    if (settings->no_json)
+        settings->options.flags &= ~(unsigned)TDC_PRECHECK_JSON;
 }
 
 static bool take_options(int argc, char **argv, struct settings *settings)
@@ -174,7 +177,8 @@ static bool print_api(void *context, const char *api, const char *family, const 
 
 static void advance(void *context, uint64_t calls)
 {
-    tdc_progress_add(context, calls, 0);
+    struct tdc_progress *const *progress = context;
+    tdc_progress_add(*progress, calls, 0);
 }
 
 static void message(void *context, tdc_message_level level, const char *text)
@@ -213,12 +217,12 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
         tdc_complain("out of memory");
         return TDC_EXIT_TROUBLE;
     }
+    struct tdc_progress *progress = NULL;
     options->output = output;
+    options->context = &progress;
     tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
     if (status == TDC_OK) {
-        struct tdc_progress *progress =
-            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
-        options->context = progress;
+        progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
         status = tdc_precheck_run(precheck, &error);
         tdc_progress_stop(progress);
     }
@@ -231,7 +235,7 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
         if (!settings->quiet)
             tdc_print_precheck(dump->path, precheck);
         struct tdc_precheck_summary summary;
-        tdc_precheck_summary(precheck, &summary);
+        tdc_precheck_summary(precheck, &summary, sizeof summary);
         if (options->threads > summary.threads)
             tdc_complain("warning: %d of the %d threads asked for were used: there is no room for "
                          "more",
@@ -251,11 +255,11 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
     return code;
 }
 
-static bool find_dumps(const char *path, struct tdc_dump_files *dumps)
+static bool find_dumps(const char *path, tdc_dump_files **dumps)
 {
     struct tdc_options options;
     struct tdc_error error = {0};
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.message = tdc_print_message;
     if (tdc_dump_files_find(path, &options, dumps, &error) == TDC_OK)
         return true;
@@ -266,7 +270,7 @@ static bool find_dumps(const char *path, struct tdc_dump_files *dumps)
 int tdc_command_precheck(int argc, char **argv)
 {
     struct settings settings = {.output = "./output"};
-    tdc_precheck_options_init(&settings.options, TDC_PROFILE_EXTENDED);
+    tdc_precheck_options_init(&settings.options, sizeof settings.options, TDC_PROFILE_EXTENDED);
     settings.options.message = message;
     settings.options.progress = advance;
     if (!take_options(argc, argv, &settings))
@@ -278,23 +282,23 @@ int tdc_command_precheck(int argc, char **argv)
             tdc_precheck_list(print_api, NULL);
         return TDC_EXIT_SAME;
     }
-    struct tdc_dump_files dumps;
+    tdc_dump_files *dumps;
     if (!find_dumps(argv[optind], &dumps))
         return TDC_EXIT_TROUBLE;
+    size_t count = tdc_dump_files_count(dumps);
     int code = TDC_EXIT_SAME;
-    if ((settings.explain != NULL || settings.options.result_csv != NULL) && dumps.count > 1) {
-        tdc_complain("%s: %zu dumps found; --explain and --resume take one", argv[optind],
-                     dumps.count);
+    if ((settings.explain != NULL || settings.options.result_csv != NULL) && count > 1) {
+        tdc_complain("%s: %zu dumps found; --explain and --resume take one", argv[optind], count);
         code = TDC_EXIT_TROUBLE;
     } else if (settings.explain != NULL) {
-        code = explain(&settings, dumps.files[0].path);
+        code = explain(&settings, tdc_dump_files_get(dumps, 0)->path);
     } else {
-        code = dumps.empty != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-        for (size_t i = 0; i < dumps.count; i++) {
-            int one = check(&settings, &dumps.files[i]);
+        code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
+        for (size_t i = 0; i < count; i++) {
+            int one = check(&settings, tdc_dump_files_get(dumps, i));
             code = one > code ? one : code;
         }
     }
-    tdc_dump_files_free(&dumps);
+    tdc_dump_files_free(dumps);
     return code;
 }

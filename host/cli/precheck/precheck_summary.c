@@ -33,13 +33,12 @@ static void print_apis(const tdc_precheck *precheck)
     printf("  %-40s %6s %7s %7s %10s %10s  %s\n", "API, worst first", "calls", "failing", "skipped",
            "ULP", "MaxAbsErr", "worst call");
     for (size_t i = 0; i < count; i++) {
-        struct tdc_precheck_api api;
-        tdc_precheck_api(precheck, i, &api);
-        bool shown = api.failing != 0 || passing < PASSING_SHOWN;
-        passing += api.failing == 0;
+        const struct tdc_precheck_api *api = tdc_precheck_api(precheck, i);
+        bool shown = api->failing != 0 || passing < PASSING_SHOWN;
+        passing += api->failing == 0;
         hidden += !shown;
         if (shown)
-            print_api(&api);
+            print_api(api);
     }
     if (hidden != 0)
         printf("  and %zu more without failing calls\n", hidden);
@@ -61,22 +60,19 @@ static void print_gaps(const tdc_precheck *precheck)
     if (count != 0)
         printf("\nrecords not checked:\n  %8s %8s  %s\n", "forward", "backward", "why (first)");
     for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
-        struct tdc_precheck_gap gap;
-        tdc_precheck_gap(precheck, i, &gap);
-        printf("  %8llu %8llu  %.100s", (unsigned long long)gap.records[0],
-               (unsigned long long)gap.records[1], tdc_shown(essence(gap.reason)));
-        printf(" (%s)\n", tdc_shown(gap.first));
+        const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
+        printf("  %8llu %8llu  %.100s", (unsigned long long)gap->forward,
+               (unsigned long long)gap->backward, tdc_shown(essence(gap->reason)));
+        printf(" (%s)\n", tdc_shown(gap->first));
     }
     if (count > REASONS_SHOWN)
         printf("  and %zu more reasons: see the result file\n", count - REASONS_SHOWN);
 }
 
-static void print_direction(const struct tdc_precheck_summary *summary, int direction)
+static void print_direction(const char *name, const struct tdc_precheck_counts *counts)
 {
-    printf("%s %llu of %llu checked, %llu fail", direction == 0 ? "forward" : "backward",
-           (unsigned long long)summary->checked[direction],
-           (unsigned long long)summary->records[direction],
-           (unsigned long long)summary->failing[direction]);
+    printf("%s %llu of %llu checked, %llu fail", name, (unsigned long long)counts->checked,
+           (unsigned long long)counts->records, (unsigned long long)counts->failing);
 }
 
 /* Whose results were judged, where they are not the recorded ones. */
@@ -95,7 +91,7 @@ static void print_executor(const struct tdc_precheck_summary *summary)
 void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
 {
     struct tdc_precheck_summary summary;
-    tdc_precheck_summary(precheck, &summary);
+    tdc_precheck_summary(precheck, &summary, sizeof summary);
     printf("%s: %llu calls in %.2f s", tdc_shown(dump), (unsigned long long)summary.calls,
            summary.seconds);
     if (summary.executor != NULL)
@@ -105,9 +101,9 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
     printf("\n");
     print_executor(&summary);
     printf("  ");
-    print_direction(&summary, 0);
+    print_direction("forward", &summary.forward);
     printf("; ");
-    print_direction(&summary, 1);
+    print_direction("backward", &summary.backward);
     printf("\n  calls: pass %llu, error %llu, skipped %llu (%llu of them without a reference), "
            "nothing "
            "to compare %llu; %llu of %llu slots fail\n\n",
@@ -120,7 +116,8 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
     print_apis(precheck);
     print_gaps(precheck);
     printf("\n");
-    for (int which = 0; which < 3; which++)
-        if (tdc_precheck_file(precheck, which) != NULL)
-            printf("%s\n", tdc_shown(tdc_precheck_file(precheck, which)));
+    static const tdc_precheck_file_kind kinds[] = {TDC_FILE_RESULT, TDC_FILE_DETAILS, TDC_FILE_JSON};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (tdc_precheck_file(precheck, kinds[i]) != NULL)
+            printf("%s\n", tdc_shown(tdc_precheck_file(precheck, kinds[i])));
 }

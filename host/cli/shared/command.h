@@ -15,6 +15,7 @@ int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
+int tdc_command_inspect(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
@@ -28,8 +29,7 @@ int tdc_msprobe_precision_compare(int argc, char **argv);
 /* What a command has decided before the work starts. */
 struct tdc_run_request {
     struct tdc_options options;
-    const struct tdc_task *tasks;
-    size_t task_count;
+    const tdc_tasks *tasks;
     const char *output; /* folder of the results */
     unsigned formats;   /* of tdc_format */
     bool advice;

@@ -7,6 +7,7 @@
 #include "host/engine/ascend/ascend_slot.h"
 #include "host/judge/rules.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 
 /* Chunks of one launch: enough that waiting for a launch does not matter. */
 #define BATCH_CHUNKS 64u
@@ -240,7 +241,7 @@ static void *function_for(struct comparison *work)
 
 tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
                               tdc_dtype b_dtype, uint64_t count, tdc_rules_id rules, void *stream,
-                              struct tdc_device_sums *sums, struct tdc_error *error)
+                              struct tdc_device_sums *sums, size_t size, struct tdc_error *error)
 {
     struct comparison work = {
         .device = device,
@@ -250,7 +251,8 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
         .b_size = tdc_dtype_size(b_dtype),
         .stream = stream,
     };
-    *sums = (struct tdc_device_sums){0};
+    struct tdc_device_sums whole = {0};
+    tdc_sized_give(sums, size, &whole, sizeof whole);
     if (!tdc_pair_plan_make(n_dtype, b_dtype, tdc_rules_of(rules)->relative,
                             tdc_cpu_variant_chosen(), &work.plan))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no arithmetic for %s and %s",
@@ -265,9 +267,10 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
     const uint64_t batch = BATCH_CHUNKS * TDC_PAIR_CHUNK;
     for (uint64_t first = 0; first < count; first += batch) {
         uint64_t here = count - first < batch ? count - first : batch;
-        if (!compare_batch(&work, function, first, here, sums, &total))
+        if (!compare_batch(&work, function, first, here, &whole, &total))
             return explain(device->card.acl, work.failure, error);
     }
-    publish(&total, sums);
+    publish(&total, &whole);
+    tdc_sized_give(sums, size, &whole, sizeof whole);
     return TDC_OK;
 }

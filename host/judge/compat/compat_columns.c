@@ -1,5 +1,6 @@
 /*
- * compat_columns.c - what pandas makes of the statistics of a side before it reads them (spec 6).
+ * compat_columns.c - what pandas makes of the statistics of a side before it reads them
+ * (docs/msprobe.md#statistics-mode).
  *
  * A column of a table is an array: of integers if it holds nothing else, of floats if it holds
  * numbers only, of objects otherwise; and the four columns of a side are joined into one array

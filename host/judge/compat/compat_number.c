@@ -1,5 +1,5 @@
 /*
- * compat_number.c - decimal numbers as pandas 1.5 reads them (spec 6, reader L).
+ * compat_number.c - decimal numbers as pandas 1.5 reads them (docs/msprobe.md#decimal-reader).
  *
  * Not exact on purpose: digits are accumulated in a double, at most 17 of them counting leading
  * zeros, and scaled by one power of ten. The differences in statistics tables show its rounding.

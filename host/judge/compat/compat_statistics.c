@@ -1,4 +1,5 @@
-/* compat_statistics.c - statistics and md5 mode as msprobe judges them (spec 6, 7, 9.2). */
+/* compat_statistics.c - statistics and md5 mode as msprobe judges them
+ * (docs/msprobe.md#statistics-mode, docs/msprobe.md#md5-mode, docs/msprobe.md#messages). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static bool compare_stat(const struct tdc_case *row_case, int which, struct tdc_
 {
     struct tdc_value *difference = &row->values[TDC_DIFF + which];
     struct tdc_value *relative = &row->values[TDC_RELATIVE + which];
-    *difference = *relative = tdc_value_of(TDC_VALUE_NA);
+    *difference = *relative = tdc_value_of(TDC_HOLDS_NA);
     if (row_case->bench == NULL)
         return false;
     static const struct tdc_stat_column any = {0};
@@ -108,13 +109,13 @@ static bool compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         return false;
     double magnitude, d = subtract(&x, &y, &magnitude);
     if (isnan(d)) {
-        *difference = *relative = tdc_value_of(TDC_VALUE_NAN);
+        *difference = *relative = tdc_value_of(TDC_HOLDS_NAN);
         return false;
     }
     *difference = tdc_value_number(d);
     if (y.read != 0)
         *relative =
-            (struct tdc_value){.number = fabs(d / y.exact * 100), .form = TDC_VALUE_PERCENT};
+            (struct tdc_value){.number = fabs(d / y.exact * 100), .form = TDC_HOLDS_PERCENT};
     double larger = x.read > y.read ? x.read : y.read;
     return magnitude / (fabs(larger) + 1e-10) > 0.5;
 }

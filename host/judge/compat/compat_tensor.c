@@ -1,5 +1,5 @@
-/* compat_tensor.c - the six values of tensor mode as msprobe computes and words them (spec 5, 9).
- */
+/* compat_tensor.c - the six values of tensor mode as msprobe computes and words them
+ * (docs/msprobe.md#tensor-mode, docs/msprobe.md#messages). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
 {
     if (sums->count == 1) {
         tdc_text_adds(message, "This is a 1-d tensor of length 1.");
-        return tdc_value_of(TDC_VALUE_UNSUPPORTED);
+        return tdc_value_of(TDC_HOLDS_UNSUPPORTED);
     }
     double n = sqrt(sums->nn), b = sqrt(sums->bb);
     if (n <= EPSILON && b <= EPSILON)
@@ -48,12 +48,12 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
         tdc_text_addf(message,
                       "Cannot compare by Cosine Similarity, All the data is Zero in %s dump data.",
                       n <= EPSILON ? "npu" : "Bench");
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     double c = sums->nb / (n * b);
     if (isnan(c)) {
         tdc_text_adds(message, "Cannot compare by Cosine Similarity, the dump data has NaN.");
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     c = rounded(c, 12);
     return tdc_value_number(c > 0.9999 ? rounded(c, 6) : c);
@@ -63,7 +63,7 @@ struct tdc_value tdc_compat_maximum(double value, const char *nan_text, struct t
 {
     if (isnan(value)) {
         tdc_text_adds(message, nan_text);
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     return tdc_value_number(rounded(value, 12));
 }
@@ -81,7 +81,7 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
     if (sums->nan_apart != 0 || sums->inf_apart != 0) {
-        set_all(row, TDC_VALUE_NA);
+        set_all(row, TDC_HOLDS_NA);
         tdc_text_adds(message, "The position of inf or nan in NPU and bench Tensor do not match.");
         return;
     }
@@ -98,13 +98,14 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
         tdc_value_number(rounded((double)sums->below[1] / count, 12));
 }
 
-/* The message doubles at each of four steps, and the two maxima speak in between: spec 5.4. */
+/* The message doubles at each of four steps, and the two maxima speak in between
+ * (docs/msprobe.md#tensors-without-dimensions). */
 static void compute_zero_d(const struct tdc_outcome *outcome, struct tdc_row *row,
                            struct tdc_text *message)
 {
     double max_abs, max_rel;
     tdc_compat_zero_d(outcome, TDC_RELATIVE_NATIVE, &max_abs, &max_rel);
-    set_all(row, TDC_VALUE_UNSUPPORTED);
+    set_all(row, TDC_HOLDS_UNSUPPORTED);
     for (int repeat = 0; repeat < 4; repeat++) {
         for (int i = 0; i < 4; i++)
             tdc_text_adds(message, tdc_compat_zero_d_text);
@@ -140,7 +141,7 @@ void tdc_compat_files(const struct tdc_case *row_case, const struct tdc_outcome 
                       const struct tdc_file_words *words, struct tdc_row *row,
                       struct tdc_text *message)
 {
-    set_all(row, TDC_VALUE_UNSUPPORTED);
+    set_all(row, TDC_HOLDS_UNSUPPORTED);
     if (strcmp(row_case->n_file, "-1") == 0) {
         tdc_text_adds(message, "NPU does not have data file.");
     } else if (strcmp(row_case->b_file, "-1") == 0) {
@@ -153,7 +154,7 @@ void tdc_compat_files(const struct tdc_case *row_case, const struct tdc_outcome 
     } else if (outcome->code == TDC_OUTCOME_EMPTY) {
         tdc_text_adds(message, "This is empty data, can not compare.");
     } else if (outcome->code == TDC_OUTCOME_SHAPES_DIFFER) {
-        set_all(row, TDC_VALUE_SHAPE);
+        set_all(row, TDC_HOLDS_SHAPE);
         tdc_text_adds(message, "Shape of NPU and bench tensor do not match. Skipped.");
     } else if (outcome->code == TDC_OUTCOME_NOT_NUMBERS) {
         tdc_text_adds(message, "Data is unreadable.");
@@ -167,18 +168,18 @@ void tdc_compat_files(const struct tdc_case *row_case, const struct tdc_outcome 
 
 static bool is_number(struct tdc_value value, double *number)
 {
-    *number = value.form == TDC_VALUE_NAN ? (double)NAN : value.number;
-    return value.form == TDC_VALUE_NUMBER || value.form == TDC_VALUE_NAN;
+    *number = value.form == TDC_HOLDS_NAN ? (double)NAN : value.number;
+    return value.form == TDC_HOLDS_NUMBER || value.form == TDC_HOLDS_NAN;
 }
 
-/* Spec 9.1. */
+/* Accuracy Reached or Not (docs/msprobe.md#accuracy). */
 static enum tdc_verdict verdict(const struct tdc_row *row)
 {
     struct tdc_value cosine_value = row->values[TDC_COSINE], abs_value = row->values[TDC_MAX_ABS];
     double c, m;
-    if (cosine_value.form == TDC_VALUE_SHAPE)
+    if (cosine_value.form == TDC_HOLDS_SHAPE)
         return TDC_VERDICT_UNMATCHED;
-    if (cosine_value.form == TDC_VALUE_NA || abs_value.form == TDC_VALUE_NA)
+    if (cosine_value.form == TDC_HOLDS_NA || abs_value.form == TDC_HOLDS_NA)
         return TDC_VERDICT_NO;
     if (!is_number(cosine_value, &c) || !is_number(abs_value, &m))
         return TDC_VERDICT_NONE;

@@ -1,5 +1,6 @@
 /*
- * compat_zero_d.c - 0-d tensors in the arithmetic of numpy (spec 5.4).
+ * compat_zero_d.c - 0-d tensors in the arithmetic of numpy
+ * (docs/msprobe.md#tensors-without-dimensions).
  *
  * The absolute error is taken in the type numpy promotes the two to: narrow integers wrap around,
  * f16 rounds, complex numbers use the modulus of the complex difference. No NaN or infinity is
@@ -134,7 +135,8 @@ static double float_difference(const struct tdc_outcome *outcome)
     return modulus(real, in_width(n_imaginary - b_imaginary, width), width);
 }
 
-/* The classes of spec 5.1: what is not f16 or f32 of this byte order counts as float64. */
+/* The classes of docs/msprobe.md#relative-errors: what is not f16 or f32 of this byte order counts
+ * as float64. */
 static int relative_width(tdc_dtype dtype, bool swapped)
 {
     if (swapped)

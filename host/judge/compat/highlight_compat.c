@@ -1,4 +1,4 @@
-/* highlight_compat.c - msprobe's colours (spec 10). */
+/* highlight_compat.c - msprobe's colours (docs/msprobe.md#colours). */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
     struct tdc_value error = error_of(mode, row);
     if (overflowed(row->npu, TDC_MAX) || overflowed(row->npu, TDC_MIN))
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum or minimum is nan, -inf, or inf");
-    else if (error.form == TDC_VALUE_NUMBER && fabs(error.number) > 1e10)
+    else if (error.form == TDC_HOLDS_NUMBER && fabs(error.number) > 1e10)
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum absolute error exceeds 1e+10");
 }
 
@@ -48,7 +48,7 @@ static bool stat_is_number(const struct tdc_record *record, enum tdc_statistic w
 static bool measurable(tdc_mode mode, const struct tdc_coloured_row *row)
 {
     return stat_is_number(row->npu, TDC_MAX) && stat_is_number(row->bench, TDC_MAX) &&
-           error_of(mode, row).form == TDC_VALUE_NUMBER;
+           error_of(mode, row).form == TDC_HOLDS_NUMBER;
 }
 
 static bool both_numbers(const struct tdc_coloured_row *input,
@@ -57,7 +57,7 @@ static bool both_numbers(const struct tdc_coloured_row *input,
     struct tdc_value i = input->row->values[which], o = output->row->values[which];
     *in = i.number;
     *out = o.number;
-    return i.form == TDC_VALUE_NUMBER && o.form == TDC_VALUE_NUMBER;
+    return i.form == TDC_HOLDS_NUMBER && o.form == TDC_HOLDS_NUMBER;
 }
 
 static void colour_ratios(const struct tdc_coloured_row *input,
@@ -85,11 +85,11 @@ static void colour_relative(const struct tdc_coloured_row *input,
 {
     struct tdc_value in = input->row->values[TDC_RELATIVE + TDC_MAX];
     struct tdc_value out = output->row->values[TDC_RELATIVE + TDC_MAX];
-    if (out.form != TDC_VALUE_PERCENT)
+    if (out.form != TDC_HOLDS_PERCENT)
         return;
     if (out.number / 100 > 0.5)
         tdc_reason_add(reasons, TDC_COLOUR_RED, "maximum relative error exceeds 0.5");
-    if (in.form == TDC_VALUE_PERCENT && out.number / 100 > 0.1 && in.number / 100 < 0.01)
+    if (in.form == TDC_HOLDS_PERCENT && out.number / 100 > 0.1 && in.number / 100 < 0.01)
         tdc_reason_add(reasons, TDC_COLOUR_YELLOW,
                        "The output's maximum relative error exceeds 0.1, "
                        "while the input/parameter's is below 0.01");

@@ -5,19 +5,19 @@
 #include "host/judge/rules.h"
 
 /* What is found in a row, in the order of the list of messages. */
-enum tdc_finding {
-    TDC_FINDING_NONFINITE,   /* nan or inf among the extremes of the NPU side alone */
-    TDC_FINDING_NORM_ERROR,  /* statistics: an output far off after good inputs */
-    TDC_FINDING_RATIO_ERROR, /* tensors: likewise */
-    TDC_FINDING_REQUIRES_GRAD,
-    TDC_FINDING_SCALAR,
-    TDC_FINDING_DTYPE,
-    TDC_FINDING_SHAPE,
-    TDC_FINDING_NORM_WARNING,   /* statistics: an output ten times as far off as the inputs */
-    TDC_FINDING_COSINE_WARNING, /* tensors */
-    TDC_FINDING_DIGEST,
-    TDC_FINDING_NO_DIGEST,
-    TDC_FINDINGS
+enum tdc_fault {
+    TDC_FAULT_NONFINITE,   /* nan or inf among the extremes of the NPU side alone */
+    TDC_FAULT_NORM_ERROR,  /* statistics: an output far off after good inputs */
+    TDC_FAULT_RATIO_ERROR, /* tensors: likewise */
+    TDC_FAULT_REQUIRES_GRAD,
+    TDC_FAULT_SCALAR,
+    TDC_FAULT_DTYPE,
+    TDC_FAULT_SHAPE,
+    TDC_FAULT_NORM_WARNING,   /* statistics: an output ten times as far off as the inputs */
+    TDC_FAULT_COSINE_WARNING, /* tensors */
+    TDC_FAULT_DIGEST,
+    TDC_FAULT_NO_DIGEST,
+    TDC_FAULTS
 };
 
 const char *tdc_compat26_finding_text(unsigned bit);

@@ -146,14 +146,14 @@ static void read_stat(struct reading *reading, const struct tdc_record *record, 
 static enum tdc_value_form word_for(enum kind x, enum kind y)
 {
     if (x == NA || y == NA || (x == DEVICE && y == DEVICE))
-        return TDC_VALUE_NA;
+        return TDC_HOLDS_NA;
     if (x >= DEVICE || y >= DEVICE)
-        return TDC_VALUE_DIFF;
+        return TDC_HOLDS_DIFF;
     if (x == NOT_A_NUMBER || y == NOT_A_NUMBER)
-        return TDC_VALUE_NAN;
+        return TDC_HOLDS_NAN;
     if (x == y)
-        return TDC_VALUE_ZERO;
-    return x == INF || (x == NUM && y == NEG_INF) ? TDC_VALUE_INF : TDC_VALUE_NEG_INF;
+        return TDC_HOLDS_ZERO;
+    return x == INF || (x == NUM && y == NEG_INF) ? TDC_HOLDS_INF : TDC_HOLDS_NEG_INF;
 }
 
 static double as_double(const struct reading *reading)
@@ -171,19 +171,19 @@ static void subtract(const struct reading *x, const struct reading *y, struct td
         uint64_t bits = x->bits - y->bits; /* columns of integers wrap around */
         *difference =
             (struct tdc_value){.integer = (int64_t)bits,
-                               .form = x->is_unsigned ? TDC_VALUE_UNSIGNED : TDC_VALUE_INTEGER};
+                               .form = x->is_unsigned ? TDC_HOLDS_UNSIGNED : TDC_HOLDS_INTEGER};
         d = x->is_unsigned ? (double)bits : (double)(int64_t)bits;
     } else if (isnan(d)) { /* pandas takes it for a missing cell */
-        *difference = *relative = tdc_value_of(TDC_VALUE_EMPTY);
+        *difference = *relative = tdc_value_of(TDC_HOLDS_EMPTY);
         return;
     } else {
-        *difference = (struct tdc_value){.number = d, .form = TDC_VALUE_FLOAT};
+        *difference = (struct tdc_value){.number = d, .form = TDC_HOLDS_FLOAT};
     }
     if (divisor == 0)
-        *relative = tdc_value_of(TDC_VALUE_INF);
+        *relative = tdc_value_of(TDC_HOLDS_INF);
     else
         *relative =
-            (struct tdc_value){.number = fabs(d / divisor * 100), .form = TDC_VALUE_PERCENT};
+            (struct tdc_value){.number = fabs(d / divisor * 100), .form = TDC_HOLDS_PERCENT};
 }
 
 void tdc_compat26_statistics(const struct tdc_case *row_case, struct tdc_row *row,
@@ -201,7 +201,7 @@ void tdc_compat26_statistics(const struct tdc_case *row_case, struct tdc_row *ro
         struct tdc_value *difference = &row->values[TDC_DIFF + i];
         struct tdc_value *relative = &row->values[TDC_RELATIVE + i];
         if (strcmp(x.text, y.text) == 0)
-            *difference = *relative = tdc_value_of(TDC_VALUE_ZERO);
+            *difference = *relative = tdc_value_of(TDC_HOLDS_ZERO);
         else if (x.kind == NUM && y.kind == NUM)
             subtract(&x, &y, difference, relative);
         else

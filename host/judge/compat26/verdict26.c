@@ -11,30 +11,28 @@
 static const struct finding {
     bool warning; /* else an error */
     const char *text;
-} findings[TDC_FINDINGS] = {
-    [TDC_FINDING_NONFINITE] =
+} findings[TDC_FAULTS] = {
+    [TDC_FAULT_NONFINITE] =
         {false, "error: There is nan/inf/-inf in the maximum or minimum value of NPU."},
-    [TDC_FINDING_NORM_ERROR] = {false, "error: The NormRelativeErr of output is greater than 0.5."},
-    [TDC_FINDING_RATIO_ERROR] = {false, "error: The input/parameters of One Thousandth Err Ratio > "
-                                        "0.9 while the output < 0.6."},
-    [TDC_FINDING_REQUIRES_GRAD] = {false,
-                                   "error: The Required_Grad of NPU and Bench are inconsistent"},
-    [TDC_FINDING_SCALAR] = {false,
-                            "error: The scalar parameters of NPU and Bench are inconsistent."},
-    [TDC_FINDING_DTYPE] = {false, "error: The dtype of NPU and Bench are inconsistent."},
-    [TDC_FINDING_SHAPE] = {false, "error: The shape of NPU and Bench are inconsistent."},
-    [TDC_FINDING_NORM_WARNING] =
+    [TDC_FAULT_NORM_ERROR] = {false, "error: The NormRelativeErr of output is greater than 0.5."},
+    [TDC_FAULT_RATIO_ERROR] = {false, "error: The input/parameters of One Thousandth Err Ratio > "
+                                      "0.9 while the output < 0.6."},
+    [TDC_FAULT_REQUIRES_GRAD] = {false,
+                                 "error: The Required_Grad of NPU and Bench are inconsistent"},
+    [TDC_FAULT_SCALAR] = {false, "error: The scalar parameters of NPU and Bench are inconsistent."},
+    [TDC_FAULT_DTYPE] = {false, "error: The dtype of NPU and Bench are inconsistent."},
+    [TDC_FAULT_SHAPE] = {false, "error: The shape of NPU and Bench are inconsistent."},
+    [TDC_FAULT_NORM_WARNING] =
         {true, "warning: The norm relative error of output is 10 times that of input."},
-    [TDC_FINDING_COSINE_WARNING] = {true, "warning: The input/parameters of Cosine > 0.9, and "
-                                          "input/parameters - output > 0.1"},
-    [TDC_FINDING_DIGEST] = {false,
-                            "error: The CRC-32 value of NPU differs from that of the bench."},
-    [TDC_FINDING_NO_DIGEST] = {true, "warning: The parameter of NPU does not match the bench."},
+    [TDC_FAULT_COSINE_WARNING] = {true, "warning: The input/parameters of Cosine > 0.9, and "
+                                        "input/parameters - output > 0.1"},
+    [TDC_FAULT_DIGEST] = {false, "error: The CRC-32 value of NPU differs from that of the bench."},
+    [TDC_FAULT_NO_DIGEST] = {true, "warning: The parameter of NPU does not match the bench."},
 };
 
 const char *tdc_compat26_finding_text(unsigned bit)
 {
-    return bit < TDC_FINDINGS ? findings[bit].text : NULL;
+    return bit < TDC_FAULTS ? findings[bit].text : NULL;
 }
 
 /* A row with what the checks look at. */
@@ -54,7 +52,7 @@ static struct seen_row see(const struct tdc_rows *rows, size_t index)
     return seen;
 }
 
-static void find(const struct seen_row *seen, enum tdc_finding finding)
+static void find(const struct seen_row *seen, enum tdc_fault finding)
 {
     seen->row->findings |= (uint16_t)(1u << finding);
 }
@@ -86,7 +84,7 @@ static void check_nonfinite(const struct seen_row *seen)
     if (is_nonfinite(seen->bench, TDC_MAX) || is_nonfinite(seen->bench, TDC_MIN))
         return;
     if (is_nonfinite(seen->npu, TDC_MAX) || is_nonfinite(seen->npu, TDC_MIN))
-        find(seen, TDC_FINDING_NONFINITE);
+        find(seen, TDC_FAULT_NONFINITE);
 }
 
 static const char *dtype_of(const struct tdc_record *record)
@@ -125,7 +123,7 @@ static void check_scalar(const struct seen_row *seen)
     if (strstr(dtype_of(seen->npu), "class") != NULL &&
         strstr(dtype_of(seen->bench), "class") != NULL && strcmp(shape_of(seen->npu), "[]") == 0 &&
         !same_value(seen->npu, seen->bench))
-        find(seen, TDC_FINDING_SCALAR);
+        find(seen, TDC_FAULT_SCALAR);
 }
 
 /* Modules that were joined into one may differ in type. */
@@ -139,12 +137,12 @@ static void check_texts(const struct seen_row *seen)
     if (seen->npu == NULL || seen->bench == NULL)
         return;
     if (strcmp(seen->npu->requires_grad, seen->bench->requires_grad) != 0)
-        find(seen, TDC_FINDING_REQUIRES_GRAD);
+        find(seen, TDC_FAULT_REQUIRES_GRAD);
     if (!is_joined_module(seen->bench->name) &&
         strcmp(dtype_of(seen->npu), dtype_of(seen->bench)) != 0)
-        find(seen, TDC_FINDING_DTYPE);
+        find(seen, TDC_FAULT_DTYPE);
     if (strcmp(shape_of(seen->npu), shape_of(seen->bench)) != 0)
-        find(seen, TDC_FINDING_SHAPE);
+        find(seen, TDC_FAULT_SHAPE);
 }
 
 static bool is_no_digest(const char *digest)
@@ -158,7 +156,7 @@ static void check_digest(const struct seen_row *seen)
     const char *bench = seen->bench != NULL ? seen->bench->digest : "N/A";
     if (strcmp(npu, bench) != 0)
         find(seen,
-             is_no_digest(npu) || is_no_digest(bench) ? TDC_FINDING_NO_DIGEST : TDC_FINDING_DIGEST);
+             is_no_digest(npu) || is_no_digest(bench) ? TDC_FAULT_NO_DIGEST : TDC_FAULT_DIGEST);
 }
 
 static void check_row(tdc_mode mode, const struct seen_row *seen)
@@ -183,7 +181,7 @@ struct side {
 
 static void lower(double *smallest, struct tdc_value value)
 {
-    if (value.form == TDC_VALUE_NUMBER && value.number < *smallest)
+    if (value.form == TDC_HOLDS_NUMBER && value.number < *smallest)
         *smallest = value.number;
 }
 
@@ -197,7 +195,7 @@ static void enter(struct side *side, tdc_mode mode, const struct tdc_row *row, s
         lower(&side->ratio, row->values[TDC_ONE_THOUSANDTH]);
     } else {
         struct tdc_value norm = row->values[TDC_RELATIVE + TDC_NORM];
-        if (norm.form == TDC_VALUE_PERCENT && norm.number / 100 > side->norm)
+        if (norm.form == TDC_HOLDS_PERCENT && norm.number / 100 > side->norm)
             side->norm = norm.number / 100;
     }
 }
@@ -205,8 +203,8 @@ static void enter(struct side *side, tdc_mode mode, const struct tdc_row *row, s
 /* Of an output; the words for infinity count as well. */
 static bool is_far_off(struct tdc_value norm)
 {
-    return norm.form == TDC_VALUE_INF || norm.form == TDC_VALUE_NEG_INF ||
-           (norm.form == TDC_VALUE_PERCENT && norm.number / 100 > 0.5);
+    return norm.form == TDC_HOLDS_INF || norm.form == TDC_HOLDS_NEG_INF ||
+           (norm.form == TDC_HOLDS_PERCENT && norm.number / 100 > 0.5);
 }
 
 static void check_outputs(const struct tdc_rows *rows, size_t start, size_t end,
@@ -218,18 +216,18 @@ static void check_outputs(const struct tdc_rows *rows, size_t start, size_t end,
     if (rows->mode == TDC_MODE_TENSOR) {
         /* the text says 0.6 */
         if (inputs->ratio > 0.9 && outputs->ratio < 0.1)
-            find(&first, TDC_FINDING_RATIO_ERROR);
+            find(&first, TDC_FAULT_RATIO_ERROR);
         if (inputs->cosine > 0.9 && inputs->cosine - outputs->cosine > 0.1)
-            find(&first, TDC_FINDING_COSINE_WARNING);
+            find(&first, TDC_FAULT_COSINE_WARNING);
         return;
     }
     for (size_t i = start; i < end && inputs->norm < 0.1; i++) {
         struct seen_row seen = see(rows, i);
         if (seen.output && is_far_off(seen.row->values[TDC_RELATIVE + TDC_NORM]))
-            find(&seen, TDC_FINDING_NORM_ERROR);
+            find(&seen, TDC_FAULT_NORM_ERROR);
     }
     if (inputs->norm == 0 ? outputs->norm > 0.1 : outputs->norm / inputs->norm > 10)
-        find(&first, TDC_FINDING_NORM_WARNING);
+        find(&first, TDC_FAULT_NORM_WARNING);
 }
 
 /* What is not looked at: memory that nobody has written yet, and the inputs of collectives that
@@ -278,7 +276,7 @@ static enum exemption exemption_of(const struct tdc_rows *rows, const struct sid
 static void settle(struct tdc_row *row)
 {
     bool warning = false, error = false;
-    for (unsigned bit = 0; bit < TDC_FINDINGS; bit++) {
+    for (unsigned bit = 0; bit < TDC_FAULTS; bit++) {
         if ((row->findings >> bit & 1) == 0)
             continue;
         warning |= findings[bit].warning;

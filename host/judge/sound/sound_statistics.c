@@ -42,9 +42,9 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
     sums->difference[which] = (double)NAN;
     if (x_bad || y_bad) {
         bool same = x_number == y_number && (!x_number || x == y);
-        *difference = *relative = same ? tdc_value_number(0) : tdc_value_of(TDC_VALUE_NAN);
+        *difference = *relative = same ? tdc_value_number(0) : tdc_value_of(TDC_HOLDS_NAN);
         if (same) {
-            relative->form = TDC_VALUE_PERCENT;
+            relative->form = TDC_HOLDS_PERCENT;
             return;
         }
         sums->equal = false;
@@ -62,7 +62,7 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
     tdc_stat_difference(npu, bench, (enum tdc_statistic)which, &d);
     double e = d == 0 ? 0 : y == 0 ? 1 : fabs(d / y);
     *difference = tdc_value_number(d);
-    *relative = (struct tdc_value){.number = e * 100, .form = TDC_VALUE_PERCENT};
+    *relative = (struct tdc_value){.number = e * 100, .form = TDC_HOLDS_PERCENT};
     sums->difference[which] = fabs(d);
     sums->equal &= d == 0;
 }
@@ -120,7 +120,7 @@ void tdc_sound_statistics(const struct tdc_case *row_case, struct tdc_row *row,
                           struct tdc_text *message)
 {
     for (int i = 0; i < TDC_ROW_VALUES; i++)
-        row->values[i] = tdc_value_of(TDC_VALUE_NA);
+        row->values[i] = tdc_value_of(TDC_HOLDS_NA);
     if (!tdc_sound_structure(row_case, row, message) &&
         !tdc_sound_no_statistics(row_case, row, message))
         judge_statistics(row_case, row, message);

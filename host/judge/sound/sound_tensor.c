@@ -23,12 +23,12 @@ static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_tex
 {
     const struct tdc_pair_norms *norms = &outcome->norms;
     if (outcome->sums.count == 1)
-        return tdc_value_of(TDC_VALUE_UNSUPPORTED);
+        return tdc_value_of(TDC_HOLDS_UNSUPPORTED);
     if (norms->d == 0) /* equal, not just nearly parallel */
         return tdc_value_number(1);
     if (norms->n == 0 || norms->b == 0) {
         tdc_sound_say(message, norms->n == 0 ? "All NPU data is zero." : "All bench data is zero.");
-        return tdc_value_of(TDC_VALUE_NAN);
+        return tdc_value_of(TDC_HOLDS_NAN);
     }
     double c = norms->cosine;
     /* rounding must not make it more than parallel */
@@ -151,7 +151,7 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
         tdc_sound_empty(row_case, outcome, row, message);
         break;
     case TDC_OUTCOME_SHAPES_DIFFER:
-        set_all(row, TDC_VALUE_SHAPE);
+        set_all(row, TDC_HOLDS_SHAPE);
         tdc_sound_say(message, "Shape of NPU and bench Tensor do not match. Skipped.");
         row->row_class = TDC_ROW_UNMATCHED;
         break;
@@ -161,11 +161,11 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
 void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                       struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message)
 {
-    set_all(row, TDC_VALUE_UNSUPPORTED);
+    set_all(row, TDC_HOLDS_UNSUPPORTED);
     row->row_class = TDC_ROW_NONE;
     if (tdc_sound_structure(row_case, row, message)) {
         if (row_case->npu != NULL && row_case->bench != NULL)
-            set_all(row, TDC_VALUE_SHAPE);
+            set_all(row, TDC_HOLDS_SHAPE);
     } else if (outcome != NULL) {
         judge_outcome(row_case, outcome, row, extra, message);
     } else if (row_case->npu->scalar) {

@@ -1,5 +1,5 @@
 /*
- * layer.h - the parts of layer mapping (spec 4.8). Internal to host/match.
+ * layer.h - the parts of layer mapping (docs/msprobe.md#layer-mapping). Internal to host/match.
  *
  * Each entry of a dump gets a scope: the dotted path of the place in the network where it was
  * called. The scopes of a side form a tree. An NPU scope is translated component by component with

@@ -1,5 +1,5 @@
 /* layer_function.c - which function of the framework a call went through, from its stack
- * (spec 4.8). */
+ * (docs/msprobe.md#layer-mapping). */
 #include <string.h>
 
 #include "host/match/layer/layer.h"

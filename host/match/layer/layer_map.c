@@ -1,5 +1,5 @@
 /* layer_map.c - translating the place of a call in one network to its place in the other
- * (spec 4.8). */
+ * (docs/msprobe.md#layer-mapping). */
 #include <string.h>
 
 #include "host/match/layer/layer_gaps.h"

@@ -1,5 +1,5 @@
 /* layer_rows.c - rows of two calls that face each other: equal names after the name of the call
- * (spec 4.8). */
+ * (docs/msprobe.md#layer-mapping). */
 #include "host/match/layer/layer_rows.h"
 
 #include <stdlib.h>

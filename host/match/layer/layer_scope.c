@@ -1,4 +1,5 @@
-/* layer_scope.c - where in the network each entry of a dump was called (spec 4.8). */
+/* layer_scope.c - where in the network each entry of a dump was called
+ * (docs/msprobe.md#layer-mapping). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

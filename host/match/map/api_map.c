@@ -1,4 +1,4 @@
-/* api_map.c - MindSpore API names as PyTorch API names (spec 4.6). */
+/* api_map.c - MindSpore API names as PyTorch API names (docs/msprobe.md#api-mapping). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cell_map.c - MindSpore Cells as PyTorch Modules (spec 4.7). */
+/* cell_map.c - MindSpore Cells as PyTorch Modules (docs/msprobe.md#cell-mapping). */
 #include <string.h>
 
 #include "host/match/map/flat_map.h"

@@ -1,4 +1,4 @@
-/* data_map.c - a yaml file that says which row faces which (spec 4.4). */
+/* data_map.c - a yaml file that says which row faces which (docs/msprobe.md#data-mapping). */
 #include <string.h>
 
 #include "host/match/map/flat_map.h"

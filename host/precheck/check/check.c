@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 #include "host/precheck/check/run_ut_rows.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
@@ -12,7 +12,8 @@
 const struct tdc_executor *tdc_executor_for(const struct tdc_calls *calls,
                                             const struct tdc_precheck_options *options)
 {
-    return calls->statistics || options->mode == TDC_MODE_EXECUTE ? &tdc_executor_native : NULL;
+    return calls->statistics || options->tested == TDC_TESTED_EXECUTED ? &tdc_executor_native
+                                                                       : NULL;
 }
 
 bool tdc_checker_start(struct tdc_checker *checker, const struct tdc_calls *calls,
@@ -165,7 +166,8 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
     return (struct tdc_rebuild){.calls = checker->calls,
                                 .arena = &checker->arena,
                                 .scratch = checker->scratch,
-                                .check_files = checker->options->check_files,
+                                .check_files =
+                                    (checker->options->flags & TDC_PRECHECK_CHECK_FILES) != 0,
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
                                 .reason = reason,
                                 .unreadable = &check->unreadable};

@@ -7,9 +7,9 @@
 #ifndef TDC_PRECHECK_CHECK_H
 #define TDC_PRECHECK_CHECK_H
 
-#include "host/precheck/run/executor.h"
+#include "host/precheck/check/executor.h"
 #include "host/precheck/standards/slot_standard.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/base/text.h"
 
 struct tdc_checker {

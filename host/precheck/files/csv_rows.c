@@ -11,6 +11,7 @@
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/file/out_file.h"
+#include "io/text/csv_reader.h"
 
 #define LARGEST_FILE ((size_t)1 << 30)
 #define MARK_LENGTH  3
@@ -43,65 +44,37 @@ static tdc_status read_bytes(struct tdc_csv_rows *rows, bool must_exist, struct 
     return status;
 }
 
-/* One past the line end of the row that begins at start; 0 when the file ends before. */
-static size_t row_end(const struct tdc_csv_rows *rows, size_t start)
+static bool is_verdict(const struct tdc_csv_span *field)
 {
-    bool quoted = false;
-    for (size_t i = start; i < rows->size; i++) {
-        if (rows->bytes[i] == '"')
-            quoted = !quoted;
-        else if (rows->bytes[i] == '\n' && !quoted)
-            return i + 1;
-    }
-    return 0;
+    return tdc_csv_is(field, "pass", 4) || tdc_csv_is(field, "error", 5) ||
+           tdc_csv_is(field, "Warning", 7);
 }
 
-static bool field_is(const char *at, const char *end, const char *text)
+/* Reads the next row; false when the file ends inside it. */
+static bool describe(struct tdc_csv_rows *rows, struct tdc_csv_reader *reader,
+                     struct tdc_csv_row *row)
 {
-    size_t length = strlen(text);
-    return (size_t)(end - at) > length && memcmp(at, text, length) == 0 && at[length] == ',';
-}
-
-/* Copies a quoted field without its quotes; returns the comma behind it or NULL. */
-static const char *unquote(struct tdc_csv_rows *rows, struct tdc_csv_row *row)
-{
-    const char *at = rows->bytes + row->start + 1, *end = rows->bytes + row->end;
+    struct tdc_csv_span field = tdc_csv_next(reader);
     char *copy = rows->unquoted + rows->unquoted_size;
-    row->first = copy;
-    while (at < end && (*at != '"' || (at + 1 < end && at[1] == '"'))) {
-        at += *at == '"';
-        *copy++ = *at++;
+    *row = (struct tdc_csv_row){.start = (size_t)(field.start - rows->bytes), .first = copy};
+    row->first_length = tdc_csv_content(&field, copy);
+    for (int i = 1; !field.last; i++) {
+        field = tdc_csv_next(reader);
+        row->verdict |= i <= 2 && !field.last && is_verdict(&field);
     }
-    row->first_length = (size_t)(copy - row->first);
+    row->end = (size_t)(reader->at - rows->bytes);
+    if (field.torn)
+        return false;
     rows->unquoted_size += row->first_length;
-    return memchr(at, ',', (size_t)(end - at));
-}
-
-static void describe(struct tdc_csv_rows *rows, struct tdc_csv_row *row)
-{
-    row->first = rows->bytes + row->start;
-    const char *end = rows->bytes + row->end;
-    const char *comma = memchr(row->first, ',', row->end - row->start);
-    row->first_length = (size_t)((comma != NULL ? comma : end) - row->first);
-    if (row->first[0] == '"')
-        comma = unquote(rows, row);
-    for (int field = 0; comma != NULL && field < 2; field++) {
-        row->verdict |= field_is(comma + 1, end, "pass") || field_is(comma + 1, end, "error") ||
-                        field_is(comma + 1, end, "Warning");
-        comma = memchr(comma + 1, ',', (size_t)(end - comma - 1));
-    }
+    return true;
 }
 
 static tdc_status split(struct tdc_csv_rows *rows, struct tdc_error *error)
 {
     size_t capacity = 0;
-    size_t start =
-        rows->size >= MARK_LENGTH && memcmp(rows->bytes, "\xef\xbb\xbf", 3) == 0 ? MARK_LENGTH : 0;
-    while (start < rows->size) {
-        size_t end = row_end(rows, start);
-        rows->torn = end == 0;
-        if (rows->torn)
-            break;
+    struct tdc_csv_reader reader;
+    tdc_csv_start(&reader, rows->bytes, rows->size);
+    while (!tdc_csv_at_end(&reader)) {
         if (rows->count == capacity) {
             capacity = capacity == 0 ? 256 : capacity * 2;
             struct tdc_csv_row *grown = reallocarray(rows->rows, capacity, sizeof *grown);
@@ -109,35 +82,37 @@ static tdc_status split(struct tdc_csv_rows *rows, struct tdc_error *error)
                 return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", rows->path);
             rows->rows = grown;
         }
-        struct tdc_csv_row *row = &rows->rows[rows->count++];
-        *row = (struct tdc_csv_row){.start = start, .end = end};
-        describe(rows, row);
-        start = end;
+        rows->torn = !describe(rows, &reader, &rows->rows[rows->count]);
+        if (rows->torn)
+            break;
+        rows->count++;
     }
     return TDC_OK;
 }
 
-/* Every field of the wanted header is somewhere in the first row. */
+static bool has_field(const struct tdc_csv_rows *rows, const struct tdc_csv_row *row,
+                      const struct tdc_csv_span *wanted)
+{
+    struct tdc_csv_reader reader;
+    tdc_csv_start(&reader, rows->bytes + row->start, row->end - row->start);
+    for (bool last = false; !last;) {
+        struct tdc_csv_span field = tdc_csv_next(&reader);
+        if (tdc_csv_is(&field, wanted->start, (size_t)(wanted->stop - wanted->start)))
+            return true;
+        last = field.last;
+    }
+    return false;
+}
+
+/* Every field of the wanted header, which has no quotes, is somewhere in the first row. */
 static bool header_fits(const struct tdc_csv_rows *rows, const char *header)
 {
-    const char *line = rows->bytes + rows->rows[0].start;
-    size_t length = rows->rows[0].end - rows->rows[0].start;
-    while (*header != '\0') {
-        size_t field = strcspn(header, ",\r\n");
-        bool found = false;
-        for (size_t at = 0; !found && at + field <= length;) {
-            const char *comma = memchr(line + at, ',', length - at);
-            size_t end = comma != NULL ? (size_t)(comma - line) : length;
-            size_t width = end - at;
-            while (comma == NULL && width > 0 && strchr("\r\n", line[at + width - 1]) != NULL)
-                width--;
-            found = width == field && memcmp(line + at, header, field) == 0;
-            at = end + 1;
-        }
-        if (!found)
+    struct tdc_csv_reader reader;
+    tdc_csv_start(&reader, header, strlen(header));
+    while (!tdc_csv_at_end(&reader)) {
+        struct tdc_csv_span wanted = tdc_csv_next(&reader);
+        if (!has_field(rows, &rows->rows[0], &wanted))
             return false;
-        header += field;
-        header += strspn(header, ",\r\n");
     }
     return true;
 }

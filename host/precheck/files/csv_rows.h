@@ -16,7 +16,7 @@ struct tdc_csv_rows {
     char *path;
     char *bytes;
     size_t size;
-    char *unquoted; /* first fields that were quoted */
+    char *unquoted; /* first fields */
     size_t unquoted_size;
     struct tdc_csv_row *rows; /* rows[0] is the header, when there is one */
     size_t count;

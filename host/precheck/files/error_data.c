@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/precheck/files/saved_tensor.h"
+#include "io/file/out_file.h"
 
 struct saving {
     struct tdc_call_check *check;

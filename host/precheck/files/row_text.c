@@ -15,20 +15,6 @@ const char tdc_standard_result_header[] =
 const char tdc_details_header[] =
     "API Name,Bench Dtype,Tested Dtype,Shape,Cosine,MaxAbsErr,MaxRelativeErr,Status,Message\r\n";
 
-void tdc_csv_field(struct tdc_text *text, const char *field)
-{
-    bool quoted = strpbrk(field, ",\"\r\n") != NULL;
-    if (quoted)
-        tdc_text_addc(text, '"');
-    for (const char *quote; (quote = strchr(field, '"')) != NULL; field = quote + 1) {
-        tdc_utf8_add(text, field, (size_t)(quote - field));
-        tdc_text_adds(text, "\"\"");
-    }
-    tdc_utf8_add(text, field, strlen(field));
-    if (quoted)
-        tdc_text_addc(text, '"');
-}
-
 static void add_number(struct tdc_text *text, const struct tdc_slot_row *row, double number)
 {
     char digits[TDC_FLOAT_TEXT];

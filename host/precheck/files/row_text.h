@@ -3,7 +3,7 @@
 #define TDC_PRECHECK_ROW_TEXT_H
 
 #include "host/precheck/check/check.h"
-#include "io/base/text.h"
+#include "io/text/csv_field.h"
 
 /* Header lines without byte order mark, with line end. */
 extern const char tdc_result_header[], tdc_details_header[], tdc_standard_result_header[];
@@ -14,8 +14,5 @@ void tdc_details_rows(struct tdc_text *text, const struct tdc_call_check *check)
 void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check);
 /* Appends one JSON object per slot, each preceded by a comma and a line end. */
 void tdc_details_json(struct tdc_text *text, const struct tdc_call_check *check);
-
-/* A CSV field, quoted only when it must be. */
-void tdc_csv_field(struct tdc_text *text, const char *field);
 
 #endif

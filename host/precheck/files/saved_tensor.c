@@ -1,8 +1,13 @@
 #include "host/precheck/files/saved_tensor.h"
 
 #include <string.h>
+#include <zlib.h>
 
-#include "host/precheck/check/verdict.h"
+#include "io/tensor/npy_writer.h"
+#include "io/tensor/pt_writer.h"
+
+#define BLOCK        1024 /* elements converted at a time */
+#define AROUND_LIMIT ((size_t)1 << 16)
 
 /* Bits of a value that is exact in float16. */
 static uint16_t half_bits(double value)
@@ -22,8 +27,8 @@ static uint16_t half_bits(double value)
 }
 
 /* Numbers of a whole dtype keep their low bytes. */
-size_t tdc_element_bytes(const struct tdc_reference_tensor *tensor, int64_t at,
-                         unsigned char bytes[8])
+static size_t element_bytes(const struct tdc_reference_tensor *tensor, int64_t at,
+                            unsigned char bytes[8])
 {
     size_t size = tdc_dtype_size(tensor->dtype);
     uint64_t bits = 0;
@@ -44,50 +49,65 @@ size_t tdc_element_bytes(const struct tdc_reference_tensor *tensor, int64_t at,
     return size;
 }
 
-static const char *npy_type(tdc_dtype dtype)
+/* All elements; their CRC-32 when `crc` is given. */
+static bool write_elements(FILE *file, const struct tdc_reference_tensor *tensor, uint32_t *crc)
 {
-    static const struct {
-        tdc_dtype dtype;
-        const char *type;
-    } types[] = {
-        {TDC_BOOL, "|b1"}, {TDC_I8, "|i1"},  {TDC_U8, "|u1"},  {TDC_I16, "<i2"}, {TDC_U16, "<u2"},
-        {TDC_I32, "<i4"},  {TDC_U32, "<u4"}, {TDC_I64, "<i8"}, {TDC_U64, "<u8"}, {TDC_F16, "<f2"},
-        {TDC_BF16, "<f4"}, {TDC_F32, "<f4"}, {TDC_F64, "<f8"},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].dtype == dtype)
-            return types[i].type;
-    return NULL;
+    unsigned char block[BLOCK * 8];
+    uLong sum = crc32(0, NULL, 0);
+    for (int64_t i = 0; i < tensor->count;) {
+        size_t filled = 0;
+        for (int k = 0; k < BLOCK && i < tensor->count; k++, i++)
+            filled += element_bytes(tensor, i, block + filled);
+        if (crc != NULL)
+            sum = crc32(sum, block, (uInt)filled);
+        if (fwrite(block, 1, filled, file) != filled)
+            return false;
+    }
+    if (crc != NULL)
+        *crc = (uint32_t)sum;
+    return true;
 }
 
-static bool write_header(FILE *file, const struct tdc_reference_tensor *tensor, const char *type)
+static bool write_text(FILE *file, const struct tdc_text *text)
 {
-    char shape[TDC_SHAPE_TEXT], header[TDC_SHAPE_TEXT + 128];
-    tdc_shape_text(tensor, shape);
-    int length = snprintf(header, sizeof header,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
-    /* magic, version and length before it, a line end after it: a multiple of 64 in all */
-    int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
-    unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-    start[8] = (unsigned char)(padded & 0xff);
-    start[9] = (unsigned char)(padded >> 8);
-    return fwrite(start, 1, sizeof start, file) == sizeof start &&
-           fprintf(file, "%-*s\n", padded - 1, header) == padded;
+    return fwrite(text->data, 1, text->length, file) == text->length;
+}
+
+static void copy_shape(const struct tdc_reference_tensor *tensor,
+                       uint64_t shape[TDC_REFERENCE_RANK])
+{
+    for (unsigned d = 0; d < tensor->rank; d++)
+        shape[d] = (uint64_t)tensor->shape[d];
 }
 
 bool tdc_write_npy(FILE *file, const struct tdc_reference_tensor *tensor)
 {
-    const char *type = npy_type(tensor->dtype);
     struct tdc_reference_tensor shown = *tensor;
     if (tensor->dtype == TDC_BF16)
         shown.dtype = TDC_F32;
-    if (type == NULL || !write_header(file, tensor, type))
-        return false;
-    for (int64_t i = 0; i < tensor->count; i++) {
-        unsigned char bytes[8];
-        size_t size = tdc_element_bytes(&shown, i, bytes);
-        if (fwrite(bytes, 1, size, file) != size)
-            return false;
-    }
-    return true;
+    uint64_t shape[TDC_REFERENCE_RANK];
+    copy_shape(tensor, shape);
+    struct tdc_text head;
+    tdc_text_init(&head, AROUND_LIMIT);
+    bool written = tdc_npy_head(&head, shown.dtype, tensor->rank, shape) &&
+                   write_text(file, &head) && write_elements(file, &shown, NULL);
+    tdc_text_free(&head);
+    return written;
+}
+
+bool tdc_write_pt(FILE *file, const struct tdc_reference_tensor *tensor, const char *name)
+{
+    uint64_t shape[TDC_REFERENCE_RANK];
+    copy_shape(tensor, shape);
+    struct tdc_pt_writer writer;
+    struct tdc_text head, tail;
+    tdc_text_init(&head, AROUND_LIMIT);
+    tdc_text_init(&tail, AROUND_LIMIT);
+    uint32_t crc;
+    bool written = tdc_pt_head(&writer, &head, name, tensor->dtype, tensor->rank, shape) &&
+                   write_text(file, &head) && write_elements(file, tensor, &crc) &&
+                   tdc_pt_tail(&writer, &tail, crc) && write_text(file, &tail);
+    tdc_text_free(&head);
+    tdc_text_free(&tail);
+    return written;
 }

@@ -10,11 +10,8 @@
  * float32, in which it is exact. */
 bool tdc_write_npy(FILE *file, const struct tdc_reference_tensor *tensor);
 /* As torch.save writes a contiguous tensor: a zip archive in which nothing is compressed. `name` is
- * its folder inside, without '/'. At most 2 GiB; torch has no storage of uint16, uint32, uint64. */
+ * its folder inside, without '/'. At most TDC_PT_LARGEST bytes; torch has no storage of uint16,
+ * uint32, uint64. */
 bool tdc_write_pt(FILE *file, const struct tdc_reference_tensor *tensor, const char *name);
-
-/* Little-endian bytes of an element in its dtype; their number is returned, 8 at most. */
-size_t tdc_element_bytes(const struct tdc_reference_tensor *tensor, int64_t at,
-                         unsigned char bytes[8]);
 
 #endif

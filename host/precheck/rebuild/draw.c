@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "host/precheck/rebuild/rebuild.h"
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
 
 #define SEED 42u
 

@@ -10,7 +10,8 @@
 #include <math.h>
 
 #include "host/precheck/rebuild/rebuild.h"
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
+#include "kernels/dtype.h"
 
 #define SEED 1234u
 
@@ -28,17 +29,9 @@ static double fraction(struct tdc_twister *twister, tdc_dtype dtype)
     return tdc_reference_round((double)(tdc_twister_word(twister) & 0xffffffu) * 0x1p-24, dtype);
 }
 
-static double largest_of(tdc_dtype dtype)
-{
-    return dtype == TDC_F16    ? 65504
-           : dtype == TDC_BF16 ? 0x1.fep127
-           : dtype == TDC_F32  ? FLT_MAX
-                               : DBL_MAX;
-}
-
 static double inside(double bound, tdc_dtype dtype)
 {
-    return isinf(bound) ? copysign(largest_of(dtype), bound) : bound;
+    return isinf(bound) ? copysign(tdc_dtype_largest(dtype), bound) : bound;
 }
 
 /* rand * range + low as torch computes it: short floats meet the factor as float32, the term in

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
+#include "kernels/dtype.h"
 
 bool tdc_give_reason(struct tdc_reason *reason, const char *format, ...)
 {
@@ -124,12 +125,12 @@ static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *e
     /* PyTorch's recorder keeps no file of an empty tensor */
     if (stored || !empty_shape(element, sizes, &rank))
         return tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, tensor);
-    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    bool complex = tdc_dtype_is_complex(dtype);
     if (complex && rank == TDC_REFERENCE_RANK)
         return refuse(rebuild, "too many dimensions");
     if (complex) {
         sizes[rank++] = 2;
-        dtype = dtype == TDC_C64 ? TDC_F32 : TDC_F64;
+        dtype = tdc_dtype_part(dtype);
     }
     *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, rank, sizes);
     if (*tensor == NULL)
@@ -145,7 +146,7 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
     if (name == NULL || name->kind != TDC_JSON_STRING)
         return refuse(rebuild, TDC_JSON_PARSE_FAILED "dtype field in api_info.json is missing");
     tdc_dtype dtype = tdc_recorded_dtype(name->text);
-    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    bool complex = tdc_dtype_is_complex(dtype);
     if (complex && rebuild->calls->statistics)
         return refuse(rebuild, "complex tensors are not drawn");
     if (dtype == TDC_DTYPE_NONE || (complex && rebuild->calls->recorder != TDC_RECORDER_PYTORCH))
@@ -168,18 +169,12 @@ static bool tensor_value(struct tdc_rebuild *rebuild, const struct tdc_json *ele
 
 static bool is_numpy_scalar(const char *type, const char **python)
 {
-    static const char *const whole[] = {"int8",  "int16",  "int32",  "int64",
-                                        "uint8", "uint16", "uint32", "uint64"};
-    static const char *const real[] = {"float16", "float32", "float64"};
-    *python = NULL;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(type, whole[i]) == 0)
-            *python = "int";
-    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        if (strcmp(type, real[i]) == 0)
-            *python = "float";
-    if (strcmp(type, "bool_") == 0)
-        *python = "bool";
+    const struct tdc_dtype_entry *entry = tdc_dtype_entry(tdc_dtype_called(type, strlen(type)));
+    bool known = entry->numpy != NULL && entry->mindspore != NULL;
+    *python = known && entry->kind == TDC_KIND_WHOLE      ? "int"
+              : known && entry->kind == TDC_KIND_FLOATING ? "float"
+              : strcmp(type, "bool_") == 0                ? "bool"
+                                                          : NULL;
     return *python != NULL;
 }
 

@@ -6,7 +6,7 @@
 #ifndef TDC_PRECHECK_REBUILD_H
 #define TDC_PRECHECK_REBUILD_H
 
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 #include "io/tensor/tensor_file.h"
 #include "reference/reference.h"
 

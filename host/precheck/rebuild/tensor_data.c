@@ -9,6 +9,7 @@
 #include "host/precheck/rebuild/rebuild.h"
 #include "io/file/mapping_guard.h"
 #include "io/base/utf8_step.h"
+#include "kernels/dtype.h"
 #include "kernels/pair.h"
 
 /* Elements gathered at a time from files with gaps or foreign byte order. */
@@ -129,7 +130,7 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
                  tdc_dtype dtype, struct tdc_reference_tensor **tensor)
 {
     int64_t shape[TDC_REFERENCE_RANK];
-    bool complex = dtype == TDC_C64 || dtype == TDC_C128;
+    bool complex = tdc_dtype_is_complex(dtype);
     if (file->coding != TDC_CODING_PLAIN)
         return tdc_give_reason(rebuild->reason, "%s: quantised or packed elements", path);
     if (file->dimensions + complex > TDC_REFERENCE_RANK)
@@ -138,7 +139,7 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
         shape[d] = (int64_t)file->shape[d];
     if (complex) {
         shape[file->dimensions] = 2;
-        dtype = dtype == TDC_C64 ? TDC_F32 : TDC_F64;
+        dtype = tdc_dtype_part(dtype);
     }
     *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions + complex, shape);
     if (*tensor != NULL)

@@ -3,7 +3,7 @@
 #define TDC_PRECHECK_API_SUMMARY_H
 
 #include "io/base/name_table.h"
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/run/call_outcome.h"
 
 struct tdc_api_outcome {
     struct tdc_precheck_api api;

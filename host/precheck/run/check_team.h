@@ -2,7 +2,7 @@
 #ifndef TDC_PRECHECK_CHECK_TEAM_H
 #define TDC_PRECHECK_CHECK_TEAM_H
 
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/run/call_outcome.h"
 
 /* Calls between two writes: enough to keep threads busy, few enough to lose little. */
 #define TDC_CALLS_AT_ONCE 128

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "host/precheck/run/precheck.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
 

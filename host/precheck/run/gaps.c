@@ -62,7 +62,10 @@ bool tdc_gaps_add(struct tdc_gaps *gaps, const struct tdc_call_outcome *outcome,
         struct tdc_precheck_gap *gap = gap_of(gaps, reason, call);
         if (gap == NULL)
             return false;
-        gap->records[d]++;
+        if (d == TDC_FORWARD)
+            gap->forward++;
+        else
+            gap->backward++;
     }
     return true;
 }
@@ -82,8 +85,8 @@ bool tdc_gaps_add_kind(struct tdc_gaps *gaps, const struct tdc_left_out *kind)
     struct tdc_precheck_gap *gap = gap_of(gaps, reason, kind->first);
     if (gap == NULL)
         return false;
-    for (int d = 0; d < TDC_DIRECTIONS; d++)
-        gap->records[d] += kind->records[d];
+    gap->forward += kind->records[TDC_FORWARD];
+    gap->backward += kind->records[TDC_BACKWARD];
     gap->is_module = tdc_is_module(kind);
     return true;
 }
@@ -91,7 +94,7 @@ bool tdc_gaps_add_kind(struct tdc_gaps *gaps, const struct tdc_left_out *kind)
 static int by_size(const void *left, const void *right)
 {
     const struct tdc_precheck_gap *a = left, *b = right;
-    uint64_t first = a->records[0] + a->records[1], second = b->records[0] + b->records[1];
+    uint64_t first = a->forward + a->backward, second = b->forward + b->backward;
     return first != second ? (first > second ? -1 : 1) : strcmp(a->reason, b->reason);
 }
 

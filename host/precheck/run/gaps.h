@@ -3,7 +3,7 @@
 #define TDC_PRECHECK_GAPS_H
 
 #include "io/base/name_table.h"
-#include "host/precheck/check/call_outcome.h"
+#include "host/precheck/run/call_outcome.h"
 
 struct tdc_gaps {
     struct tdc_arena arena;

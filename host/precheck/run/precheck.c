@@ -7,48 +7,78 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
 #include "host/precheck/run/check_team.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 #include "io/base/team.h"
+#include "io/file/out_file.h"
 
 #define EXPLANATION_LIMIT ((size_t)16 << 20)
 #define CALL_MEMORY       ((size_t)16 << 30) /* of a call that is checked alone */
 
-void tdc_precheck_options_init(struct tdc_precheck_options *options, tdc_profile profile)
+static void set_defaults(struct tdc_precheck_options *options, tdc_profile profile)
 {
-    *options = (struct tdc_precheck_options){.profile = profile,
-                                             .bench_round = TDC_ROUND_AUTO,
+    *options = (struct tdc_precheck_options){.size = sizeof *options,
+                                             .profile = profile,
+                                             .standard = TDC_STANDARD_COSINE,
                                              .max_abs_err = 0.0001,
                                              .cosine = 0.99,
                                              .output = "./"};
-    options->json = options->any_framework = profile == TDC_PROFILE_EXTENDED;
-    options->check_files = profile == TDC_PROFILE_COMPAT;
+    if (profile == TDC_PROFILE_EXTENDED)
+        options->flags = TDC_PRECHECK_JSON | TDC_PRECHECK_ANY_FRAMEWORK;
+    else if (profile == TDC_PROFILE_COMPAT)
+        options->flags = TDC_PRECHECK_CHECK_FILES;
 }
 
-tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_options *options,
+void tdc_precheck_options_init(struct tdc_precheck_options *options, size_t size,
+                               tdc_profile profile)
+{
+    struct tdc_precheck_options defaults;
+    set_defaults(&defaults, profile);
+    defaults.size = size;
+    tdc_sized_init(options, size, &defaults, sizeof defaults);
+}
+
+static tdc_status read_options(const struct tdc_precheck_options *given,
+                               struct tdc_precheck_options *whole, struct tdc_error *error)
+{
+    const size_t least = offsetof(struct tdc_precheck_options, flags);
+    set_defaults(whole, given->size >= least ? given->profile : TDC_PROFILE_NONE);
+    tdc_status status =
+        tdc_sized_read(given, least, whole, sizeof *whole, "tdc_precheck_options_init", error);
+    if (status == TDC_OK &&
+        (whole->profile == TDC_PROFILE_NONE || whole->standard == TDC_STANDARD_NONE))
+        status = tdc_fail(error, TDC_ERR_ARGUMENT, "the options name no profile or no standard");
+    return status;
+}
+
+tdc_status tdc_precheck_open(const char *dump_json, const struct tdc_precheck_options *given,
                              tdc_precheck **precheck, struct tdc_error *error)
 {
     *precheck = NULL;
     struct tdc_precheck *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    made->options = options;
+    tdc_status status = read_options(given, &made->own_options, error);
+    const struct tdc_precheck_options *options = made->options = &made->own_options;
     tdc_api_summary_init(&made->apis);
     tdc_gaps_init(&made->gaps);
     tdc_text_init(&made->explanation, EXPLANATION_LIMIT);
-    struct tdc_calls_rules rules = {options->any_framework, options->message, options->context};
-    tdc_status status = options->check_files ? tdc_input_file_check(dump_json, error) : TDC_OK;
+    struct tdc_calls_rules rules = {(options->flags & TDC_PRECHECK_ANY_FRAMEWORK) != 0,
+                                    options->message, options->context};
+    if (status == TDC_OK && (options->flags & TDC_PRECHECK_CHECK_FILES) != 0)
+        status = tdc_input_file_check(dump_json, error);
     if (status == TDC_OK)
         status = tdc_calls_load(dump_json, &rules, &made->calls, error);
-    if (status == TDC_OK && made->calls.statistics && options->mode == TDC_MODE_RECORDED)
+    if (status == TDC_OK && made->calls.statistics && options->tested == TDC_TESTED_RECORDED)
         status = tdc_fail(error, TDC_ERR_REFUSED,
                           "%s: task statistics has no recorded outputs (mode recorded)", dump_json);
     if (status == TDC_OK)
         status = tdc_filter_names_check(&made->calls, options, error);
-    if (status == TDC_OK && options->distinct)
+    if (status == TDC_OK && (options->flags & TDC_PRECHECK_DISTINCT) != 0)
         status = tdc_filter_repeated(&made->calls, error);
     if (status != TDC_OK) {
         tdc_precheck_free(made);
@@ -136,7 +166,7 @@ static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *
     tdc_status status = TDC_OK;
     if (resumed == NULL)
         status = tdc_make_folders(options->output, error);
-    else if (options->check_files)
+    else if ((options->flags & TDC_PRECHECK_CHECK_FILES) != 0)
         status = tdc_input_file_check(resumed, error);
     if (status != TDC_OK)
         return status;
@@ -152,7 +182,7 @@ static tdc_status open_journal(struct tdc_precheck *precheck, struct tdc_error *
 
 static tdc_status open_json(struct tdc_precheck *precheck, struct tdc_error *error)
 {
-    if (!precheck->options->json)
+    if ((precheck->options->flags & TDC_PRECHECK_JSON) == 0)
         return TDC_OK;
     const char *details = precheck->journal.details_path;
     size_t length = strlen(details);
@@ -178,7 +208,7 @@ static const char *stamp_of(const char *result_path, int *length)
 static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     const struct tdc_precheck_options *options = precheck->options;
-    if (!options->save_error_data || executor_name(precheck) == NULL)
+    if ((options->flags & TDC_PRECHECK_KEEP_ERRORS) == 0 || executor_name(precheck) == NULL)
         return TDC_OK;
     int length, made;
     const char *stamp = stamp_of(precheck->journal.result_path, &length);
@@ -239,10 +269,12 @@ static void count(struct tdc_precheck_summary *summary, const struct tdc_call_ou
     summary->calls++;
     summary->verdicts[tdc_call_verdict(outcome->statuses)]++;
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
-        summary->records[d] += outcome->recorded[d];
-        summary->skipped[d] += outcome->statuses[d] == TDC_CHECK_SKIP;
-        summary->failing[d] += outcome->statuses[d] == TDC_CHECK_ERROR;
-        summary->checked[d] +=
+        struct tdc_precheck_counts *counts =
+            d == TDC_FORWARD ? &summary->forward : &summary->backward;
+        counts->records += outcome->recorded[d];
+        counts->skipped += outcome->statuses[d] == TDC_CHECK_SKIP;
+        counts->failing += outcome->statuses[d] == TDC_CHECK_ERROR;
+        counts->checked +=
             outcome->statuses[d] != TDC_CHECK_SKIP && outcome->statuses[d] != TDC_CHECK_NONE;
     }
     summary->unsupported += outcome->unsupported;
@@ -297,7 +329,7 @@ static size_t gather(struct tdc_precheck *precheck, size_t *next, const struct t
 
 static bool cancelled(const struct tdc_precheck *precheck)
 {
-    return precheck->options->cancel != NULL && *precheck->options->cancel != 0;
+    return tdc_cancel_is_set(precheck->options->cancel);
 }
 
 static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check_team *team,
@@ -333,8 +365,10 @@ static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *e
 {
     for (size_t i = 0; i < precheck->calls.left_out_count; i++) {
         const struct tdc_left_out *kind = &precheck->calls.left_out[i];
-        for (int d = 0; d < TDC_DIRECTIONS && !tdc_is_module(kind); d++)
-            precheck->summary.records[d] += kind->records[d];
+        if (!tdc_is_module(kind)) {
+            precheck->summary.forward.records += kind->records[TDC_FORWARD];
+            precheck->summary.backward.records += kind->records[TDC_BACKWARD];
+        }
         if (!tdc_gaps_add_kind(&precheck->gaps, kind))
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }
@@ -373,11 +407,13 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
     return status;
 }
 
-void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary)
+void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary,
+                          size_t size)
 {
-    *summary = precheck->summary;
-    summary->executor = executor_name(precheck);
-    summary->drawn = precheck->calls.statistics;
+    struct tdc_precheck_summary whole = precheck->summary;
+    whole.executor = executor_name(precheck);
+    whole.drawn = precheck->calls.statistics;
+    tdc_sized_give(summary, size, &whole, sizeof whole);
 }
 
 size_t tdc_precheck_apis(const tdc_precheck *precheck)
@@ -385,9 +421,9 @@ size_t tdc_precheck_apis(const tdc_precheck *precheck)
     return precheck->apis.count;
 }
 
-void tdc_precheck_api(const tdc_precheck *precheck, size_t index, struct tdc_precheck_api *api)
+const struct tdc_precheck_api *tdc_precheck_api(const tdc_precheck *precheck, size_t index)
 {
-    *api = precheck->apis.apis[index].api;
+    return &precheck->apis.apis[index].api;
 }
 
 size_t tdc_precheck_gaps(const tdc_precheck *precheck)
@@ -395,19 +431,21 @@ size_t tdc_precheck_gaps(const tdc_precheck *precheck)
     return precheck->gaps.count;
 }
 
-void tdc_precheck_gap(const tdc_precheck *precheck, size_t index, struct tdc_precheck_gap *gap)
+const struct tdc_precheck_gap *tdc_precheck_gap(const tdc_precheck *precheck, size_t index)
 {
-    *gap = precheck->gaps.gaps[index];
+    return &precheck->gaps.gaps[index];
 }
 
-const char *tdc_precheck_file(const tdc_precheck *precheck, int which)
+const char *tdc_precheck_file(const tdc_precheck *precheck, tdc_precheck_file_kind kind)
 {
     const struct tdc_journal *journal = &precheck->journal;
-    if (which == 2)
+    bool written =
+        precheck->journal_open && (journal->result >= 0 || precheck->options->result_csv != NULL);
+    if (kind == TDC_FILE_JSON)
         return precheck->json_written ? precheck->json_path : NULL;
-    if (!precheck->journal_open || (journal->result < 0 && precheck->options->result_csv == NULL))
-        return NULL;
-    return which == 0 ? journal->result_path : journal->details_path;
+    if (kind == TDC_FILE_RESULT && written)
+        return journal->result_path;
+    return kind == TDC_FILE_DETAILS && written ? journal->details_path : NULL;
 }
 
 struct listing {

@@ -3,12 +3,13 @@
 #define TDC_PRECHECK_PRECHECK_H
 
 #include "host/precheck/run/api_summary.h"
-#include "host/precheck/run/calls.h"
+#include "host/precheck/calls/calls.h"
 #include "host/precheck/run/gaps.h"
 #include "host/precheck/run/journal.h"
-#include "host/precheck/files/json_details.h"
+#include "host/precheck/run/json_details.h"
 
 struct tdc_precheck {
+    struct tdc_precheck_options own_options; /* the caller's, with defaults behind */
     const struct tdc_precheck_options *options;
     struct tdc_calls calls;
     struct tdc_journal journal;

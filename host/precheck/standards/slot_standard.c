@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/standards/standard_metrics.h"
 #include "io/text/pytext.h"
+#include "io/text/csv_field.h"
+#include "kernels/dtype.h"
 
 const char tdc_standard_header[] =
     "API Name,Bench Dtype,DEVICE Dtype,Shape,余弦相似度,最大绝对误差,双百指标,双千指标,双万指标,"
@@ -137,12 +138,8 @@ static void basic_verdict(const struct tdc_sides *sides, const char *before,
 
 static const char *torch_name(tdc_dtype dtype)
 {
-    static const char *const names[TDC_DTYPE_COUNT] = {
-        [TDC_BOOL] = "torch.bool",   [TDC_I8] = "torch.int8",       [TDC_I16] = "torch.int16",
-        [TDC_I32] = "torch.int32",   [TDC_I64] = "torch.int64",     [TDC_U8] = "torch.uint8",
-        [TDC_F16] = "torch.float16", [TDC_BF16] = "torch.bfloat16", [TDC_F32] = "torch.float32",
-        [TDC_F64] = "torch.float64"};
-    return dtype < TDC_DTYPE_COUNT && names[dtype] != NULL ? names[dtype] : " ";
+    const struct tdc_dtype_entry *entry = tdc_dtype_entry(dtype);
+    return entry->storage != NULL ? entry->torch : " ";
 }
 
 static const double *as_dtype(struct tdc_arena *arena, const double *values, uint64_t count,

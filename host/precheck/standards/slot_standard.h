@@ -3,7 +3,7 @@
 #define TDC_PRECHECK_SLOT_STANDARD_H
 
 #include "host/precheck/standards/standards.h"
-#include "host/precheck/check/verdict.h"
+#include "host/precheck/standards/verdict.h"
 #include "io/base/text.h"
 
 /* Metrics of a details row, in the order of its columns. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
 
 static void plain(evaluation *e)
 {

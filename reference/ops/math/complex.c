@@ -297,7 +297,7 @@ static bool asked_dtype(evaluation *e, const value *v, tdc_dtype *dtype, bool *i
     }
     if (tdc_dtype_is_complex(found)) {
         *is_complex = true;
-        found = found == TDC_C64 ? TDC_F32 : TDC_F64;
+        found = tdc_dtype_part(found);
     }
     *dtype = found;
     return found != TDC_DTYPE_NONE;
@@ -337,7 +337,7 @@ static void fixed(evaluation *e)
     array *x = tdc_array_argument(e, "input");
     tdc_dtype dtype = (tdc_dtype)e->definition->variant;
     bool is_complex = tdc_dtype_is_complex(dtype);
-    dtype = dtype == TDC_C64 ? TDC_F32 : dtype == TDC_C128 ? TDC_F64 : dtype;
+    dtype = tdc_dtype_part(dtype);
     give_converted(e, x, dtype, is_complex);
 }
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "kernels/dtype.h"
 #include "reference/primitives/primitives.h"
 
 static void fixed(evaluation *e)
@@ -31,13 +32,7 @@ static void to(evaluation *e)
 /* type() without a dtype names the tensor's class. */
 static void type(evaluation *e)
 {
-    static const char *const names[TDC_DTYPE_COUNT] = {
-        [TDC_BOOL] = "torch.BoolTensor", [TDC_I8] = "torch.CharTensor",
-        [TDC_I16] = "torch.ShortTensor", [TDC_I32] = "torch.IntTensor",
-        [TDC_I64] = "torch.LongTensor",  [TDC_U8] = "torch.ByteTensor",
-        [TDC_F16] = "torch.HalfTensor",  [TDC_BF16] = "torch.BFloat16Tensor",
-        [TDC_F32] = "torch.FloatTensor", [TDC_F64] = "torch.DoubleTensor"};
-    const char *name = names[tdc_array_argument(e, "input")->dtype];
+    const char *name = tdc_dtype_entry(tdc_array_argument(e, "input")->dtype)->tensor;
     if (tdc_given(e, "to") || name == NULL)
         to(e);
     else

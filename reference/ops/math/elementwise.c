@@ -1,6 +1,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "kernels/dtype.h"
 #include "reference/primitives/primitives.h"
 
 /* ---- one operand ------------------------------------------------------------------------------
@@ -81,14 +82,6 @@ static void degrees(evaluation *e)
     tdc_give(e, tdc_scale(e, x, factor));
 }
 
-static double largest_finite(tdc_dtype dtype)
-{
-    return dtype == TDC_F16    ? 65504.0
-           : dtype == TDC_BF16 ? 0x1.fep127
-           : dtype == TDC_F32  ? (double)FLT_MAX
-                               : DBL_MAX;
-}
-
 static void nan_to_num(evaluation *e)
 {
     array *x = tdc_array_argument(e, "input");
@@ -96,7 +89,7 @@ static void nan_to_num(evaluation *e)
         tdc_give(e, x);
         return;
     }
-    double top = largest_finite(x->recorded);
+    double top = tdc_dtype_largest(x->recorded);
     tdc_give(e, tdc_apply_with(e, TDC_NAN_TO_NUM, x,
                                tdc_given(e, "nan") ? tdc_real_argument(e, "nan") : 0,
                                tdc_given(e, "posinf") ? tdc_real_argument(e, "posinf") : top,

@@ -1,4 +1,4 @@
-"""Layer mapping (spec 4.8) against the same rules done once more in Python."""
+"""Layer mapping (docs/msprobe.md#layer-mapping) against the same rules done once more in Python."""
 import random
 
 import harness
@@ -8,10 +8,10 @@ from networks import frames, tensor
 
 
 class Layers(MappingCase):
-    """How the place of a call is found and translated (spec 4.8)."""
+    """How the place of a call is found and translated (docs/msprobe.md#layer-mapping)."""
 
     def pair(self, npu, bench, mapping, *options, code=None):
-        """{NPU row: bench row} under msprobe's rules, which must be what the spec says."""
+        """{NPU row: bench row} under msprobe's rules, which must be what docs/msprobe.md says."""
         file = self.file(networks.yaml_of(mapping), "layers.yaml")
         result = harness.run("match", npu.folder, bench.folder, "--rules", "compat", "--layer-mapping=" + file,
                              *options)
@@ -189,7 +189,7 @@ class Layers(MappingCase):
         self.assertEqual(pairs[0], ("a.b.forward.input.0", "-", "the name has no place in a network"))
 
     def test_random_networks(self):
-        """Any network and any rules: what the program finds is what the spec says."""
+        """Any network and any rules: what the program finds is what docs/msprobe.md says."""
         chance = random.Random(20260801)
         for number in range(150):
             npu, bench = self.random_network(chance)

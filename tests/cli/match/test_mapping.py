@@ -318,7 +318,7 @@ class Places(MappingCase):
 
 
 class Combinations(MappingCase):
-    """Several mappings at once (spec 4.1, 4.9)."""
+    """Several mappings at once (docs/msprobe.md#mapped-names, docs/msprobe.md#several-mappings)."""
 
     def make(self):
         """An API that the built-in table renames, a cell, and both in one network."""

@@ -1,4 +1,5 @@
 """The library as others use it: one header, what it exports, and a program of thirty lines."""
+import glob
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import dumps
 import harness
 
 HEADER = os.environ.get("TDC_HEADER", "")
+PARTS = sorted(glob.glob(os.path.join(os.path.dirname(HEADER), "tdcmp", "*.h")))
 LIBRARY = os.environ.get("TDC_LIBRARY", "")
 EXAMPLE = os.environ.get("TDC_EXAMPLE", "")
 
@@ -50,8 +52,10 @@ class Example(harness.Case):
 class Header(unittest.TestCase):
     @unittest.skipIf(shutil.which("nm") is None, "no nm")
     def test_exports_what_the_header_declares(self):
-        with open(HEADER, encoding="utf-8") as file:
-            text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+        text = ""
+        for header in [HEADER, *PARTS]:
+            with open(header, encoding="utf-8") as file:
+                text += re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
         declared = set(re.findall(r"^(?:[a-z][\w ]*[\s*])?(tdc_\w+)\(", text, flags=re.M))
         self.assertGreater(len(declared), 30)
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], stdout=subprocess.PIPE, text=True, check=True)
@@ -63,9 +67,11 @@ class Header(unittest.TestCase):
             self.assertEqual(exported - declared, set())
 
     def check_syntax(self, compiler, *words):
-        done = subprocess.run([compiler, *words, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", HEADER],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        for header in [HEADER, *PARTS]:
+            done = subprocess.run([compiler, *words, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only",
+                                   "-I", os.path.dirname(HEADER), header],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     @unittest.skipIf(shutil.which("g++") is None, "no g++")
     def test_header_is_c_plus_plus(self):

@@ -160,7 +160,8 @@ static void measuring_stops_early(void **state)
     counted.fail_at = 3;
     assert_int_equal(tdc_measure(&work, 1, 100, 1e9, NULL, NULL), TDC_ERR_READ);
     assert_int_equal(counted.runs, 3);
-    int cancel = 1;
+    struct tdc_cancel cancel = {0};
+    tdc_cancel_set(&cancel);
     assert_int_equal(tdc_measure(&work, 1, 100, 1e9, &cancel, NULL), TDC_ERR_INTERRUPTED);
     assert_int_equal(counted.runs, 3);
 }

@@ -9,6 +9,7 @@
 #include "bench/synthetic/synthetic.h"
 #include "host/dump/dump.h"
 #include "io/tensor/tensor_file.h"
+#include "kernels/dtype.h"
 #include "kernels/pair.h"
 #include "tests/support/temporary_folder.h"
 
@@ -42,7 +43,7 @@ static struct tdc_summary compare(const struct tdc_scratch *scratch, const char 
     tdc_dump *npu = NULL, *bench = NULL;
     tdc_match *match = NULL;
     tdc_table *table = NULL;
-    tdc_options_init(&options, rules);
+    tdc_options_init(&options, sizeof options, rules);
     snprintf(paths[0], sizeof paths[0], "%s/%s/npu/dump.json", scratch->path, name);
     snprintf(paths[1], sizeof paths[1], "%s/%s/bench/dump.json", scratch->path, name);
     assert_int_equal(tdc_dump_load(paths[0], &npu, &error), TDC_OK);
@@ -58,7 +59,7 @@ static struct tdc_summary compare(const struct tdc_scratch *scratch, const char 
     assert_int_equal(tdc_table_new(match, &options, NULL, &table, &error), TDC_OK);
     assert_int_equal(tdc_compare(&table, 1, &options, &error), TDC_OK);
     struct tdc_summary summary;
-    tdc_table_summary(table, &summary);
+    tdc_table_summary(table, &summary, sizeof summary);
     tdc_table_free(table);
     tdc_match_free(match);
     tdc_dump_free(npu);
@@ -213,7 +214,7 @@ static void check_side(const struct tdc_scratch *scratch, const char *side, tdc_
         assert_int_equal(tensor.shape[0], 75);
         assert_int_equal(tensor.shape[1], 4);
         assert_string_equal(record->shape, "[75, 4]");
-        assert_string_equal(record->dtype, tdc_torch_dtype_name(dtype));
+        assert_string_equal(record->dtype, tdc_dtype_entry(dtype)->torch);
         if (layout == TDC_LAYOUT_PT)
             assert_int_equal((uintptr_t)tensor.data % 64, 0);
         check_statistics(record, &tensor);
@@ -292,7 +293,7 @@ static void ranks_and_steps_are_found(void **state)
     struct tdc_synthetic settings;
     struct tdc_synthetic_totals totals;
     struct tdc_options options;
-    struct tdc_task_list tasks;
+    tdc_tasks *tasks;
     struct tdc_error error = {0};
     char npu[4200], bench[4200];
     tdc_synthetic_init(&settings);
@@ -305,10 +306,10 @@ static void ranks_and_steps_are_found(void **state)
     assert_int_equal(totals.tensors, 60);
     snprintf(npu, sizeof npu, "%s/dumps/npu", scratch.path);
     snprintf(bench, sizeof bench, "%s/dumps/bench", scratch.path);
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     assert_int_equal(tdc_tasks_find(npu, bench, -1, &options, &tasks, &error), TDC_OK);
-    assert_int_equal(tasks.count, 6);
-    tdc_tasks_free(&tasks);
+    assert_int_equal(tdc_tasks_count(tasks), 6);
+    tdc_tasks_free(tasks);
     tdc_scratch_close(&scratch);
 }
 
@@ -337,7 +338,8 @@ static void refusals(void **state)
     bad = good;
     bad.share = 1.5;
     assert_int_equal(tdc_synthetic_make(&bad, scratch.path, NULL, &error), TDC_ERR_ARGUMENT);
-    int cancel = 1;
+    struct tdc_cancel cancel = {0};
+    tdc_cancel_set(&cancel);
     bad = good;
     bad.cancel = &cancel;
     assert_int_equal(tdc_synthetic_make(&bad, scratch.path, NULL, &error), TDC_ERR_INTERRUPTED);

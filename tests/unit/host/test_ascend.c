@@ -215,7 +215,7 @@ static void tensors_on_the_device_are_compared_there(void **state)
     for (size_t i = 0; i < 2; i++) {
         expect_sums(n, b, COUNT, i == 0 ? TDC_RELATIVE_NATIVE : TDC_RELATIVE_F64, &right);
         assert_int_equal(tdc_compare_device(device, caller.n, TDC_F32, caller.b, TDC_F32, COUNT,
-                                            rules[i], caller.stream, &sums, &error),
+                                            rules[i], caller.stream, &sums, sizeof sums, &error),
                          TDC_OK);
         check_device_sums(&sums, &right);
         assert_int_equal(sums.tiles, COUNT / TDC_TILE_PAIRS);
@@ -224,19 +224,19 @@ static void tensors_on_the_device_are_compared_there(void **state)
     /* an address the kernels cannot use, and a type they do not know: copied out */
     expect_sums(n + 1, b + 1, 9000, TDC_RELATIVE_F64, &right);
     assert_int_equal(tdc_compare_device(device, caller.n + 4, TDC_F32, caller.b + 4, TDC_F32, 9000,
-                                        TDC_RULES_SOUND, caller.stream, &sums, &error),
+                                        TDC_RULES_SOUND, caller.stream, &sums, sizeof sums, &error),
                      TDC_OK);
     check_device_sums(&sums, &right);
     assert_int_equal(sums.tiles, 0);
     assert_int_equal(tdc_compare_device(device, caller.n, TDC_I32, caller.b, TDC_I32, 5000,
-                                        TDC_RULES_SOUND, caller.stream, &sums, &error),
+                                        TDC_RULES_SOUND, caller.stream, &sums, sizeof sums, &error),
                      TDC_OK);
     assert_int_equal(sums.count, 5000);
     assert_int_equal(tdc_compare_device(device, caller.n, TDC_TEXT, caller.b, TDC_F32, 1,
-                                        TDC_RULES_SOUND, caller.stream, &sums, &error),
+                                        TDC_RULES_SOUND, caller.stream, &sums, sizeof sums, &error),
                      TDC_ERR_UNSUPPORTED);
     assert_int_equal(tdc_compare_device(device, caller.n, TDC_F32, caller.b, TDC_F32, 0,
-                                        TDC_RULES_SOUND, caller.stream, &sums, &error),
+                                        TDC_RULES_SOUND, caller.stream, &sums, sizeof sums, &error),
                      TDC_OK);
     assert_int_equal(sums.count, 0);
     tdc_device_free(device);

@@ -30,7 +30,7 @@ static void prepare(struct comparison *made, const char *path)
     assert_int_equal(write(fd, dump_text, strlen(dump_text)), strlen(dump_text));
     close(fd);
     struct tdc_error error = {0};
-    tdc_options_init(&made->options, TDC_RULES_SOUND);
+    tdc_options_init(&made->options, sizeof made->options, TDC_RULES_SOUND);
     assert_int_equal(tdc_dump_load(path, &made->dump, &error), TDC_OK);
     assert_int_equal(tdc_match_new(made->dump, made->dump, &made->options, &made->match, &error),
                      TDC_OK);
@@ -60,9 +60,9 @@ static void failure_leaves_no_finished_table(void **state)
         char first[512], second[512];
         snprintf(first, sizeof first, "%s", folder_file(&folder, "a.csv"));
         snprintf(second, sizeof second, "%s", folder_file(&folder, "missing/b.csv"));
-        const struct tdc_output outputs[] = {
-            {.table = made.tables[0], .format = TDC_FORMAT_CSV, .path = first},
-            {.table = made.tables[1], .format = TDC_FORMAT_CSV, .path = second}};
+        struct tdc_output outputs[2];
+        tdc_output_init(&outputs[0], sizeof *outputs, made.tables[0], TDC_FORMAT_CSV, first);
+        tdc_output_init(&outputs[1], sizeof *outputs, made.tables[1], TDC_FORMAT_CSV, second);
         struct tdc_error error = {0};
         assert_int_equal(tdc_compare_to(made.tables, 2, outputs, 2, &made.options, &error),
                          TDC_ERR_WRITE);
@@ -82,8 +82,9 @@ static void exclusive_outputs_replace_nothing(void **state)
     prepare(&made, folder_file(&folder, "dump.json"));
     char path[512];
     snprintf(path, sizeof path, "%s", folder_file(&folder, "a.csv"));
-    struct tdc_output output = {
-        .table = made.tables[0], .format = TDC_FORMAT_CSV, .path = path, .exclusive = true};
+    struct tdc_output output;
+    tdc_output_init(&output, sizeof output, made.tables[0], TDC_FORMAT_CSV, path);
+    output.flags = TDC_OUTPUT_EXCLUSIVE;
     struct tdc_error error = {0};
     assert_int_equal(tdc_compare_to(made.tables, 1, &output, 1, &made.options, &error), TDC_OK);
     char *before = file_content(path, NULL);

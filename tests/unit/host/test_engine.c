@@ -238,7 +238,7 @@ static void results_depend_on_the_data_alone(void **state)
         write_side(&folder, &pairs[i].b, kinds[i].b_layout, i, 'b');
     }
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     const enum tdc_relative_rule rules[] = {TDC_RELATIVE_F64, TDC_RELATIVE_NATIVE};
     for (size_t r = 0; r < 2; r++) {
         struct tdc_pair_sums direct[PAIRS];
@@ -343,7 +343,7 @@ static void run_lies(const struct tensor_folder *folder, struct lying_run *lying
                                    .order = i,
                                    .row = &lying->outcomes[i]};
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.context = lying;
     if (threads == 1)
         options.progress = count_descriptors;
@@ -462,7 +462,7 @@ static void a_file_that_shrinks_is_one_row(void **state)
     jobs[1].n_file = jobs[1].b_file = "small.npy";
     jobs[1].bytes = 0; /* comes last */
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.progress = shrink;
     options.context = &folder;
     struct tdc_engine engine = {.backend = backend,
@@ -511,7 +511,7 @@ static void outcomes_without_arithmetic(void **state)
     };
     file_write(folder_file(&folder.data, "plain.txt"), "text", 4);
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tdc_outcome outcome;
         struct tdc_job job = plain_job(&folder, &outcome);
@@ -532,14 +532,14 @@ static void outcomes_without_arithmetic(void **state)
     tensor_folder_remove(&folder);
 }
 
-static volatile int cancel_now;
+static struct tdc_cancel cancel_now;
 
 static void cancel_run(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome)
 {
     (void)job;
     (void)outcome;
     ++*(int *)context;
-    cancel_now = 1;
+    tdc_cancel_set(&cancel_now);
 }
 
 static void a_cancelled_run_stops(void **state)
@@ -554,7 +554,7 @@ static void a_cancelled_run_stops(void **state)
     for (size_t i = 0; i < 100; i++)
         jobs[i] = plain_job(&folder, NULL);
     struct tdc_options options;
-    tdc_options_init(&options, TDC_RULES_SOUND);
+    tdc_options_init(&options, sizeof options, TDC_RULES_SOUND);
     options.cancel = &cancel_now;
     int done = 0;
     struct tdc_engine engine = {.backend = backend,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "host/precheck/run/filter.h"
+#include "host/precheck/calls/filter.h"
 
 #define TENSOR(high, norm)                                                                         \
     "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [2], \"Max\": " high    \

@@ -13,7 +13,7 @@
 #include "host/judge/rules.h"
 #include "io/text/pytext.h"
 
-/* ---- reader L (spec 6) ----------------------------------------------------------------------- */
+/* ---- numbers as pandas reads them ------------------------------------------------------------ */
 
 static double read_number(const char *text)
 {

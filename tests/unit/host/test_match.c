@@ -189,7 +189,7 @@ static void empty_sides(void **state)
 {
     (void)state;
     static struct made_dump npu, bench;
-    struct tdc_options options = {0}, fuzzy = {.fuzzy = true};
+    struct tdc_options options = {0}, fuzzy = {.flags = TDC_OPTION_FUZZY};
     dump_fill(&npu, (const char *const[]){"a", "b", NULL});
     dump_fill(&bench, (const char *const[]){NULL});
     check_match(&npu, &bench, msprobe_rules, &options, "0-. 1-.");
@@ -217,7 +217,7 @@ static void mapped_names(void **state)
     /* neither shape nor type is looked at */
     bench.records[1].shape = "[7, 7]";
     bench.records[1].dtype = "torch.int8";
-    struct tdc_options options = {.data_mapping = path, .fuzzy = true};
+    struct tdc_options options = {.data_mapping = path, .flags = TDC_OPTION_FUZZY};
     check_match(&npu, &bench, msprobe_rules, &options, "0-1 1-1 2-. 3-. 4-0");
     check_match(&npu, &bench, sound_rules, &options, "0-1 1-1 2-. 3-. 4-0 .-2 .-3");
     folder_remove(&folder);
@@ -351,7 +351,7 @@ static void fuzzy_is_the_procedure_of_the_specification(void **state)
         random_dump(&bench, &seed, apis);
         struct tdc_match_rules rules = {.fuzzy_drops_rest = trial % 2 == 0,
                                         .same_dtype_only = trial % 3 == 0};
-        struct tdc_options options = {.fuzzy = true};
+        struct tdc_options options = {.flags = TDC_OPTION_FUZZY};
         struct tdc_match *match;
         assert_int_equal(tdc_match_build(&npu.dump, &bench.dump, &rules, &options, &match, NULL),
                          TDC_OK);

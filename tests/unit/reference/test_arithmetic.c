@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/precheck/run/executor.h"
+#include "host/precheck/check/executor.h"
 
 #define LIMIT ((size_t)64 << 20)
 #define MOST  8192

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/precheck/check/slot_bound.h"
+#include "host/precheck/standards/slot_bound.h"
 #include "reference/reference.h"
 
 #define ROWS    6

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "reference/primitives/twister.h"
+#include "reference/twister.h"
 #include "reference/reference.h"
 
 struct bench {

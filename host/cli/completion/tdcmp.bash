@@ -1,0 +1,102 @@
+# bash completion of tdcmp
+
+_tdcmp_list() # completes the last of a list with commas
+{
+    local done="" last="$cur"
+    if [[ $cur == *,* ]]; then
+        done="${cur%,*},"
+        last="${cur##*,}"
+    fi
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json" -- "$last"))
+}
+
+_tdcmp()
+{
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
+    local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
+        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
+        --io --device --no-fallback --quiet --help"
+    local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
+        --suggest --save --step --help"
+    local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
+        --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
+        --threads --device --no-fallback --help"
+    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
+        --no-stack --seed --threads --help"
+    local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
+        --help"
+    local plain="--dtype --size --total --state --step --fuzzy --data-mapping --layer-mapping --api-mapping
+        --cell-mapping --threads --repeat --rules --io --dir --json --help"
+    local kernels="--dtype --variant --rule --extremes --size --threads --repeat --json --help"
+    local reading="--size --files --threads --repeat --dir --json --help"
+    local operators="--size --elements --calls --threads --repeat --dir --json --help"
+    local growth="--records --repeat --rules --dir --help"
+    local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
+        --no-json --explain --list-apis --threads --quiet --help"
+    local inspect="--json --top --threads --quiet --help"
+    local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --jit_compile
+        --filter_api --config_path --num_splits --profile --standard --mode --bench-round --max-abs-err
+        --cos --threads --help"
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "compare precheck inspect match devices bench -f --framework --version --help" -- "$cur"))
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
+        case $COMP_CWORD in
+        2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare" -- "$cur")) && return ;;
+        esac
+    fi
+    case $prev in
+    --io) COMPREPLY=($(compgen -W "auto mmap pread direct" -- "$cur")) && return ;;
+    --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
+    -F | --format) _tdcmp_list && return ;;
+    --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
+    --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
+    --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
+    --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
+    --max-abs-err | --cos | --explain) return ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
+    --threads | --step) return ;;
+    esac
+    case ${COMP_WORDS[1]} in
+    compare)
+        [[ $prev == -t ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$friendly" -- "$cur"))
+        ;;
+    precheck)
+        [[ $prev == -t ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
+        ;;
+    inspect)
+        [[ $prev == -t || $prev == --top ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
+        ;;
+    match)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$match" -- "$cur"))
+        ;;
+    -f | --framework)
+        if [[ ${COMP_WORDS[3]} == *run_ut ]]; then
+            [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$run_ut" -- "$cur"))
+            return
+        fi
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$msprobe" -- "$cur"))
+        ;;
+    bench)
+        case $COMP_CWORD:${COMP_WORDS[2]} in
+        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make reference --help" -- "$cur")) ;;
+        *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
+        *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
+        *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;
+        *:reference) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$operators" -- "$cur")) ;;
+        *:io) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$reading" -- "$cur")) ;;
+        *) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$plain" -- "$cur")) ;;
+        esac
+        ;;
+    esac
+}
+
+# what is not an option is a file or a folder
+complete -o default -F _tdcmp tdcmp

@@ -1,0 +1,54 @@
+/* device.h - Ascend cards: which there are, and comparing tensors that lie on one. */
+#ifndef TDCMP_DEVICE_H
+#define TDCMP_DEVICE_H
+
+#include "tdcmp/options.h"
+
+TDC_INTERFACE_BEGIN
+
+/* Is it a text for tdc_options.device? Says nothing about whether the device exists. */
+bool tdc_device_valid(const char *text);
+
+/* What devices there are, or why there is none, line by line. TDC_ERR_NOT_FOUND: none is usable. */
+tdc_status tdc_devices(void (*line)(void *context, const char *text), void *context);
+
+/* Ends AscendCL in this process if this library started it, for good. To be called once at the end,
+ * not from a destructor or atexit; without it the system cleans up. */
+void tdc_devices_end(void);
+
+/* What one pass over a pair of tensors yields; docs/kernels.md has the definitions. */
+struct tdc_device_sums {
+    uint64_t count, finite;            /* pairs; pairs with both values finite */
+    double nb, nn, bb, dd, n, b, abs;  /* sums of n*b, n*n, b*b, (n-b)^2, n, b, |n-b| */
+    double n_min, n_max, b_min, b_max; /* over finite pairs */
+    double abs_max, rel_max;           /* maxima of |n-b| and of the relative error, -1: none */
+    uint64_t abs_at, rel_at;           /* index of their first occurrence */
+    uint64_t below_thousandth, below_five_thousandths; /* pairs by their relative error */
+    uint64_t n_nan, b_nan, n_inf, b_inf;
+    uint64_t tiles,
+        rescued; /* pieces of 4096 pairs done by the device; of these again by the CPU */
+};
+
+typedef struct tdc_device tdc_device;
+
+/*
+ * For a process that has tensors on an Ascend device: AscendCL is running and the calling thread
+ * has a current context. Loads the kernels of that device as they are needed. To be used and freed
+ * in the same context.
+ */
+tdc_status tdc_device_new(tdc_device **device, struct tdc_error *error);
+void tdc_device_free(tdc_device *device);
+
+/*
+ * Compares `count` elements at two device addresses without copying them out, on the caller's
+ * stream: the work follows what the stream already holds, and the call returns when it is done.
+ * Both tensors are dense. Tails, tiles with NaN or infinity and types the device has no kernel for
+ * are copied to the host and done there. Equal to what a comparison of files yields. size:
+ * sizeof(struct tdc_device_sums), as the caller knows it.
+ */
+tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
+                              tdc_dtype b_dtype, uint64_t count, tdc_rules_id rules, void *stream,
+                              struct tdc_device_sums *sums, size_t size, struct tdc_error *error);
+
+TDC_INTERFACE_END
+#endif

@@ -1,0 +1,180 @@
+/* table.h - comparing matched dumps, and what became of each row. */
+#ifndef TDCMP_TABLE_H
+#define TDCMP_TABLE_H
+
+#include "tdcmp/dump.h"
+
+TDC_INTERFACE_BEGIN
+
+/* ---- compare --------------------------------------------------------------------------------- */
+
+/* One row per pair, nothing compared yet. stack_json may be NULL; then the table has no stack
+ * column. */
+tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *options,
+                         const char *stack_json, tdc_table **table, struct tdc_error *error);
+void tdc_table_free(tdc_table *table);
+
+/* Rows and bytes that tdc_compare will have to read, for a progress display. */
+void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes);
+
+/*
+ * Compares all tables (one per rank) in one run over all threads. A tensor that cannot be read is a
+ * row with an error text, not a failure. On TDC_ERR_INTERRUPTED the tables hold no result.
+ */
+tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
+                       struct tdc_error *error);
+
+typedef enum {
+    TDC_FORMAT_NONE = 0,
+    TDC_FORMAT_XLSX = 1,
+    TDC_FORMAT_CSV = 2,
+    TDC_FORMAT_JSON = 4
+} tdc_format;
+
+/* Bits of tdc_output.flags. */
+enum {
+    TDC_OUTPUT_EXCLUSIVE = 1,   /* a file of that name is not replaced: TDC_ERR_WRITE */
+    TDC_OUTPUT_MAKE_FOLDERS = 2 /* the folder of the file and its parents are made if missing */
+};
+
+/* A file to write while comparing. */
+struct tdc_output {
+    size_t size; /* of this struct: set by tdc_output_init, the same for all of an array */
+    tdc_table *table;
+    tdc_format format;
+    unsigned flags; /* TDC_OUTPUT_... */
+    const char *path;
+};
+
+void tdc_output_init(struct tdc_output *output, size_t size, tdc_table *table, tdc_format format,
+                     const char *path);
+
+/* tdc_compare, and each output is written while the rest is still being compared: rows follow as
+ * they are done, in order. On failure no output is left behind. */
+tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
+                          size_t output_count, const struct tdc_options *options,
+                          struct tdc_error *error);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What became of a row, whatever the mode. The sound rules give levels, from TDC_ROW_IDENTICAL to
+ * TDC_ROW_DIFFERENT in this order (docs/compare.md has their limits); the compat rules know
+ * TDC_ROW_SAME and TDC_ROW_DIFFERENT. */
+typedef enum {
+    TDC_ROW_NONE = 0,  /* not compared: not yet, or nothing to judge (empty, no data kept) */
+    TDC_ROW_SHOWN,     /* compared and shown, but its numbers mean nothing: no verdict */
+    TDC_ROW_SAME,      /* within the tolerance of rules without levels */
+    TDC_ROW_IDENTICAL, /* no element differs */
+    TDC_ROW_ROUNDING,  /* within what the coarser dtype explains */
+    TDC_ROW_CLOSE,     /* more than rounding, within tolerance */
+    TDC_ROW_DIFFERENT, /* out of tolerance */
+    TDC_ROW_UNMATCHED, /* one side only, or shapes that do not fit */
+    TDC_ROW_ERROR,     /* could not be read */
+    TDC_ROW_CLASSES    /* how many there are in this version */
+} tdc_row_class;
+
+typedef enum {
+    TDC_COLOUR_NONE = 0,
+    TDC_COLOUR_YELLOW,
+    TDC_COLOUR_RED
+} tdc_colour;
+
+struct tdc_summary {
+    uint64_t rows;
+    uint64_t origins;     /* see tdc_table_origin */
+    uint64_t entering;    /* parameters and inputs of the run that are not identical */
+    uint64_t tensors;     /* rows of tensors that were judged */
+    uint64_t no_data;     /* rows of tensors with elements that neither side has data of */
+    uint64_t bytes;       /* of tensor data compared, both sides */
+    double seconds;       /* that reading and comparing the data of the whole run took */
+    uint64_t classes[32]; /* by tdc_row_class */
+    uint64_t coloured[8]; /* by tdc_colour */
+};
+
+size_t tdc_table_rows(const tdc_table *table);
+tdc_mode tdc_table_mode(const tdc_table *table);
+/* What was found while the files of a row were compared, in words; "" if nothing. With
+ * TDC_RULES_COMPAT26 it stands in no column. */
+const char *tdc_table_remark(const tdc_table *table, size_t row);
+tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
+tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
+void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size);
+/* False when nothing was compared: no row was judged, or no tensor although there are some. Such a
+ * run is no success, whatever its counts. */
+bool tdc_table_compared(const tdc_table *table);
+/* "identical", "rounding", ...: the word for a class in the tables of the sound rules. */
+const char *tdc_level_text(tdc_row_class level);
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+typedef enum {
+    TDC_CELL_NONE = 0,
+    TDC_CELL_TEXT,
+    TDC_CELL_NUMBER,
+    TDC_CELL_BOOL
+} tdc_cell_kind;
+
+struct tdc_cell {
+    tdc_cell_kind kind;
+    bool truth;       /* TDC_CELL_BOOL */
+    double number;    /* TDC_CELL_NUMBER; may be NaN or infinite */
+    const char *text; /* TDC_CELL_TEXT: UTF-8, `length` bytes, not necessarily terminated;
+                         TDC_CELL_NUMBER: what csv shows, NULL for the number with 16 digits */
+    size_t length;
+};
+
+/* Columns as they are written to files: their number, and the name of one. */
+size_t tdc_table_columns(const tdc_table *table);
+const char *tdc_table_column(const tdc_table *table, size_t column);
+/*
+ * Fills all tdc_table_columns(table) cells of a row. Texts stay valid until the next call for the
+ * same table.
+ */
+tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
+                         struct tdc_error *error);
+
+/* The number that condemns a row most and where it is, as one short text ("MaxAbsErr 0.5 at [3, 7]:
+ * 1.5 against 1"); empty when there is none. Valid until the next call for the same table. */
+const char *tdc_table_worst(tdc_table *table, size_t row);
+
+/* ---- origins --------------------------------------------------------------------------------- */
+
+/*
+ * Where differences begin (sound rules): calls whose outputs differ more than their inputs can
+ * explain, in network order. What follows from them is no origin. docs/compare.md has the rules.
+ */
+typedef enum {
+    TDC_ORIGIN_NONE = 0,
+    TDC_ORIGIN_OPERATOR, /* the inputs agree, an output does not */
+    TDC_ORIGIN_ENTRY,    /* a parameter or input that no recorded call has produced */
+    TDC_ORIGIN_ARGUMENT, /* an argument that is not a tensor */
+    TDC_ORIGIN_RANDOM    /* a random operator in another state: told once */
+} tdc_origin_kind;
+
+struct tdc_origin {
+    tdc_origin_kind kind;
+    size_t row;             /* the output, input or argument that shows it */
+    bool backward;          /* of a backward call or of gradients */
+    bool consequence;       /* statistics: may come from an earlier one, which they cannot tell */
+    double distance, worst; /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
+    double input_distance, input_worst; /* the largest of what went into the call */
+};
+
+/* Number of origins, and one of them; none before the table is filled or with compat rules. */
+size_t tdc_table_origins(const tdc_table *table);
+const struct tdc_origin *tdc_table_origin(const tdc_table *table, size_t index);
+/* "operator", "entry", "argument", "random" */
+const char *tdc_origin_text(tdc_origin_kind kind);
+
+/* ---- write ----------------------------------------------------------------------------------- */
+
+/* Writes the table to path; complete or not at all. */
+tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
+                           struct tdc_error *error);
+/* Writes the advisor's three lines for the first suspicious row. */
+tdc_status tdc_advice_write(tdc_table *table, const char *path, struct tdc_error *error);
+/* The text alone, valid until the table is freed; NULL when out of memory. */
+const char *tdc_advice_text(tdc_table *table);
+
+TDC_INTERFACE_END
+#endif
