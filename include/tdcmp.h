@@ -24,6 +24,7 @@
 #include "tdcmp/table.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
+#include "tdcmp/inspect.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -77,7 +77,7 @@ struct tdc_dump {
     char *folder;      /* that holds it */
     char *data_folder; /* that holds the tensor files */
     enum tdc_dump_kind kind;
-    const char *task, *framework; /* NULL when missing or not a text */
+    const char *task, *framework, *level; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;
     bool digests;        /* md5 values were found where msprobe looks for them */
     bool digest_records; /* some record has one */

@@ -297,7 +297,9 @@ static void work(void *argument, int member)
     struct tdc_worker worker;
     struct tdc_outcome *outcome = malloc(sizeof *outcome);
     /* a thread without memory leaves the work to the others; with none left the run says so */
-    if (tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK && outcome != NULL)
+    bool ready = tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK;
+    worker.extremes = run->engine->extremes;
+    if (ready && outcome != NULL)
         work_until_done(run, &worker, outcome);
     tdc_worker_free(&worker);
     free(outcome);

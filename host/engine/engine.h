@@ -56,6 +56,7 @@ struct tdc_engine {
     enum tdc_relative_rule rule;
     int threads; /* 0: all */
     tdc_io io;
+    bool extremes; /* sums and extremes of both sides are wanted (kernels/pair.h): the CPU alone */
     const struct tdc_backend *backend;
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
@@ -77,7 +78,8 @@ struct tdc_worker {
     const struct tdc_backend *backend;
     void *backend_state;
     enum tdc_cpu_variant variant;
-    bool cold; /* a small file had to come from the disk */
+    bool extremes; /* see struct tdc_engine */
+    bool cold;     /* a small file had to come from the disk */
 };
 
 /* Opens the backend for this thread. */

@@ -111,15 +111,16 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   enum tdc_cpu_variant variant)
+                                   const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
     if (!same_shape(&pair->n, &pair->b))
         return TDC_OUTCOME_SHAPES_DIFFER;
-    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule, variant,
-                            &pair->plan))
+    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
+                            worker->variant, &pair->plan))
         return TDC_OUTCOME_NOT_NUMBERS;
+    pair->plan.extremes = worker->extremes;
     return TDC_OUTCOME_COMPARED;
 }
 
@@ -199,7 +200,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
     }
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker->variant);
+    outcome->code = judge(pair, rule, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

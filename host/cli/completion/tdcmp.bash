@@ -33,12 +33,13 @@ _tdcmp()
     local growth="--records --repeat --rules --dir --help"
     local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --quiet --help"
+    local inspect="--json --top --threads --quiet --help"
     local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --jit_compile
         --filter_api --config_path --num_splits --profile --standard --mode --bench-round --max-abs-err
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck match devices bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect match devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -67,6 +68,10 @@ _tdcmp()
     precheck)
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
+        ;;
+    inspect)
+        [[ $prev == -t || $prev == --top ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     match)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$match" -- "$cur"))
