@@ -38,10 +38,8 @@ static size_t give(void *context, const unsigned char **bytes)
     size_t given = 0;
     if (!member->exhausted && member->trouble == NULL)
         given = member->place.deflated ? give_inflated(member, bytes) : give_stored(member, bytes);
-    if (given == 0) {
-        *bytes = NULL;
+    if (given == 0)
         return 0;
-    }
     member->given += given;
     member->crc = (uint32_t)crc32_z(member->crc, *bytes, given);
     return given;

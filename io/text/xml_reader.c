@@ -27,9 +27,13 @@ static enum tdc_xml_event wrong(struct tdc_xml *xml, const char *reason)
 
 static bool refill(struct tdc_xml *xml)
 {
-    size_t size = xml->source(xml->context, &xml->at);
-    xml->end = xml->at + size;
-    return size != 0;
+    const unsigned char *bytes = NULL;
+    size_t size = xml->source(xml->context, &bytes);
+    if (size == 0)
+        return false;
+    xml->at = bytes;
+    xml->end = bytes + size;
+    return true;
 }
 
 /* The next byte, which stays; -1 at the end. */
@@ -43,7 +47,8 @@ static int peek(struct tdc_xml *xml)
 static int take(struct tdc_xml *xml)
 {
     int byte = peek(xml);
-    xml->at += byte >= 0;
+    if (byte >= 0)
+        xml->at++;
     return byte;
 }
 
