@@ -352,6 +352,8 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
                           "Please check input json.");
     if (status != TDC_OK)
         return status;
+    if ((options->flags & TDC_OPTION_STATISTICS) != 0 && mode == TDC_MODE_TENSOR)
+        mode = TDC_MODE_STATISTICS;
     struct tdc_match *built = calloc(1, sizeof *built);
     if (built == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory while matching");
