@@ -26,6 +26,7 @@
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
 #include "tdcmp/config.h"
+#include "tdcmp/analysis.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * unzip.h - reading the members of a zip archive, stored or deflated.
  *
- * Torch files have a reader of their own that uses members where they lie (io/tensor/pt_zip.h);
- * this one is for archives of small texts: the whole file and what is inflated are held in an
- * arena, whose limit bounds both. Archives in several parts and encrypted members are refused,
- * checksums are looked at.
+ * Torch files and workbooks are read where they lie, by the names of their members
+ * (io/file/zip_reader.h); this one is for archives of small texts: the whole file and what is
+ * inflated are held in an arena, whose limit bounds both. Archives in several parts and encrypted
+ * members are refused, checksums are looked at.
  */
 #ifndef TDC_IO_UNZIP_H
 #define TDC_IO_UNZIP_H

@@ -30,9 +30,10 @@ static void parse(void *argument)
     struct opening *opening = argument;
     struct tdc_saved_state *state = opening->state;
     const unsigned char *bytes = (const unsigned char *)state->map.data;
+    const struct tdc_zip_kind kind = {.what = "torch file", .in_folder = true};
     struct tdc_zip_member pickle = {0};
     tdc_status status =
-        tdc_zip_open(&state->zip, bytes, state->map.size, state->path, opening->error);
+        tdc_zip_open(&state->zip, kind, bytes, state->map.size, state->path, opening->error);
     if (status == TDC_OK)
         status = tdc_zip_find(&state->zip, "", (const unsigned char *)"data.pkl", 8, &pickle,
                               opening->error);

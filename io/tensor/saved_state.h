@@ -13,7 +13,7 @@
 #include "io/base/arena.h"
 #include "io/file/file_map.h"
 #include "io/tensor/pt_names.h"
-#include "io/tensor/pt_zip.h"
+#include "io/file/zip_reader.h"
 #include "io/tensor/tensor_file.h"
 
 enum tdc_saved_kind {

@@ -6,6 +6,8 @@ set -l matching '__fish_seen_subcommand_from compare match; and not __fish_seen_
 complete -c tdcmp -n __fish_is_first_arg -a compare -d 'compare two dumps'
 complete -c tdcmp -n __fish_is_first_arg -a precheck -d 'judge the operators of one dump'
 complete -c tdcmp -n __fish_is_first_arg -a inspect -d 'is a dump sane'
+complete -c tdcmp -n __fish_is_first_arg -a overflow -d 'the call that made the first NaN or infinity'
+complete -c tdcmp -n '__fish_seen_subcommand_from overflow' -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the result'
 complete -c tdcmp -n __fish_is_first_arg -a match -d 'which row faces which'
 complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure the speed on this machine'
 complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and library'

@@ -10,6 +10,7 @@ static const struct tdc_word26 words[] = {
     {"config_check", tdc_word26_config_check},
     {"acc_check", tdc_word26_acc_check},
     {"multi_acc_check", tdc_word26_multi_acc_check},
+    {"overflow_check", tdc_word26_overflow_check},
 };
 
 /* `-tp`, `-tp=X`, or `--target_path` and whatever of its beginnings argparse would take. Its

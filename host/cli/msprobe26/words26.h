@@ -29,5 +29,7 @@ int tdc_word26_config_check(int argc, char **argv);
 /* `acc_check -api_info dump.json ...`, `multi_acc_check ...` */
 int tdc_word26_acc_check(int argc, char **argv);
 int tdc_word26_multi_acc_check(int argc, char **argv);
+/* `overflow_check -i STEP [-o DIR]` */
+int tdc_word26_overflow_check(int argc, char **argv);
 
 #endif
