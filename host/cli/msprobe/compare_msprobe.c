@@ -353,8 +353,7 @@ int tdc_msprobe_form(int argc, char **argv)
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut', 'nan_analyze', 'config_check'%s)
-",
+                "'multi_run_ut', 'nan_analyze', 'config_check'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }
