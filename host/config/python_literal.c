@@ -138,6 +138,30 @@ static struct tdc_json *read_text(struct reading *reading)
     return value;
 }
 
+/* Texts side by side are one. */
+static struct tdc_json *read_texts(struct reading *reading)
+{
+    struct tdc_json *whole = read_text(reading);
+    for (skip_blanks(reading); whole != NULL && reading->at < reading->end &&
+                               (*reading->at == '\'' || *reading->at == '"');
+         skip_blanks(reading)) {
+        const struct tdc_json *more = read_text(reading);
+        if (more == NULL)
+            return NULL;
+        if (reading->arena == NULL)
+            continue;
+        char *joined = tdc_arena_take(reading->arena, whole->length + more->length + 1);
+        reading->memory |= joined == NULL;
+        if (joined == NULL)
+            return NULL;
+        memcpy(joined, whole->text, whole->length);
+        memcpy(joined + whole->length, more->text, more->length + 1);
+        whole->text = joined;
+        whole->length += more->length;
+    }
+    return whole;
+}
+
 /* ---- other values ---------------------------------------------------------------------------- */
 
 static bool in_word(char c)
@@ -242,7 +266,7 @@ static struct tdc_json *read_value(struct reading *reading)
         return NULL;
     char first = *reading->at;
     if (first == '\'' || first == '"')
-        return read_text(reading);
+        return read_texts(reading);
     if (first != '{' && first != '[' && first != '(')
         return read_word(reading);
     reading->at++;

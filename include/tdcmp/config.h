@@ -68,5 +68,29 @@ tdc_status tdc_checkpoint_compare(const char *first, const char *second, const c
                                   struct tdc_checkpoint_summary *summary, size_t size,
                                   struct tdc_error *error);
 
+/* Which training printed a log. */
+typedef enum {
+    TDC_LOG_NONE = 0,
+    TDC_LOG_VERL, /* a Python dict that begins with actor_rollout_ref, behind prefixes of lines */
+    TDC_LOG_SLIME /* a table of arguments between two markers */
+} tdc_training_log;
+
+/*
+ * Compares the settings that two trainings have printed, and writes NPU_config.json,
+ * bench_config.json and hyper_params_compare.csv to the folder, which is created. *different:
+ * settings that are not the same or that one side lacks.
+ */
+tdc_status tdc_settings_compare(tdc_training_log kind, const char *npu_log, const char *bench_log,
+                                const char *folder, tdc_message_function message, void *context,
+                                uint64_t *different, struct tdc_error *error);
+
+/*
+ * Looks up the settings of a yaml file in those that a training with verl has printed; yaml NULL:
+ * the ones that make a training repeatable. Writes tgt_config.json and hyper_params_verify.csv.
+ */
+tdc_status tdc_settings_verify(const char *yaml, const char *log, const char *folder,
+                               tdc_message_function message, void *context, uint64_t *different,
+                               struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

@@ -40,7 +40,8 @@ static void plan_sheet(struct work *work, const struct tdc_workbook_sheet *sourc
         if (parts == 1)
             snprintf(sheet->name, sizeof sheet->name, "%s", source->name);
         else
-            snprintf(sheet->name, sizeof sheet->name, "%.20s_part_%zu", source->name, part);
+            snprintf(sheet->name, sizeof sheet->name, "%.16s_part_%u", source->name,
+                     (unsigned)(part & 0xffff));
         sheet->rows = left < rows ? left : rows;
         sheet->column_count = source->column_count;
         work->sources[index] = source;

@@ -20,8 +20,7 @@ static const char usage[] =
     "\n"
     "exit code: 0 nothing differs, 1 something does, 2 the work could not be done\n"
     "\n"
-    "msprobe's words: tdcmp config_check -c A B | -d [FILE ...] | -vc A B | -vv [YAML] LOG |\n"
-    "-sc A B [-o PATH]\n"
+    "msprobe's words: tdcmp config_check -c A B | -vc A B | -vv [YAML] LOG | -sc A B [-o PATH]\n"
     "\n"
     "example: tdcmp config_check gpu.zip npu.zip -o result\n";
 
