@@ -1,4 +1,4 @@
-#include "io/tensor/pt_zip.h"
+#include "io/file/zip_reader.h"
 
 #include <string.h>
 
@@ -14,12 +14,15 @@
 #define NAME_LIMIT      ((size_t)1024)
 #define MEMBER_LIMIT    ((uint64_t)1 << 16)
 #define EXTRA_ZIP64     1
+#define METHOD_STORED   0u
+#define METHOD_DEFLATED 8u
 #define FLAG_ENCRYPTED  1u
 #define FLAG_DESCRIPTOR 8u /* sizes may be missing from the local header */
 
 struct entry {
     unsigned flags;
     unsigned method;
+    uint32_t crc;
     uint64_t stored_size; /* as it lies in the file */
     uint64_t size;        /* unpacked */
     uint64_t header;      /* offset of the local header */
@@ -30,7 +33,7 @@ struct entry {
 
 static tdc_status damaged(const struct tdc_zip *zip, struct tdc_error *error, const char *reason)
 {
-    return tdc_fail(error, TDC_ERR_FORMAT, "%s: damaged torch file: %s", zip->name, reason);
+    return tdc_fail(error, TDC_ERR_FORMAT, "%s: damaged %s: %s", zip->name, zip->kind.what, reason);
 }
 
 static bool has_signature(const unsigned char *at, const char *two_bytes)
@@ -137,6 +140,7 @@ static bool read_entry(const struct tdc_zip *zip, size_t position, struct entry 
         return false;
     entry->flags = tdc_le16(at + 8);
     entry->method = tdc_le16(at + 10);
+    entry->crc = tdc_le32(at + 16);
     entry->stored_size = tdc_le32(at + 20);
     entry->size = tdc_le32(at + 24);
     entry->header = tdc_le32(at + 42);
@@ -155,7 +159,7 @@ static tdc_status check_entries(struct tdc_zip *zip, struct tdc_error *error)
         struct entry entry;
         if (!read_entry(zip, position, &entry))
             return damaged(zip, error, "wrong entry in the central directory");
-        if (i == 0) {
+        if (i == 0 && zip->kind.in_folder) {
             const unsigned char *slash = memchr(entry.name, '/', entry.name_length);
             if (slash == NULL)
                 return damaged(zip, error, "its members are not in a folder");
@@ -167,10 +171,10 @@ static tdc_status check_entries(struct tdc_zip *zip, struct tdc_error *error)
     return TDC_OK;
 }
 
-tdc_status tdc_zip_open(struct tdc_zip *zip, const unsigned char *bytes, size_t size,
-                        const char *name, struct tdc_error *error)
+tdc_status tdc_zip_open(struct tdc_zip *zip, struct tdc_zip_kind kind, const unsigned char *bytes,
+                        size_t size, const char *name, struct tdc_error *error)
 {
-    *zip = (struct tdc_zip){.bytes = bytes, .size = size, .name = name};
+    *zip = (struct tdc_zip){.kind = kind, .bytes = bytes, .size = size, .name = name};
     size_t end;
     if (!find_end(bytes, size, &end))
         return damaged(zip, error, "no zip directory at its end (truncated?)");
@@ -181,7 +185,8 @@ tdc_status tdc_zip_open(struct tdc_zip *zip, const unsigned char *bytes, size_t 
     if (directory.disks != 0)
         return damaged(zip, error, "zip archive in several parts");
     if (directory.members > MEMBER_LIMIT)
-        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: not a tensor: too many zip members", name);
+        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: not a %s: too many zip members", name,
+                        kind.what);
     if (directory.members == 0)
         return damaged(zip, error, "no zip members");
     if (directory.offset > directory.limit || directory.size > directory.limit - directory.offset)
@@ -201,7 +206,7 @@ static bool is_called(const struct tdc_zip *zip, const struct entry *entry, cons
     if (entry->name_length < zip->prefix_length ||
         entry->name_length - zip->prefix_length != folder_length + key_length)
         return false;
-    return memcmp(at, zip->prefix, zip->prefix_length) == 0 &&
+    return (zip->prefix_length == 0 || memcmp(at, zip->prefix, zip->prefix_length) == 0) &&
            memcmp(at + zip->prefix_length, folder, folder_length) == 0 &&
            memcmp(at + zip->prefix_length + folder_length, key, key_length) == 0;
 }
@@ -219,7 +224,7 @@ static tdc_status locate(const struct tdc_zip *zip, const struct entry *entry,
 {
     if ((entry->flags & FLAG_ENCRYPTED) != 0)
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: encrypted member", zip->name);
-    if (entry->method != 0)
+    if (entry->method != METHOD_STORED && !(zip->kind.deflated && entry->method == METHOD_DEFLATED))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: compressed member (method %u)", zip->name,
                         entry->method);
     /* read_entry has seen that header, name and data fit before the directory */
@@ -230,13 +235,16 @@ static tdc_status locate(const struct tdc_zip *zip, const struct entry *entry,
         memcmp(at + LOCAL_SIZE, entry->name, entry->name_length) != 0 ||
         !local_size_agrees(tdc_le32(at + 18), entry, entry->stored_size) ||
         !local_size_agrees(tdc_le32(at + 22), entry, entry->size) ||
-        entry->stored_size != entry->size)
+        (entry->method == METHOD_STORED && entry->stored_size != entry->size))
         return damaged(zip, error, "local header and central directory differ");
     size_t data = (size_t)entry->header + LOCAL_SIZE + entry->name_length + tdc_le16(at + 28);
-    if (data > zip->members_end || entry->size > zip->members_end - data)
+    if (data > zip->members_end || entry->stored_size > zip->members_end - data)
         return damaged(zip, error, "member outside the file");
     member->data = zip->bytes + data;
+    member->stored_size = (size_t)entry->stored_size;
     member->size = (size_t)entry->size;
+    member->crc = entry->crc;
+    member->deflated = entry->method == METHOD_DEFLATED;
     return TDC_OK;
 }
 
@@ -244,7 +252,7 @@ static tdc_status locate(const struct tdc_zip *zip, const struct entry *entry,
 static bool stands_alone(const struct tdc_zip *zip, size_t own_position, const struct entry *own,
                          const struct tdc_zip_member *member)
 {
-    uint64_t own_end = (uint64_t)(member->data - zip->bytes) + member->size;
+    uint64_t own_end = (uint64_t)(member->data - zip->bytes) + member->stored_size;
     size_t position = zip->directory;
     for (size_t i = 0; i < zip->members; i++) {
         struct entry other;
@@ -261,7 +269,7 @@ static bool stands_alone(const struct tdc_zip *zip, size_t own_position, const s
 tdc_status tdc_zip_find(const struct tdc_zip *zip, const char *folder, const unsigned char *key,
                         size_t key_length, struct tdc_zip_member *member, struct tdc_error *error)
 {
-    *member = (struct tdc_zip_member){NULL, 0, false};
+    *member = (struct tdc_zip_member){.found = false};
     struct entry found = {0};
     size_t found_position = 0, position = zip->directory;
     for (size_t i = 0; i < zip->members; i++) {
