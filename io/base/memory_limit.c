@@ -131,7 +131,9 @@ static void ask_machine(void)
     size_t physical;
     if (pages > 0 && size > 0 && !__builtin_mul_overflow((size_t)pages, (size_t)size, &physical))
         of_machine = physical;
-    of_machine = least(of_machine, tdc_memory_of_platform());
+    const char *membership, *mounts;
+    if (tdc_control_groups(&membership, &mounts))
+        of_machine = least(of_machine, tdc_memory_of_groups(membership, mounts));
     of_machine = least(of_machine, size_of_text(getenv("TDC_MEMORY")));
 }
 

@@ -21,10 +21,10 @@ static char boot_name[BOOT_DIGITS + 1];
 static void read_boot_name(void)
 {
     char text[64];
-    size_t length = tdc_boot_text(text, sizeof text);
+    ssize_t length = TDC_RETRY(tdc_boot_text(text, sizeof text));
     char digits[BOOT_DIGITS];
     size_t count = 0;
-    for (size_t i = 0; i < length && count < BOOT_DIGITS; i++)
+    for (ssize_t i = 0; i < length && count < BOOT_DIGITS; i++)
         if (isxdigit((unsigned char)text[i]))
             digits[count++] = text[i];
     if (count == BOOT_DIGITS)

@@ -26,7 +26,7 @@ static size_t folder_length(const char *path)
 static bool temporary_name(char name[PATH_MAX], const char *path)
 {
     uint64_t random;
-    if (tdc_random_bytes(&random, sizeof random) != 0)
+    if (TDC_RETRY(tdc_random_bytes(&random, sizeof random)) != 0)
         return false;
     int length =
         snprintf(name, PATH_MAX, "%.*s" TDC_LISTED_PREFIX "%.16s-%016llx" TDC_LISTED_SUFFIX,

@@ -13,9 +13,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "io/base/memory_limit.h"
-#include "io/file/retry.h"
-
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 void tdc_pages_advise(void *start, size_t size, enum tdc_page_advice advice)
@@ -84,17 +81,19 @@ bool tdc_file_system_type(const char *path, unsigned long *type)
 
 int tdc_random_bytes(void *bytes, size_t size)
 {
-    return TDC_RETRY(getrandom(bytes, size, 0)) == (ssize_t)size ? 0 : -1;
+    return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -1;
 }
 
-size_t tdc_boot_text(char *text, size_t size)
+ssize_t tdc_boot_text(char *text, size_t size)
 {
-    int fd = TDC_RETRY(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
-    ssize_t length = TDC_RETRY(read(fd, text, size));
+        return -1;
+    ssize_t length = read(fd, text, size);
+    int number = errno;
     close(fd);
-    return length > 0 ? (size_t)length : 0;
+    errno = number;
+    return length;
 }
 
 int tdc_processors(void)
@@ -132,9 +131,11 @@ bool tdc_processor_model(char *text, size_t size)
     return line_of("/proc/cpuinfo", "model name", text, size);
 }
 
-size_t tdc_memory_of_platform(void)
+bool tdc_control_groups(const char **membership, const char **mounts)
 {
-    return tdc_memory_of_groups("/proc/self/cgroup", "/sys/fs/cgroup");
+    *membership = "/proc/self/cgroup";
+    *mounts = "/sys/fs/cgroup";
+    return true;
 }
 
 uint64_t tdc_memory_anonymous(void)

@@ -57,11 +57,12 @@ bool tdc_file_system_type(const char *path, unsigned long *type);
 
 /* ---- machine and process --------------------------------------------------------------------- */
 
-/* Bytes nobody can guess; -1 with errno when there are none. */
+/* Bytes nobody can guess; -1 with errno when there are none, EINTR when a signal came between. */
 int tdc_random_bytes(void *bytes, size_t size);
 
-/* A text that changes whenever the machine is started anew. Its length, 0 when there is none. */
-size_t tdc_boot_text(char *text, size_t size);
+/* A text that changes whenever the machine is started anew. Its length; -1 with errno when there is
+ * none, EINTR when a signal came between. */
+ssize_t tdc_boot_text(char *text, size_t size);
 
 /* Processors this process may run on, at least 1. */
 int tdc_processors(void);
@@ -69,8 +70,9 @@ int tdc_processors(void);
 /* What the machine calls its processor. */
 bool tdc_processor_model(char *text, size_t size);
 
-/* Bytes of memory the groups of the process allow; SIZE_MAX when nothing is said. */
-size_t tdc_memory_of_platform(void);
+/* Where the system tells which control groups the process is in, and where these are found. False
+ * when it has none. */
+bool tdc_control_groups(const char **membership, const char **mounts);
 
 /* Bytes of this process's memory that no file backs; 0 when the system does not tell. */
 uint64_t tdc_memory_anonymous(void);

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/file/retry.h"
-
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 void tdc_pages_advise(void *start, size_t size, enum tdc_page_advice advice)
@@ -75,22 +73,22 @@ bool tdc_file_system_type(const char *path, unsigned long *type)
 
 int tdc_random_bytes(void *bytes, size_t size)
 {
-    int fd = TDC_RETRY(open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t length = TDC_RETRY(read(fd, bytes, size));
+    ssize_t length = read(fd, bytes, size);
+    int number = length < 0 ? errno : EIO;
     close(fd);
-    if (length == (ssize_t)size)
-        return 0;
-    errno = EIO;
-    return -1;
+    errno = number;
+    return length == (ssize_t)size ? 0 : -1;
 }
 
-size_t tdc_boot_text(char *text, size_t size)
+ssize_t tdc_boot_text(char *text, size_t size)
 {
     (void)text;
     (void)size;
-    return 0;
+    errno = ENOSYS;
+    return -1;
 }
 
 int tdc_processors(void)
@@ -106,9 +104,11 @@ bool tdc_processor_model(char *text, size_t size)
     return false;
 }
 
-size_t tdc_memory_of_platform(void)
+bool tdc_control_groups(const char **membership, const char **mounts)
 {
-    return SIZE_MAX;
+    (void)membership;
+    (void)mounts;
+    return false;
 }
 
 uint64_t tdc_memory_anonymous(void)

@@ -13,7 +13,7 @@ struct tdc_side {
 
 /* Columns [from, to) become those in the same space that are nearest to the recorded; both sides by
  * the same turn, so that their product stays what it is. b may be NULL. */
-void tdc_settle(evaluation *e, const struct tdc_side *a, const struct tdc_side *b, int64_t from,
+void tdc_settle(tdc_evaluation *e, const struct tdc_side *a, const struct tdc_side *b, int64_t from,
                 int64_t to);
 
 /* Values this close, relative to the largest, are one: float32 cannot tell their vectors apart. */

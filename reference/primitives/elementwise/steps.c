@@ -2,56 +2,60 @@
  * Functions of several operations and the slopes that take several, one operation at a time: each
  * call of a primitive rounds. Nothing here is noted, the caller does that for the whole.
  */
+#include "reference/primitives/elementwise/steps.h"
+
 #include <math.h>
 
-#include "reference/arithmetic.h"
+#include "reference/primitives/elementwise/promote.h"
 
-typedef array *steps(evaluation *e, array *x, array *y, const double p[3]);
-#define STEPS(name) static array *name(evaluation *e, array *x, array *y, const double *p)
+typedef tdc_array *steps(tdc_evaluation *e, tdc_array *x, tdc_array *y, const double p[3]);
+#define STEPS(name)                                                                                \
+    static tdc_array *name(tdc_evaluation *e, tdc_array *x, tdc_array *y, const double *p)
 #define UNUSED                                                                                     \
     (void)x;                                                                                       \
     (void)y;                                                                                       \
     (void)p
 
-static array *square(evaluation *e, array *x)
+static tdc_array *square(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_apply(e, TDC_SQUARE, x);
 }
 
-static array *inverse(evaluation *e, array *x)
+static tdc_array *inverse(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_apply(e, TDC_RECIPROCAL, x);
 }
 
-static array *negative(evaluation *e, array *x)
+static tdc_array *negative(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_scale(e, x, -1);
 }
 
-static array *one_minus(evaluation *e, array *x)
+static tdc_array *one_minus(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_shift(e, negative(e, x), 1);
 }
 
-static array *one_plus(evaluation *e, array *x)
+static tdc_array *one_plus(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_shift(e, x, 1);
 }
 
 /* 1 / (1 + exp(-factor x)) */
-static array *logistic(evaluation *e, array *x, double factor)
+static tdc_array *logistic(tdc_evaluation *e, tdc_array *x, double factor)
 {
     return inverse(e, one_plus(e, tdc_apply(e, TDC_EXP, tdc_scale(e, x, -factor))));
 }
 
 /* log(1 + exp(x)) */
-static array *soft_maximum(evaluation *e, array *x)
+static tdc_array *soft_maximum(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_apply(e, TDC_LOG1P, tdc_apply(e, TDC_EXP, x));
 }
 
 /* x > bound ? above : below */
-static array *where_above(evaluation *e, array *x, double bound, array *above, array *below)
+static tdc_array *where_above(tdc_evaluation *e, tdc_array *x, double bound, tdc_array *above,
+                              tdc_array *below)
 {
     return tdc_select(e, tdc_relate(e, TDC_GT, x, tdc_number(e, bound)), above, below);
 }
@@ -79,15 +83,15 @@ STEPS(fast_gelu)
 STEPS(sinc)
 {
     UNUSED;
-    array *angle = tdc_scale(e, x, 3.141592653589793238463);
-    array *zero = tdc_relate(e, TDC_EQ, x, tdc_number(e, 0));
+    tdc_array *angle = tdc_scale(e, x, 3.141592653589793238463);
+    tdc_array *zero = tdc_relate(e, TDC_EQ, x, tdc_number(e, 0));
     return tdc_select(e, zero, tdc_number(e, 1), tdc_div(e, tdc_apply(e, TDC_SIN, angle), angle));
 }
 
 /* (1 + erf(x / sqrt(2))) / 2 */
-static array *normal_share(evaluation *e, array *x)
+static tdc_array *normal_share(tdc_evaluation *e, tdc_array *x)
 {
-    array *error = tdc_apply(e, TDC_ERF, tdc_scale(e, x, 0.707106781186547524401));
+    tdc_array *error = tdc_apply(e, TDC_ERF, tdc_scale(e, x, 0.707106781186547524401));
     return tdc_scale(e, one_plus(e, error), 0.5);
 }
 
@@ -98,9 +102,9 @@ STEPS(gelu)
 }
 
 /* tanh(k (x + 0.044715 x^3)) */
-static array *gelu_angle(evaluation *e, array *x)
+static tdc_array *gelu_angle(tdc_evaluation *e, tdc_array *x)
 {
-    array *cube = tdc_scale(e, tdc_mul(e, square(e, x), x), 0.044715);
+    tdc_array *cube = tdc_scale(e, tdc_mul(e, square(e, x), x), 0.044715);
     return tdc_apply(e, TDC_TANH, tdc_scale(e, tdc_add(e, x, cube), 0.797884560802865355880));
 }
 
@@ -113,20 +117,20 @@ STEPS(gelu_tanh)
 STEPS(softplus)
 {
     UNUSED;
-    array *scaled = tdc_scale(e, x, p[0]);
-    array *soft = tdc_scale(e, soft_maximum(e, scaled), 1 / p[0]);
+    tdc_array *scaled = tdc_scale(e, x, p[0]);
+    tdc_array *soft = tdc_scale(e, soft_maximum(e, scaled), 1 / p[0]);
     return where_above(e, scaled, p[1], x, soft);
 }
 
 STEPS(elu)
 {
     UNUSED;
-    array *low = tdc_apply(e, TDC_EXPM1, tdc_scale(e, x, p[2]));
+    tdc_array *low = tdc_apply(e, TDC_EXPM1, tdc_scale(e, x, p[2]));
     return tdc_scale(e, where_above(e, x, 0, x, tdc_scale(e, low, p[0])), p[1]);
 }
 
 /* tanh(log(1 + exp(x))); the exponential of a narrow dtype overflows early */
-static array *mish_factor(evaluation *e, array *x)
+static tdc_array *mish_factor(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_apply(e, TDC_TANH, where_above(e, x, 20, x, soft_maximum(e, x)));
 }
@@ -151,7 +155,7 @@ STEPS(hardswish)
 STEPS(logsigmoid)
 {
     UNUSED;
-    array *soft = soft_maximum(e, negative(e, tdc_apply(e, TDC_ABS, x)));
+    tdc_array *soft = soft_maximum(e, negative(e, tdc_apply(e, TDC_ABS, x)));
     return tdc_sub(e, where_above(e, x, 0, tdc_number(e, 0), x), soft);
 }
 
@@ -266,8 +270,8 @@ STEPS(erfinv_slope)
 STEPS(sinc_slope)
 {
     UNUSED;
-    array *wave = tdc_apply(e, TDC_COS, tdc_scale(e, x, 3.141592653589793238463));
-    array *zero = tdc_relate(e, TDC_EQ, x, tdc_number(e, 0));
+    tdc_array *wave = tdc_apply(e, TDC_COS, tdc_scale(e, x, 3.141592653589793238463));
+    tdc_array *zero = tdc_relate(e, TDC_EQ, x, tdc_number(e, 0));
     return tdc_select(e, zero, tdc_number(e, 0), tdc_div(e, tdc_sub(e, wave, y), x));
 }
 
@@ -278,9 +282,9 @@ STEPS(sigmoid_slope)
 }
 
 /* s (1 + factor x (1 - s)) */
-static array *swish_slope(evaluation *e, array *x, double factor)
+static tdc_array *swish_slope(tdc_evaluation *e, tdc_array *x, double factor)
 {
-    array *s = logistic(e, x, factor);
+    tdc_array *s = logistic(e, x, factor);
     return tdc_mul(e, s, one_plus(e, tdc_mul(e, tdc_scale(e, x, factor), one_minus(e, s))));
 }
 
@@ -299,7 +303,7 @@ STEPS(fast_gelu_slope)
 STEPS(gelu_slope)
 {
     UNUSED;
-    array *density = tdc_apply(e, TDC_EXP, tdc_scale(e, square(e, x), -0.5));
+    tdc_array *density = tdc_apply(e, TDC_EXP, tdc_scale(e, square(e, x), -0.5));
     density = tdc_scale(e, density, 0.398942280401432677940);
     return tdc_add(e, normal_share(e, x), tdc_mul(e, x, density));
 }
@@ -307,41 +311,41 @@ STEPS(gelu_slope)
 STEPS(gelu_tanh_slope)
 {
     UNUSED;
-    array *t = gelu_angle(e, x);
-    array *inner =
+    tdc_array *t = gelu_angle(e, x);
+    tdc_array *inner =
         tdc_scale(e, one_plus(e, tdc_scale(e, square(e, x), 0.134145)), 0.797884560802865355880);
-    array *rise = tdc_mul(e, tdc_scale(e, x, 0.5), one_minus(e, square(e, t)));
+    tdc_array *rise = tdc_mul(e, tdc_scale(e, x, 0.5), one_minus(e, square(e, t)));
     return tdc_add(e, tdc_scale(e, one_plus(e, t), 0.5), tdc_mul(e, rise, inner));
 }
 
 STEPS(softplus_slope)
 {
     UNUSED;
-    array *scaled = tdc_scale(e, x, p[0]);
+    tdc_array *scaled = tdc_scale(e, x, p[0]);
     return where_above(e, scaled, p[1], tdc_number(e, 1), logistic(e, scaled, 1));
 }
 
 STEPS(elu_slope)
 {
     UNUSED;
-    array *low = tdc_scale(e, tdc_apply(e, TDC_EXP, tdc_scale(e, x, p[2])), p[0] * p[2]);
+    tdc_array *low = tdc_scale(e, tdc_apply(e, TDC_EXP, tdc_scale(e, x, p[2])), p[0] * p[2]);
     return tdc_scale(e, where_above(e, x, 0, tdc_number(e, 1), low), p[1]);
 }
 
 STEPS(mish_slope)
 {
     UNUSED;
-    array *t = mish_factor(e, x);
-    array *rise = tdc_mul(e, one_minus(e, square(e, t)), logistic(e, x, 1));
+    tdc_array *t = mish_factor(e, x);
+    tdc_array *rise = tdc_mul(e, one_minus(e, square(e, t)), logistic(e, x, 1));
     return tdc_add(e, t, tdc_mul(e, x, rise));
 }
 
 STEPS(hardswish_slope)
 {
     UNUSED;
-    array *slope = tdc_shift(e, tdc_scale(e, x, 1.0 / 3), 0.5);
-    array *inside = where_above(e, x, -3, slope, tdc_number(e, 0));
-    array *rises = tdc_relate(e, TDC_GE, x, tdc_number(e, 3));
+    tdc_array *slope = tdc_shift(e, tdc_scale(e, x, 1.0 / 3), 0.5);
+    tdc_array *inside = where_above(e, x, -3, slope, tdc_number(e, 0));
+    tdc_array *rises = tdc_relate(e, TDC_GE, x, tdc_number(e, 3));
     return tdc_select(e, rises, tdc_number(e, 1), inside);
 }
 
@@ -366,8 +370,9 @@ STEPS(tanhshrink_slope)
 STEPS(logit_slope)
 {
     UNUSED;
-    array *slope = inverse(e, tdc_mul(e, x, one_minus(e, x))), *none = tdc_number(e, (double)NAN);
-    array *below = tdc_relate(e, TDC_LT, x, tdc_number(e, 0));
+    tdc_array *slope = inverse(e, tdc_mul(e, x, one_minus(e, x))),
+              *none = tdc_number(e, (double)NAN);
+    tdc_array *below = tdc_relate(e, TDC_LT, x, tdc_number(e, 0));
     return where_above(e, x, 1, none, tdc_select(e, below, none, slope));
 }
 
@@ -406,30 +411,31 @@ static const struct {
     [TDC_LOGIT] = {logit, logit_slope},
 };
 
-array *tdc_unary_steps(evaluation *e, enum tdc_unary function, array *x, const double p[3])
+tdc_array *tdc_unary_steps(tdc_evaluation *e, enum tdc_unary function, tdc_array *x,
+                           const double p[3])
 {
     steps *result = functions[function].value;
     return result == NULL ? NULL : result(e, tdc_constant(e, x), NULL, p);
 }
 
-array *tdc_slope_steps(evaluation *e, enum tdc_unary function, array *x, array *y,
-                       const double p[3])
+tdc_array *tdc_slope_steps(tdc_evaluation *e, enum tdc_unary function, tdc_array *x, tdc_array *y,
+                           const double p[3])
 {
     steps *slope = functions[function].slope;
     return slope == NULL ? NULL : slope(e, tdc_constant(e, x), tdc_constant(e, y), p);
 }
 
-array *tdc_binary_steps(evaluation *e, enum tdc_binary function, array *a, array *b)
+tdc_array *tdc_binary_steps(tdc_evaluation *e, enum tdc_binary function, tdc_array *a, tdc_array *b)
 {
     a = tdc_constant(e, a);
     b = tdc_constant(e, b);
     if (function == TDC_LOGADDEXP) {
-        array *apart = negative(e, tdc_apply(e, TDC_ABS, tdc_sub(e, a, b)));
+        tdc_array *apart = negative(e, tdc_apply(e, TDC_ABS, tdc_sub(e, a, b)));
         return tdc_add(e, tdc_combine(e, TDC_MAXIMUM, a, b), soft_maximum(e, apart));
     }
     if (function == TDC_XLOGY) {
-        array *zero = tdc_relate(e, TDC_EQ, a, tdc_number(e, 0));
-        array *nothing = tdc_select(e, tdc_relate(e, TDC_EQ, b, b), tdc_number(e, 0), b);
+        tdc_array *zero = tdc_relate(e, TDC_EQ, a, tdc_number(e, 0));
+        tdc_array *nothing = tdc_select(e, tdc_relate(e, TDC_EQ, b, b), tdc_number(e, 0), b);
         return tdc_select(e, zero, nothing, tdc_mul(e, a, tdc_apply(e, TDC_LOG, b)));
     }
     return NULL;

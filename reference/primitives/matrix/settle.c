@@ -1,4 +1,5 @@
-#include "reference/primitives/settle.h"
+
+#include "reference/primitives/matrix/settle.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static void overlap(const struct tdc_side *side, int64_t from, int64_t count, do
                                      side->recorded[r * side->recorded_columns + from + j];
 }
 
-static void turn(evaluation *e, const struct tdc_side *side, int64_t from, int64_t count,
+static void turn(tdc_evaluation *e, const struct tdc_side *side, int64_t from, int64_t count,
                  const double *by)
 {
     double *line = tdc_take(e, count, sizeof *line);
@@ -34,7 +35,7 @@ static bool has_columns(const struct tdc_side *side, int64_t to)
     return side->recorded != NULL && to <= side->recorded_columns;
 }
 
-void tdc_settle(evaluation *e, const struct tdc_side *a, const struct tdc_side *b, int64_t from,
+void tdc_settle(tdc_evaluation *e, const struct tdc_side *a, const struct tdc_side *b, int64_t from,
                 int64_t to)
 {
     int64_t count = to - from;

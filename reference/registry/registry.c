@@ -1,9 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
-#include "reference/complex.h"
+#include "reference/operators.h"
+#include "reference/primitives/complex_parts.h"
+#include "reference/tape.h"
 
 static const struct tdc_operator_family *const families[] = {
     &tdc_elementwise_family, &tdc_activation_family,  &tdc_comparison_family,
@@ -145,15 +148,15 @@ void tdc_reference_list(bool (*visit)(void *context, const char *api, const char
  */
 
 struct leaves {
-    array **arrays;
+    tdc_array **arrays;
     size_t count;
 };
 
 /* The evaluation's own copy of a value: floating tensors become float64, leaves are tracked. */
-static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t *left,
-                   unsigned depth)
+static tdc_call_value adopt(tdc_evaluation *e, const tdc_call_value *v, struct leaves *leaves,
+                            size_t *left, unsigned depth)
 {
-    value copy = *v;
+    tdc_call_value copy = *v;
     if (*left == 0 || depth > TDC_REFERENCE_DEPTH)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many values, or lists too deep");
     --*left;
@@ -162,7 +165,7 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
         for (size_t i = 0; i < v->list.count; i++)
             copy.list.values[i] = adopt(e, &v->list.values[i], leaves, left, depth + 1);
     } else if (v->kind == TDC_VALUE_TENSOR) {
-        array *a = tdc_take(e, 1, sizeof *a);
+        tdc_array *a = tdc_take(e, 1, sizeof *a);
         if (!tdc_dtype_is_known(v->tensor->dtype))
             tdc_refuse(e, TDC_ERR_UNSUPPORTED, "dtype %s", tdc_dtype_name(v->tensor->dtype));
         *a = *v->tensor;
@@ -186,7 +189,7 @@ static value adopt(evaluation *e, const value *v, struct leaves *leaves, size_t 
     return copy;
 }
 
-static bool is_complex(const value *v)
+static bool is_complex(const tdc_call_value *v)
 {
     if (v->kind == TDC_VALUE_LIST)
         for (size_t i = 0; i < v->list.count; i++)
@@ -196,8 +199,9 @@ static bool is_complex(const value *v)
            (v->kind == TDC_VALUE_DTYPE && tdc_dtype_is_complex(v->dtype));
 }
 
-static bool meets_complex(const evaluation *e, const value *arguments, size_t argument_count,
-                          const struct tdc_reference_keyword *keywords, size_t keyword_count)
+static bool meets_complex(const tdc_evaluation *e, const tdc_call_value *arguments,
+                          size_t argument_count, const struct tdc_reference_keyword *keywords,
+                          size_t keyword_count)
 {
     bool found =
         (e->definition->flags & TDC_IS_CONVERSION) != 0 && tdc_dtype_is_complex(e->recorded_output);
@@ -209,9 +213,9 @@ static bool meets_complex(const evaluation *e, const value *arguments, size_t ar
 }
 
 /* The real or the imaginary part of all that is floating. */
-static value part_of(evaluation *e, const value *v, int which)
+static tdc_call_value part_of(tdc_evaluation *e, const tdc_call_value *v, int which)
 {
-    value copy = *v;
+    tdc_call_value copy = *v;
     if (v->kind == TDC_VALUE_LIST) {
         copy.list.values = tdc_take(e, (int64_t)v->list.count, sizeof *copy.list.values);
         for (size_t i = 0; i < v->list.count; i++)
@@ -228,13 +232,14 @@ static value part_of(evaluation *e, const value *v, int which)
 }
 
 /* f(a + i b) = f(a) + i f(b) */
-static void compute_by_parts(evaluation *e, const value *arguments, size_t argument_count,
-                             const struct tdc_reference_keyword *keywords, size_t keyword_count)
+static void compute_by_parts(tdc_evaluation *e, const tdc_call_value *arguments,
+                             size_t argument_count, const struct tdc_reference_keyword *keywords,
+                             size_t keyword_count)
 {
-    value *outputs[2] = {NULL, NULL};
+    tdc_call_value *outputs[2] = {NULL, NULL};
     size_t counts[2];
     for (int which = 0; which < 2; which++) {
-        value *list = tdc_take(e, (int64_t)argument_count, sizeof *list);
+        tdc_call_value *list = tdc_take(e, (int64_t)argument_count, sizeof *list);
         struct tdc_reference_keyword *named = tdc_take(e, (int64_t)keyword_count, sizeof *named);
         for (size_t i = 0; i < argument_count; i++)
             list[i] = part_of(e, &arguments[i], which);
@@ -260,7 +265,7 @@ static void compute_by_parts(evaluation *e, const value *arguments, size_t argum
     }
 }
 
-static void compute(evaluation *e, const struct tdc_reference_call *call, struct leaves *leaves)
+static void compute(tdc_evaluation *e, const struct tdc_reference_call *call, struct leaves *leaves)
 {
     size_t left = TDC_REFERENCE_ARGUMENTS;
     if (call->argument_count > left || call->keyword_count > left)
@@ -268,7 +273,7 @@ static void compute(evaluation *e, const struct tdc_reference_call *call, struct
     if ((e->definition->flags & TDC_IS_RANDOM) != 0)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
     leaves->arrays = tdc_take(e, TDC_REFERENCE_ARGUMENTS, sizeof *leaves->arrays);
-    value *arguments = tdc_take(e, (int64_t)call->argument_count, sizeof *arguments);
+    tdc_call_value *arguments = tdc_take(e, (int64_t)call->argument_count, sizeof *arguments);
     for (size_t i = 0; i < call->argument_count; i++)
         arguments[i] = adopt(e, &call->arguments[i], leaves, &left, 0);
     struct tdc_reference_keyword *keywords =
@@ -295,11 +300,11 @@ static void compute(evaluation *e, const struct tdc_reference_call *call, struct
 }
 
 /* A view in PyTorch's sense: an output that is an input itself keeps no inner marks. */
-static void finish_outputs(evaluation *e)
+static void finish_outputs(tdc_evaluation *e)
 {
     for (size_t i = 0; i < e->output_count; i++)
         if (e->outputs[i].kind == TDC_VALUE_TENSOR) {
-            array *copy = tdc_constant(e, e->outputs[i].tensor);
+            tdc_array *copy = tdc_constant(e, e->outputs[i].tensor);
             if (tdc_is_bounded(e) && !copy->bounded && tdc_dtype_is_floating(copy->dtype))
                 tdc_bound_crudely(e, copy, 0, NULL);
             copy->wants_gradient = false;
@@ -307,15 +312,16 @@ static void finish_outputs(evaluation *e)
         }
 }
 
-static void pull_back(evaluation *e, struct tdc_reference_tensor *const *gradients, size_t count)
+static void pull_back(tdc_evaluation *e, struct tdc_reference_tensor *const *gradients,
+                      size_t count)
 {
     for (size_t i = 0; i < count && i < e->output_count; i++) {
         if (gradients[i] == NULL)
             continue;
-        array *output = e->outputs[i].kind == TDC_VALUE_TENSOR ? e->outputs[i].tensor : NULL;
+        tdc_array *output = e->outputs[i].kind == TDC_VALUE_TENSOR ? e->outputs[i].tensor : NULL;
         if (output == NULL || !tdc_tracked(output))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "output %zu does not require a gradient", i);
-        array *g = tdc_take(e, 1, sizeof *g);
+        tdc_array *g = tdc_take(e, 1, sizeof *g);
         *g = *gradients[i];
         g->made = NULL;
         g->error = NULL;
@@ -331,13 +337,13 @@ static void pull_back(evaluation *e, struct tdc_reference_tensor *const *gradien
     tdc_pull_all(e);
 }
 
-static void give_gradients(evaluation *e, const struct leaves *leaves)
+static void give_gradients(tdc_evaluation *e, const struct leaves *leaves)
 {
     e->output_count = 0;
     for (size_t i = 0; i < leaves->count; i++) {
-        array *g = leaves->arrays[i]->made->gradient;
+        tdc_array *g = leaves->arrays[i]->made->gradient;
         if (g == NULL) {
-            tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
+            tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_NULL});
             continue;
         }
         if (leaves->arrays[i]->complex) {
@@ -348,7 +354,7 @@ static void give_gradients(evaluation *e, const struct leaves *leaves)
     }
 }
 
-static void start(evaluation *e, const struct tdc_reference_call *call, struct tdc_arena *arena,
+static void start(tdc_evaluation *e, const struct tdc_reference_call *call, struct tdc_arena *arena,
                   struct tdc_reference_results *results)
 {
     memset(e, 0, sizeof *e);
@@ -370,7 +376,7 @@ static void start(evaluation *e, const struct tdc_reference_call *call, struct t
 }
 
 /* All that is used after a longjmp is reached through e, which the callers own. */
-static tdc_status run(evaluation *e, const struct tdc_reference_call *call,
+static tdc_status run(tdc_evaluation *e, const struct tdc_reference_call *call,
                       struct tdc_reference_tensor *const *gradients, size_t gradient_count)
 {
     if (setjmp(e->leave) != 0)
@@ -389,7 +395,7 @@ static tdc_status evaluate(const struct tdc_reference_call *call, bool recording
                            struct tdc_reference_tensor *const *gradients, size_t gradient_count,
                            struct tdc_arena *arena, struct tdc_reference_results *results)
 {
-    evaluation *e = tdc_arena_take(arena, sizeof *e);
+    tdc_evaluation *e = tdc_arena_take(arena, sizeof *e);
     if (e == NULL) {
         snprintf(results->reason, sizeof results->reason, "the memory limit is reached");
         results->count = 0;
