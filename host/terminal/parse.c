@@ -27,7 +27,7 @@ bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
     static const char *const names[] = {[TDC_RULES_COMPAT] = "compat",
                                         [TDC_RULES_SOUND] = "sound",
                                         [TDC_RULES_COMPAT26] = "compat26"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = TDC_RULES_NONE + 1; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
             *rules = (tdc_rules_id)i;
             return true;
