@@ -39,7 +39,7 @@ complete -c tdcmp -n "$friendly" -s q -l quiet -d 'no progress, no summary'
 
 set -l config_check '__fish_seen_subcommand_from config_check'
 complete -c tdcmp -n "$config_check" -s o -l output -r -d 'folder or json file of the result'
-complete -c tdcmp -n "$config_check" -l threads -x -d 'number of threads'
+complete -c tdcmp -n "$config_check" -s t -l threads -x -d 'number of threads'
 set -l inspect '__fish_seen_subcommand_from inspect'
 complete -c tdcmp -n "$inspect" -l json -d 'all findings as json'
 complete -c tdcmp -n "$inspect" -l top -x -d 'findings shown of a kind'

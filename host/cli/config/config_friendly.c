@@ -15,8 +15,8 @@ static const char usage[] =
     "\n"
     "  -o, --output PATH   configurations: folder of result.xlsx, default ./config_check_result;\n"
     "                      checkpoints: the json file, default ./ckpt_similarity.json\n"
-    "  --threads N         for checkpoints, default: one per processor\n"
-    "  --help              this text\n"
+    "  -t, --threads N     for checkpoints, default: one per processor\n"
+    "  -h, --help          this text\n"
     "\n"
     "exit code: 0 nothing differs, 1 something does, 2 the work could not be done\n"
     "\n"
@@ -95,7 +95,7 @@ int tdc_command_config_check(int argc, char **argv)
     const char *output = NULL;
     int threads = 0;
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "o:t:h", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;
