@@ -197,6 +197,7 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         report(engine, 1, outcome->bytes);
         return;
     }
+    pair.plan.extremes = engine->extremes;
     if (pair.spans > 1 && share(run, job, &pair, outcome)) {
         work_on_shared(run, worker);
         return;

@@ -47,6 +47,8 @@ struct tdc_outcome {
 struct tdc_job {
     const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
+    /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
+    const struct tdc_tensor *n_tensor, *b_tensor;
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */
@@ -57,6 +59,7 @@ struct tdc_engine {
     int threads; /* 0: all */
     tdc_io io;
     const struct tdc_backend *backend;
+    bool extremes;                     /* of both sides are wanted: plan.extremes */
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);

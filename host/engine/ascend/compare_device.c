@@ -5,9 +5,8 @@
 
 #include "host/engine/ascend/ascend_device.h"
 #include "host/engine/ascend/ascend_slot.h"
-#include "host/judge/rules.h"
+#include "host/engine/ascend/compare_device.h"
 #include "io/base/error.h"
-#include "io/base/sized.h"
 
 /* Chunks of one launch: enough that waiting for a launch does not matter. */
 #define BATCH_CHUNKS 64u
@@ -22,7 +21,7 @@ struct tdc_device {
     uint64_t arguments[4];
 };
 
-/* One call of tdc_compare_device. */
+/* One call of tdc_ascend_compare. */
 struct comparison {
     struct tdc_device *device;
     struct tdc_pair_plan plan;
@@ -239,9 +238,9 @@ static void *function_for(struct comparison *work)
                : NULL;
 }
 
-tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
-                              tdc_dtype b_dtype, uint64_t count, tdc_rules_id rules, void *stream,
-                              struct tdc_device_sums *sums, size_t size, struct tdc_error *error)
+tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
+                              tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
+                              void *stream, struct tdc_device_sums *sums, struct tdc_error *error)
 {
     struct comparison work = {
         .device = device,
@@ -251,10 +250,7 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
         .b_size = tdc_dtype_size(b_dtype),
         .stream = stream,
     };
-    struct tdc_device_sums whole = {0};
-    tdc_sized_give(sums, size, &whole, sizeof whole);
-    if (!tdc_pair_plan_make(n_dtype, b_dtype, tdc_rules_of(rules)->relative,
-                            tdc_cpu_variant_chosen(), &work.plan))
+    if (!tdc_pair_plan_make(n_dtype, b_dtype, rule, tdc_cpu_variant_chosen(), &work.plan))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no arithmetic for %s and %s",
                         tdc_dtype_name(n_dtype), tdc_dtype_name(b_dtype));
     work.plan.extremes = true;
@@ -267,10 +263,9 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
     const uint64_t batch = BATCH_CHUNKS * TDC_PAIR_CHUNK;
     for (uint64_t first = 0; first < count; first += batch) {
         uint64_t here = count - first < batch ? count - first : batch;
-        if (!compare_batch(&work, function, first, here, &whole, &total))
+        if (!compare_batch(&work, function, first, here, sums, &total))
             return explain(device->card.acl, work.failure, error);
     }
-    publish(&total, &whole);
-    tdc_sized_give(sums, size, &whole, sizeof whole);
+    publish(&total, sums);
     return TDC_OK;
 }
