@@ -26,6 +26,8 @@
 #include "tdcmp/buffer.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
+#include "tdcmp/inspect.h"
+#include "tdcmp/analysis.h"
 #include "tdcmp/files.h"
 
 #endif

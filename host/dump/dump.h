@@ -55,8 +55,13 @@ struct tdc_record {
     uint8_t state;       /* enum tdc_state */
     bool first_of_entry; /* the row that carries the call stack */
     bool scalar;         /* not a tensor: compared by value */
-    bool sound_only;     /* msprobe makes no row of it */
+    bool sound_only;     /* msprobe of 2025 makes no row of it */
+    bool since_26;       /* but msprobe 26 does */
+    bool undirected;     /* of a call that msprobe 26 takes for none: no direction in its name */
+    bool no_dtype;       /* a null item: the text of its dtype stands for nothing */
+    bool no_shape;       /* likewise */
     bool digest_given;   /* the dump has a checksum for it */
+    bool digest_number;  /* which is a number: the value of a 0-d tensor */
     uint32_t entry;      /* index into entries */
 };
 
@@ -80,7 +85,7 @@ struct tdc_dump {
     bool in_memory;    /* came from bytes: no file lies beside it, but for these copies */
     struct tdc_file_map stack, construct; /* of stack.json and construct.json; NULL data: none */
     enum tdc_dump_kind kind;
-    const char *task, *framework; /* NULL when missing or not a text */
+    const char *task, *framework, *level; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;
     bool digests;        /* md5 values were found where msprobe looks for them */
     bool digest_records; /* some record has one */
@@ -102,8 +107,9 @@ struct tdc_dump {
     const char *first_repeated; /* the entry it happened in, or the name itself */
 };
 
-/* The task of a dump.json, "" if it cannot be told; reads no further than needed. */
-void tdc_dump_peek_task(const char *path, char *task, size_t size);
+/* The text of a member of a dump.json: "task", "framework", "level"; "" if it cannot be told. Reads
+ * no further than needed. */
+void tdc_dump_peek(const char *path, const char *member, char *text, size_t size);
 
 /* Call stacks of a side, by entry name. */
 struct tdc_stack {
@@ -126,17 +132,19 @@ const char *tdc_dump_detected_framework(const struct tdc_dump *dump);
 /*
  * Walks over stack.json: visit is called for each entry name with the tree of its lines, which
  * lives until visit returns. Members of a group (the newer layout) share their lines: position
- * counts them from 0; it is -1 in the older layout. bytes: of the file, if they are in memory, or
- * NULL.
+ * counts them from 0; it is -1 in the older layout.
  */
 struct tdc_json;
 typedef tdc_status (*tdc_stack_visit)(void *context, const char *entry, size_t length,
                                       const struct tdc_json *lines, long position);
-tdc_status tdc_stacks_walk(const char *path, const struct tdc_file_map *bytes,
-                           tdc_stack_visit visit, void *context, struct tdc_error *error);
-
-tdc_status tdc_stacks_load(const char *path, const struct tdc_file_map *bytes,
-                           struct tdc_stacks **stacks, struct tdc_error *error);
+tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
+                           struct tdc_error *error);
+tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error);
+/* The same of bytes in memory, for which the path is a name; NULL: of the file. */
+tdc_status tdc_stacks_walk_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 tdc_stack_visit visit, void *context, struct tdc_error *error);
+tdc_status tdc_stacks_load_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 struct tdc_stacks **stacks, struct tdc_error *error);
 void tdc_stacks_free(struct tdc_stacks *stacks);
 /* NULL when there is no entry of that name. */
 const struct tdc_stack *tdc_stacks_find(const struct tdc_stacks *stacks, const char *entry);

@@ -165,6 +165,8 @@ static tdc_status read_members(struct loading *loading, struct tdc_json_cursor *
             status = read_text(loading, cursor, &dump->task);
         else if (strcmp(key, "framework") == 0)
             status = read_text(loading, cursor, &dump->framework);
+        else if (strcmp(key, "level") == 0)
+            status = read_text(loading, cursor, &dump->level);
         else
             status = tdc_json_skip(cursor, loading->error);
     }

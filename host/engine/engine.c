@@ -197,7 +197,6 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         report(engine, 1, outcome->bytes);
         return;
     }
-    pair.plan.extremes = engine->extremes;
     if (pair.spans > 1 && share(run, job, &pair, outcome)) {
         work_on_shared(run, worker);
         return;
@@ -298,7 +297,9 @@ static void work(void *argument, int member)
     struct tdc_worker worker;
     struct tdc_outcome *outcome = malloc(sizeof *outcome);
     /* a thread without memory leaves the work to the others; with none left the run says so */
-    if (tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK && outcome != NULL)
+    bool ready = tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK;
+    worker.extremes = run->engine->extremes;
+    if (ready && outcome != NULL)
         work_until_done(run, &worker, outcome);
     tdc_worker_free(&worker);
     free(outcome);

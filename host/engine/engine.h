@@ -49,6 +49,7 @@ struct tdc_job {
     const char *b_folder, *b_file;
     /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
+    bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */
@@ -58,8 +59,8 @@ struct tdc_engine {
     enum tdc_relative_rule rule;
     int threads; /* 0: all */
     tdc_io io;
+    bool extremes; /* sums and extremes of both sides are wanted (kernels/pair.h): the CPU alone */
     const struct tdc_backend *backend;
-    bool extremes;                     /* of both sides are wanted: plan.extremes */
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);
@@ -80,7 +81,8 @@ struct tdc_worker {
     const struct tdc_backend *backend;
     void *backend_state;
     enum tdc_cpu_variant variant;
-    bool cold; /* a small file had to come from the disk */
+    bool extremes; /* see struct tdc_engine */
+    bool cold;     /* a small file had to come from the disk */
 };
 
 /* Opens the backend for this thread. */

@@ -47,6 +47,18 @@ static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
     return status == TDC_OK;
 }
 
+static void squeeze(struct tdc_tensor *tensor)
+{
+    unsigned kept = 0;
+    for (unsigned d = 0; d < tensor->dimensions; d++) {
+        if (tensor->shape[d] == 1)
+            continue;
+        tensor->shape[kept] = tensor->shape[d];
+        tensor->strides[kept++] = tensor->strides[d];
+    }
+    tensor->dimensions = kept;
+}
+
 static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
 {
     return n->dimensions == b->dimensions &&
@@ -116,15 +128,16 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   enum tdc_cpu_variant variant)
+                                   const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
     if (!same_shape(&pair->n, &pair->b))
         return TDC_OUTCOME_SHAPES_DIFFER;
-    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule, variant,
-                            &pair->plan))
+    if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
+                            worker->variant, &pair->plan))
         return TDC_OUTCOME_NOT_NUMBERS;
+    pair->plan.extremes = worker->extremes;
     return TDC_OUTCOME_COMPARED;
 }
 
@@ -143,7 +156,7 @@ static void divide(struct tdc_open_pair *pair)
  * a few stored elements stand for many.
  */
 static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, const char *file,
-                                struct tdc_tensor *tensor, struct tdc_error *error)
+                                bool squeezed, struct tdc_tensor *tensor, struct tdc_error *error)
 {
     if (tensor->map != NULL)
         return TDC_OK;
@@ -154,6 +167,8 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
     if (status != TDC_OK)
         return status;
+    if (squeezed)
+        squeeze(&mapped);
     if (mapped.dtype != tensor->dtype || mapped.coding != tensor->coding ||
         mapped.swapped != tensor->swapped || !same_text_type(&mapped, tensor) ||
         !same_shape(&mapped, tensor)) {
@@ -171,8 +186,10 @@ static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
 {
     if (pair->spans <= 1 || job->n_tensor != NULL)
         return true;
-    return leave_scratch(worker, job->n_folder, job->n_file, &pair->n, &outcome->error) == TDC_OK &&
-           leave_scratch(worker, job->b_folder, job->b_file, &pair->b, &outcome->error) == TDC_OK;
+    return leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
+                         &outcome->error) == TDC_OK &&
+           leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
+                         &outcome->error) == TDC_OK;
 }
 
 bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
@@ -193,18 +210,23 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_pair_close(pair);
         return false;
     }
-    if (rule == TDC_RELATIVE_NATIVE && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
-                                        refuse_codes(&pair->b, job->b_file, &outcome->error))) {
+    bool as_numpy = rule != TDC_RELATIVE_F64;
+    if (as_numpy && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
+                     refuse_codes(&pair->b, job->b_file, &outcome->error))) {
         tdc_pair_close(pair);
         return false;
     }
-    if (rule == TDC_RELATIVE_NATIVE) {
+    if (as_numpy) {
         widen_swapped(&pair->n);
         widen_swapped(&pair->b);
     }
+    if (job->squeeze) {
+        squeeze(&pair->n);
+        squeeze(&pair->b);
+    }
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker->variant);
+    outcome->code = judge(pair, rule, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

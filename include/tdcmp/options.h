@@ -8,8 +8,9 @@ TDC_INTERFACE_BEGIN
 
 typedef enum {
     TDC_RULES_NONE = 0,
-    TDC_RULES_COMPAT, /* the table of msprobe to the letter */
-    TDC_RULES_SOUND   /* what a careful engineer wants */
+    TDC_RULES_COMPAT,  /* the table of msprobe of September 2025 to the letter */
+    TDC_RULES_SOUND,   /* what a careful engineer wants */
+    TDC_RULES_COMPAT26 /* the table of msprobe 26 */
 } tdc_rules_id;
 
 /* What the NPU's dump is, whatever it says itself. */
@@ -32,8 +33,9 @@ enum {
     TDC_OPTION_AUTO_MAPPING = 2, /* choose a mapping when the dumps are of different frameworks and
                                     none was asked for */
     TDC_OPTION_HIGHLIGHT = 4,    /* find the rows to colour */
-    TDC_OPTION_NO_FALLBACK = 8   /* what a device fails to do is an error (TDC_ERR_DEVICE) and not
+    TDC_OPTION_NO_FALLBACK = 8,  /* what a device fails to do is an error (TDC_ERR_DEVICE) and not
                                     done by the CPU */
+    TDC_OPTION_STATISTICS = 16   /* compare statistics where tensors were kept, too */
 };
 
 /* A way to translate NPU names; file may be NULL where the built-in rules are enough. */

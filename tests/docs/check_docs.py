@@ -94,6 +94,11 @@ def check_options(program, source):
             section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
     }
     places["man/tdcmp.1, PRECHECK"] = (section(man, ".SH PRECHECK", ".SH BENCH"), precheck)
+    inspect = help_options(program, ["inspect", "--help"])
+    places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
+    places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
+    places["completion/_tdcmp, inspect"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_inspect()", "_tdcmp_run_ut()"), inspect)
     places["docs/precheck.md"] = (section(page, "## Options", "## msprobe's form"), precheck)
     places["completion/_tdcmp, precheck"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_precheck()", "_tdcmp_run_ut()"), precheck)
@@ -112,7 +117,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -121,7 +126,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

@@ -19,7 +19,7 @@ _tdcmp()
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
-        --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --rules --format
+        --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --nan-is-diff --rules --format
         --threads --device --no-fallback --help"
     local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
@@ -33,18 +33,19 @@ _tdcmp()
     local growth="--records --repeat --rules --dir --help"
     local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --quiet --help"
+    local inspect="--json --top --threads --quiet --help"
     local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --jit_compile
         --filter_api --config_path --num_splits --profile --standard --mode --bench-round --max-abs-err
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck match devices bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect overflow match devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze" -- "$cur")) && return ;;
         esac
     fi
     case $prev in
@@ -67,6 +68,13 @@ _tdcmp()
     precheck)
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
+        ;;
+    inspect)
+        [[ $prev == -t || $prev == --top ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
+        ;;
+    overflow)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--output --help" -- "$cur"))
         ;;
     match)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$match" -- "$cur"))

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
@@ -33,6 +34,7 @@ enum {
     ARG_THREADS,
     ARG_DEVICE,
     ARG_NO_FALLBACK,
+    ARG_NAN_IS_DIFF,
     ARGUMENTS
 };
 
@@ -69,6 +71,8 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                     "auto, cpu, ascend, ascend:0,1 or ascend:all", false, NULL, NULL, 0},
     [ARG_NO_FALLBACK] = {"--no-fallback", "--no-fallback", TDC_FLAG, "",
                          "what the device fails to do is an error", false, NULL, NULL, 0},
+    [ARG_NAN_IS_DIFF] = {"--nan-is-diff", "--nan-is-diff", TDC_FLAG, "",
+                         "-da: a NaN on one side alone is a difference", false, NULL, NULL, 0},
 };
 
 static void log_error(const char *text)
@@ -183,10 +187,8 @@ static bool choose_stacks(const cJSON *config, const struct tdc_argument *argume
 }
 
 /* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
-static const char *not_read(const cJSON *config, const struct tdc_argument *arguments)
+static const char *not_read(const cJSON *config)
 {
-    if (arguments[ARG_DIFF_ANALYZE].given)
-        return "the first-difference search (-da) is not part of this version";
     const cJSON *rank_id = member_of(config, "rank_id");
     if (rank_id != NULL && !cJSON_IsNull(rank_id))
         return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
@@ -205,11 +207,21 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
     struct stat npu_info, bench_info;
     bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
                        stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
-    if (two_folders && not_read(config, arguments) != NULL) {
-        log_error(not_read(config, arguments));
+    if (two_folders && not_read(config) != NULL) {
+        log_error(not_read(config));
         return 1;
     }
     tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
+    if (two_folders && arguments[ARG_DIFF_ANALYZE].given) {
+        unsigned flags = arguments[ARG_NAN_IS_DIFF].given ? TDC_DIFFERENCE_NAN : 0;
+        int code = status == TDC_OK ? tdc_msprobe_first_difference(tasks, request->output, flags,
+                                                                   &request->options)
+                                    : 1;
+        if (status != TDC_OK)
+            print_failure(&error);
+        tdc_tasks_free(tasks);
+        return code;
+    }
     bool folders = status == TDC_OK && tdc_tasks_get(tasks, 0)->rank[0] != '\0';
     if (status == TDC_OK && !choose_stacks(config, arguments, !folders, request))
         status = error.status = TDC_ERR_ARGUMENT;
@@ -332,10 +344,14 @@ int tdc_msprobe_form(int argc, char **argv)
         return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
     if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
         return tdc_msprobe_precision_compare(argc - 4, argv + 4);
+    if (strcmp(argv[3], "nan_analyze") == 0)
+        return tdc_msprobe_overflow(pytorch ? "tdcmp -f pytorch nan_analyze"
+                                            : "tdcmp -f mindspore nan_analyze",
+                                    argc - 4, argv + 4);
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut'%s)\n",
+                "'multi_run_ut', 'nan_analyze'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }

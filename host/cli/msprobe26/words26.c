@@ -6,6 +6,7 @@
 
 static const struct tdc_word26 words[] = {
     {"compare", tdc_word26_compare},
+    {"overflow_check", tdc_word26_overflow_check},
 };
 
 /* `-tp`, `-tp=X`, or `--target_path` and whatever of its beginnings argparse would take. Its

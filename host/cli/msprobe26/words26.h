@@ -21,5 +21,7 @@ const struct tdc_word26 *tdc_word26_find(int argc, char **argv);
 
 /* `compare -tp TARGET -gp GOLDEN [-o DIR] ...` */
 int tdc_word26_compare(int argc, char **argv);
+/* `overflow_check -i STEP [-o DIR]` */
+int tdc_word26_overflow_check(int argc, char **argv);
 
 #endif

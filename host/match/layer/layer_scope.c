@@ -145,7 +145,8 @@ static tdc_status take_bytes(struct finding *finding, struct tdc_error *error)
         return one_missing(error, stack ? "construct.json" : "stack.json");
     if (!stack)
         return TDC_OK;
-    tdc_status status = tdc_stacks_walk("stack.json", &dump->stack, note_function, finding, error);
+    tdc_status status =
+        tdc_stacks_walk_bytes("stack.json", &dump->stack, note_function, finding, error);
     if (status == TDC_OK)
         status = load_construct(finding, "construct.json", &dump->construct, error);
     return status;
@@ -164,7 +165,7 @@ static tdc_status load_files(struct finding *finding, struct tdc_error *error)
     } else if (exists(stack) != exists(construct)) {
         status = one_missing(error, exists(stack) ? construct : stack);
     } else if (exists(stack)) {
-        status = tdc_stacks_walk(stack, NULL, note_function, finding, error);
+        status = tdc_stacks_walk(stack, note_function, finding, error);
         if (status == TDC_OK)
             status = load_construct(finding, construct, NULL, error);
     }

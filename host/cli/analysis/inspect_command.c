@@ -1,0 +1,339 @@
+/* inspect_command.c - `tdcmp inspect DUMP`: is it sane before a night is spent on it. */
+#include <cjson/cJSON.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
+#include "host/terminal/progress.h"
+
+static const char usage[] =
+    "tdcmp inspect - is a dump sane before time is spent on it\n"
+    "\n"
+    "usage: tdcmp inspect [OPTIONS] DUMP\n"
+    "\n"
+    "DUMP is a dump.json or debug.json, a rank or process folder, a step folder (all its ranks) "
+    "or\n"
+    "a dump root. Every tensor file is read once: missing and broken files, files of another "
+    "dtype,\n"
+    "shape or content than the json says, calls without outputs, NaN, Inf, constant and zero\n"
+    "tensors, and where the bytes are.\n"
+    "\n"
+    "      --json               all findings as json on stdout\n"
+    "      --top N              findings of a kind and modules shown (default 5)\n"
+    "  -t, --threads N          number of threads (default: all processors)\n"
+    "  -q, --quiet              no progress\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "exit code: 0 sane (NaN, zeros and the like are told, and no reason), 1 something of it is\n"
+    "missing, broken or contradicts itself, 2 it could not be inspected\n"
+    "\n"
+    "example: tdcmp inspect npu_dump/step0\n";
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_TOP
+};
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},  {"top", required_argument, NULL, OPTION_TOP},
+    {"threads", required_argument, NULL, 't'}, {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_options options;
+    int top;
+    bool json, quiet, help;
+};
+
+static bool take_option(struct settings *settings, int option)
+{
+    switch (option) {
+    case OPTION_JSON:
+        settings->json = true;
+        return true;
+    case OPTION_TOP:
+        if (tdc_parse_number(optarg, 0, &settings->top))
+            return true;
+        tdc_complain("--top '%s': expected a number", optarg);
+        return false;
+    case 't':
+        if (tdc_parse_number(optarg, 1, &settings->options.threads))
+            return true;
+        tdc_complain("--threads '%s': expected a number of threads", optarg);
+        return false;
+    case 'q':
+        settings->quiet = true;
+        return true;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        fputs("try: tdcmp inspect --help\n", stderr);
+        return false;
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_bytes(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    size_t unit = 0;
+    while (amount >= 1000 && unit < sizeof units / sizeof *units - 1) {
+        amount /= 1000;
+        unit++;
+    }
+    printf(unit == 0 ? "%.0f %s" : "%.3g %s", amount, units[unit]);
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text != NULL ? tdc_shown(text) : "not said";
+}
+
+static void print_head(const char *path, const tdc_inspection *inspection,
+                       const struct tdc_inspection_counts *counts)
+{
+    printf("%s\n  task %s, level %s, framework %s\n", tdc_shown(path),
+           or_unknown(tdc_inspection_task(inspection)),
+           or_unknown(tdc_inspection_level(inspection)),
+           or_unknown(tdc_inspection_framework(inspection)));
+    printf("  %llu calls (%llu forward, %llu backward), %llu records, %llu tensors, %llu files, ",
+           (unsigned long long)counts->calls, (unsigned long long)counts->forward,
+           (unsigned long long)counts->backward, (unsigned long long)counts->records,
+           (unsigned long long)counts->tensors, (unsigned long long)counts->files);
+    print_bytes(counts->bytes);
+    printf("\n");
+}
+
+static void print_kind(const tdc_inspection *inspection, tdc_finding_kind kind, uint64_t count,
+                       int top)
+{
+    printf("  %s%s (%llu)\n", tdc_finding_breaks(kind) ? "WRONG: " : "", tdc_finding_title(kind),
+           (unsigned long long)count);
+    int shown = 0;
+    for (size_t i = 0; i < tdc_inspection_findings(inspection) && shown < top; i++) {
+        const struct tdc_finding *finding = tdc_inspection_finding(inspection, i);
+        if (finding->kind != kind)
+            continue;
+        printf("    %s: %s\n", tdc_shown(finding->name), tdc_shown(finding->text));
+        shown++;
+    }
+    if (count > (uint64_t)shown)
+        printf("    and %llu more\n", (unsigned long long)count - (unsigned long long)shown);
+}
+
+static void print_modules(const tdc_inspection *inspection, uint64_t bytes, int top)
+{
+    size_t count = tdc_inspection_modules(inspection);
+    if (count == 0 || bytes == 0 || top == 0)
+        return;
+    printf("  where the bytes are\n");
+    for (size_t i = 0; i < count && i < (size_t)top; i++) {
+        const struct tdc_module_size *module = tdc_inspection_module(inspection, i);
+        printf("    %4.1f %%  ", 100.0 * (double)module->bytes / (double)bytes);
+        print_bytes(module->bytes);
+        printf("  %s (%llu tensors)\n", tdc_shown(module->name),
+               (unsigned long long)module->tensors);
+    }
+}
+
+static void print_text(const char *path, const tdc_inspection *inspection, int top)
+{
+    struct tdc_inspection_counts counts;
+    tdc_inspection_counts(inspection, &counts, sizeof counts);
+    print_head(path, inspection, &counts);
+    for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS; kind++)
+        if (tdc_inspection_count(inspection, (tdc_finding_kind)kind) != 0)
+            print_kind(inspection, (tdc_finding_kind)kind,
+                       tdc_inspection_count(inspection, (tdc_finding_kind)kind), top);
+    if (tdc_inspection_findings(inspection) == 0)
+        printf("  nothing to remark\n");
+    print_modules(inspection, counts.bytes, top);
+}
+
+/* ---- json ------------------------------------------------------------------------------------ */
+
+static bool add_text(cJSON *object, const char *name, const char *text)
+{
+    cJSON *item = text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull();
+    return cJSON_AddItemToObject(object, name, item);
+}
+
+static bool add_number(cJSON *object, const char *name, uint64_t number)
+{
+    return cJSON_AddNumberToObject(object, name, (double)number) != NULL;
+}
+
+static bool add_counts(cJSON *object, const tdc_inspection *inspection,
+                       const struct tdc_inspection_counts *counts)
+{
+    cJSON *kinds = cJSON_CreateObject();
+    bool done = kinds != NULL;
+    for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS && done; kind++)
+        done = add_number(kinds, tdc_finding_code((tdc_finding_kind)kind),
+                          tdc_inspection_count(inspection, (tdc_finding_kind)kind));
+    return done && add_number(object, "calls", counts->calls) &&
+           add_number(object, "forward", counts->forward) &&
+           add_number(object, "backward", counts->backward) &&
+           add_number(object, "records", counts->records) &&
+           add_number(object, "tensors", counts->tensors) &&
+           add_number(object, "files", counts->files) &&
+           add_number(object, "bytes", counts->bytes) &&
+           cJSON_AddItemToObject(object, "counts", kinds);
+}
+
+static bool add_findings(cJSON *list, const tdc_inspection *inspection)
+{
+    for (size_t i = 0; i < tdc_inspection_findings(inspection); i++) {
+        const struct tdc_finding *finding = tdc_inspection_finding(inspection, i);
+        cJSON *item = cJSON_CreateObject();
+        if (item == NULL || !add_text(item, "kind", tdc_finding_code(finding->kind)) ||
+            cJSON_AddBoolToObject(item, "wrong", tdc_finding_breaks(finding->kind)) == NULL ||
+            !add_text(item, "name", finding->name) || !add_text(item, "text", finding->text) ||
+            !cJSON_AddItemToArray(list, item))
+            return false;
+    }
+    return true;
+}
+
+static bool add_modules(cJSON *list, const tdc_inspection *inspection)
+{
+    for (size_t i = 0; i < tdc_inspection_modules(inspection); i++) {
+        const struct tdc_module_size *module = tdc_inspection_module(inspection, i);
+        cJSON *item = cJSON_CreateObject();
+        if (item == NULL || !add_text(item, "name", module->name) ||
+            !add_number(item, "tensors", module->tensors) ||
+            !add_number(item, "bytes", module->bytes) || !cJSON_AddItemToArray(list, item))
+            return false;
+    }
+    return true;
+}
+
+static bool add_dump(cJSON *dumps, const char *path, const tdc_inspection *inspection)
+{
+    struct tdc_inspection_counts counts;
+    tdc_inspection_counts(inspection, &counts, sizeof counts);
+    cJSON *dump = cJSON_CreateObject();
+    cJSON *findings = cJSON_CreateArray(), *modules = cJSON_CreateArray();
+    return dump != NULL && cJSON_AddItemToArray(dumps, dump) && add_text(dump, "path", path) &&
+           add_text(dump, "task", tdc_inspection_task(inspection)) &&
+           add_text(dump, "level", tdc_inspection_level(inspection)) &&
+           add_text(dump, "framework", tdc_inspection_framework(inspection)) &&
+           add_counts(dump, inspection, &counts) &&
+           cJSON_AddItemToObject(dump, "findings", findings) &&
+           cJSON_AddItemToObject(dump, "modules", modules) && add_findings(findings, inspection) &&
+           add_modules(modules, inspection);
+}
+
+static bool print_json(cJSON *dumps)
+{
+    cJSON *whole = cJSON_CreateObject();
+    bool done = whole != NULL && add_text(whole, "schema", "tdcmp.inspect/1") &&
+                add_text(whole, "version", tdc_version()) &&
+                cJSON_AddItemReferenceToObject(whole, "dumps", dumps);
+    char *text = done ? cJSON_Print(whole) : NULL;
+    if (text != NULL)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(whole);
+    return text != NULL;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static void advance(void *context, uint64_t rows, uint64_t bytes)
+{
+    tdc_progress_add(context, rows, bytes);
+}
+
+static bool broken(const tdc_inspection *inspection)
+{
+    for (int kind = 0; kind < TDC_FINDING_KINDS; kind++)
+        if (tdc_finding_breaks((tdc_finding_kind)kind) &&
+            tdc_inspection_count(inspection, (tdc_finding_kind)kind) != 0)
+            return true;
+    return false;
+}
+
+static tdc_status read_one(struct settings *settings, const char *path, tdc_inspection **inspection,
+                           struct tdc_error *error)
+{
+    tdc_status status = tdc_inspection_new(path, inspection, error);
+    if (status != TDC_OK)
+        return status;
+    uint64_t files, bytes;
+    tdc_inspection_work(*inspection, &files, &bytes);
+    struct tdc_progress *progress = tdc_progress_start("inspect", files, bytes, settings->quiet);
+    settings->options.context = progress;
+    settings->options.progress = advance;
+    status = tdc_inspection_run(*inspection, &settings->options, error);
+    tdc_progress_stop(progress);
+    return status;
+}
+
+static int inspect(struct settings *settings, const tdc_dump_files *dumps, cJSON *json)
+{
+    int code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+    for (size_t i = 0; i < tdc_dump_files_count(dumps); i++) {
+        const char *path = tdc_dump_files_get(dumps, i)->path;
+        struct tdc_error error = {0};
+        tdc_inspection *inspection = NULL;
+        tdc_status status = read_one(settings, path, &inspection, &error);
+        int one = TDC_EXIT_TROUBLE;
+        if (status != TDC_OK) {
+            tdc_complain("%s", error.message);
+        } else if (settings->json && !add_dump(json, path, inspection)) {
+            tdc_complain("%s: out of memory", path);
+        } else {
+            if (!settings->json)
+                print_text(path, inspection, settings->top);
+            one = broken(inspection) ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+        }
+        tdc_inspection_free(inspection);
+        code = one > code ? one : code;
+    }
+    return code;
+}
+
+int tdc_command_inspect(int argc, char **argv)
+{
+    struct settings settings = {.top = 5};
+    struct tdc_error error = {0};
+    tdc_dump_files *dumps;
+    tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
+    settings.options.message = tdc_print_message;
+    optind = 1;
+    int option;
+    while ((option = getopt_long(argc, argv, "t:qh", long_options, NULL)) != -1)
+        if (!take_option(&settings, option))
+            return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    if (argc - optind != 1) {
+        tdc_complain("inspect takes one dump; %d given (tdcmp inspect --help)", argc - optind);
+        return TDC_EXIT_TROUBLE;
+    }
+    if (tdc_dump_files_find(argv[optind], &settings.options, &dumps, &error) != TDC_OK) {
+        tdc_complain("%s", error.message);
+        return TDC_EXIT_TROUBLE;
+    }
+    cJSON *json = cJSON_CreateArray();
+    int code = TDC_EXIT_TROUBLE;
+    if (json != NULL)
+        code = inspect(&settings, dumps, json);
+    if (settings.json && (json == NULL || !print_json(json))) {
+        tdc_complain("out of memory");
+        code = TDC_EXIT_TROUBLE;
+    }
+    cJSON_Delete(json);
+    tdc_dump_files_free(dumps);
+    return code;
+}

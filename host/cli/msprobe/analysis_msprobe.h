@@ -1,0 +1,22 @@
+/*
+ * analysis_msprobe.h - msprobe's analyses, in the words of 2025 and of 26.
+ *
+ * `program` is how the words begin ("tdcmp -f pytorch nan_analyze"); argv[0] is the first argument
+ * behind. Log lines go to stdout as msprobe prints them.
+ */
+#ifndef TDC_CLI_ANALYSIS_MSPROBE_H
+#define TDC_CLI_ANALYSIS_MSPROBE_H
+
+#include "tdcmp.h"
+
+/* -i STEP [-o DIR] */
+int tdc_msprobe_overflow(const char *program, int argc, char **argv);
+
+/* `compare -da`: flags of tdc_difference_find. */
+int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,
+                                 const struct tdc_options *options);
+
+/* "The analyze result is saved in: FILE", or the text when there is no file. */
+void tdc_msprobe_saved(const char *file, const char *otherwise);
+
+#endif

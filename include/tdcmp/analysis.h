@@ -1,0 +1,47 @@
+/* analysis.h - what stands behind dumps and tables: where a fault began, over all ranks. */
+#ifndef TDCMP_ANALYSIS_H
+#define TDCMP_ANALYSIS_H
+
+#include "tdcmp/dump.h"
+#include "tdcmp/options.h"
+
+TDC_INTERFACE_BEGIN
+
+/* docs/analysis.md has the rules of the searches. */
+
+/* Where something began: calls that are all as early. */
+typedef struct tdc_beginning tdc_beginning;
+void tdc_beginning_free(tdc_beginning *beginning);
+/* 0: nowhere. */
+size_t tdc_beginning_count(const tdc_beginning *beginning);
+/* Of the first of them; NULL and -1 when there is none. */
+const char *tdc_beginning_call(const tdc_beginning *beginning);
+long tdc_beginning_rank(const tdc_beginning *beginning);
+/* The report that was written, NULL when there was nothing to report. */
+const char *tdc_beginning_file(const tdc_beginning *beginning);
+
+/* The call that made the first NaN or infinity: looks through the ranks of one step by the
+ * statistics of dump.json and writes anomaly_analyze_*.json to the folder. Of the options context,
+ * message and cancel count. */
+tdc_status tdc_overflow_find(const char *step, const char *output,
+                             const struct tdc_options *options, tdc_beginning **beginning,
+                             struct tdc_error *error);
+
+/* Bits for tdc_difference_find. */
+enum {
+    /* msprobe 26: only outputs make a call differ, and all members of a communication are asked
+     * for what they held */
+    TDC_DIFFERENCE_OUTPUTS_ONLY = 1,
+    /* a statistic that is NaN on one side alone is a difference; else it is told in a message */
+    TDC_DIFFERENCE_NAN = 2
+};
+
+/* The call with which two runs begin to differ: compares the statistics, or checksums, of the
+ * ranks of one step by the rules of the options, writes compare_result_RANK_STAMP.json for each and
+ * diff_analyze_*.json. */
+tdc_status tdc_difference_find(const tdc_tasks *tasks, const char *output, unsigned flags,
+                               const struct tdc_options *options, tdc_beginning **beginning,
+                               struct tdc_error *error);
+
+TDC_INTERFACE_END
+#endif
