@@ -22,6 +22,8 @@
 #include "tdcmp/options.h"
 #include "tdcmp/dump.h"
 #include "tdcmp/table.h"
+#include "tdcmp/fields.h"
+#include "tdcmp/buffer.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
