@@ -22,18 +22,23 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
     return *formats != 0;
 }
 
+static const char *const rules_names[] = {
+    [TDC_RULES_COMPAT] = "compat", [TDC_RULES_SOUND] = "sound", [TDC_RULES_COMPAT26] = "compat26"};
+
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
 {
-    static const char *const names[] = {[TDC_RULES_COMPAT] = "compat",
-                                        [TDC_RULES_SOUND] = "sound",
-                                        [TDC_RULES_COMPAT26] = "compat26"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
+    for (size_t i = TDC_RULES_COMPAT; i < sizeof rules_names / sizeof *rules_names; i++) {
+        if (strcmp(name, rules_names[i]) == 0) {
             *rules = (tdc_rules_id)i;
             return true;
         }
     }
     return false;
+}
+
+const char *tdc_name_of_rules(tdc_rules_id rules)
+{
+    return rules_names[rules];
 }
 
 bool tdc_parse_io(const char *name, tdc_io *io)
