@@ -22,10 +22,13 @@
 #include "tdcmp/options.h"
 #include "tdcmp/dump.h"
 #include "tdcmp/table.h"
+#include "tdcmp/fields.h"
+#include "tdcmp/buffer.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
 #include "tdcmp/ranks.h"
+#include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
 #include "tdcmp/files.h"
 

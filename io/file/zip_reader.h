@@ -8,6 +8,7 @@
 #ifndef TDC_IO_ZIP_READER_H
 #define TDC_IO_ZIP_READER_H
 
+#include "io/file/zip_directory.h"
 #include "tdcmp.h"
 
 /* What an archive is, and may do. */
@@ -20,15 +21,10 @@ struct tdc_zip_kind {
 struct tdc_zip {
     struct tdc_zip_kind kind;
     const unsigned char *bytes;
-    size_t size;
-    const char *name;   /* begins messages */
-    size_t directory;   /* offset of the first entry of the central directory */
-    size_t members_end; /* members lie before this offset */
-    size_t directory_size;
-    size_t members;
-    const unsigned char
-        *prefix; /* in_folder: the first member's name up to and with the first '/' */
-    size_t prefix_length;
+    const char *name; /* begins messages */
+    struct tdc_zip_directory directory;
+    const unsigned char *prefix; /* in_folder: of the first member's name up to its first '/' */
+    size_t prefix_length;        /* with that */
 };
 
 struct tdc_zip_member {

@@ -5,9 +5,11 @@ set -l matching '__fish_seen_subcommand_from compare match; and not __fish_seen_
 
 complete -c tdcmp -n __fish_is_first_arg -a compare -d 'compare two dumps'
 complete -c tdcmp -n __fish_is_first_arg -a precheck -d 'judge the operators of one dump'
+complete -c tdcmp -n __fish_is_first_arg -a config_check -d 'two packed configurations or checkpoints'
 complete -c tdcmp -n __fish_is_first_arg -a inspect -d 'is a dump sane'
 complete -c tdcmp -n __fish_is_first_arg -a overflow -d 'the call that made the first NaN or infinity'
 complete -c tdcmp -n '__fish_seen_subcommand_from overflow' -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the result'
+complete -c tdcmp -n __fish_is_first_arg -a ranks -d 'are replicated tensors equal on all ranks'
 complete -c tdcmp -n __fish_is_first_arg -a match -d 'which row faces which'
 complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure the speed on this machine'
 complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and library'
@@ -35,6 +37,14 @@ complete -c tdcmp -n "$friendly" -l io -x -a 'auto mmap pread direct' -d 'how te
 complete -c tdcmp -n "$friendly" -l device -x -a 'auto cpu ascend ascend:all' -d 'where tensors are compared'
 complete -c tdcmp -n "$friendly" -l no-fallback -d 'what the device fails to do is an error'
 complete -c tdcmp -n "$friendly" -s q -l quiet -d 'no progress, no summary'
+
+set -l config_check '__fish_seen_subcommand_from config_check'
+complete -c tdcmp -n "$config_check" -s o -l output -r -d 'folder or json file of the result'
+complete -c tdcmp -n "$config_check" -s t -l threads -x -d 'number of threads'
+set -l ranks '__fish_seen_subcommand_from ranks'
+complete -c tdcmp -n "$ranks" -l json -d 'the result as json'
+complete -c tdcmp -n "$ranks" -l top -x -d 'tensors shown'
+complete -c tdcmp -n "$ranks" -s t -l threads -x -d 'number of threads'
 
 set -l inspect '__fish_seen_subcommand_from inspect'
 complete -c tdcmp -n "$inspect" -l json -d 'all findings as json'

@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 
 import harness
-from dumps import Dump
+from dumps import Dump, item, pack, pt_bytes
 from precheck_case import PrecheckCase, files_of, read_rows
 
 ARCHIVE = os.environ.get("TDC_PRECHECK_RECORDS", "")
@@ -189,6 +189,30 @@ class Records(PrecheckCase):
         self.assertEqual(self.dropout_forward([64, 8], 8)[1], "pass")
         # channels are dropped as a whole
         self.assertEqual(self.dropout_forward([4, 16, 32], 0, "dropout1d")[1], "pass")
+
+    def test_dropout_of_zeros(self):
+        """An input of zeros says nothing of the factor, which the gradient has all the same."""
+        draw = random.Random(6)
+        dump, shape = Dump(tempfile.mkdtemp(dir=self.folder)), [16, 16]
+        gradient = [float(draw.randint(1, 64)) for _ in range(256)]
+        passed_on = [g * (5 / 3) * (draw.random() >= 0.4) for g in gradient]
+        dump.call("dropout", "input", [0.0] * 256, shape)
+        entry = dump.data["Functional.dropout.0.forward"]
+        entry["input_args"].append({"type": "float", "value": 0.4})
+        entry["input_kwargs"] = {}
+        dump.call("dropout", "output", [0.0] * 256, shape)
+        backward = {}
+        for part, values in (("input", gradient), ("output", passed_on)):
+            name = "Functional.dropout.0.backward.%s.0.pt" % part
+            dump.file(name, pt_bytes("f32", shape, pack("f32", values)))
+            backward[part] = [item("f32", shape, name)]
+        backward["output"].append(None)
+        dump.entry("Functional.dropout.0.backward", **backward)
+        dump.write()
+        self.assertEqual(self.statuses(dump.folder, 0)["Functional.dropout.0"][:2], ("pass", "pass"))
+        name = "Functional.dropout.0.backward.output.0.pt"
+        dump.file(name, pt_bytes("f32", shape, pack("f32", [0.6 * g for g in passed_on])))
+        self.assertEqual(self.statuses(dump.folder, 1)["Functional.dropout.0"][:2], ("pass", "error"))
 
     def test_compat_is_as_before(self):
         out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
