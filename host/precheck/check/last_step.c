@@ -204,8 +204,9 @@ static void end_of_cross_entropy(struct ending *ending)
                                              : 0;
         if (only != NULL && tdc_shapes_agree(only, ending->output))
             may_end_in(ending, "Torch.neg", 1, zeros(ending, only));
+        int64_t per_class = classes != 0 ? input->count / classes : 0;
         if (classes != 0)
-            ends_in_division(ending, (double)(input->count / classes));
+            ends_in_division(ending, (double)per_class);
         return;
     }
     if (only != NULL && only->count == input->count) {

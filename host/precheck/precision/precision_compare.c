@@ -192,6 +192,21 @@ static tdc_status write_file(const char *path, const char *header, const struct 
     return status;
 }
 
+/* Both or none: one without the other is no result. */
+static tdc_status write_both(const struct work *work, const char *details, const char *result,
+                             struct tdc_error *error)
+{
+    if (details == NULL || result == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_status status = write_file(details, tdc_precision_header, &work->details, error);
+    if (status != TDC_OK)
+        return status;
+    status = write_file(result, tdc_result_header, &work->result, error);
+    if (status != TDC_OK)
+        unlink(details);
+    return status;
+}
+
 static tdc_status write_files(const struct work *work, const char *folder, struct tdc_error *error)
 {
     if (work->details.failed || work->result.failed)
@@ -207,19 +222,13 @@ static tdc_status write_files(const struct work *work, const char *folder, struc
         free(result);
         details = file_path(folder, "details", tdc_stamp_text(stamp));
         result = file_path(folder, "result", tdc_stamp_text(stamp));
-        if (details == NULL || result == NULL)
-            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        taken = status == TDC_OK && (access(details, F_OK) == 0 || access(result, F_OK) == 0);
+        taken = details != NULL && result != NULL &&
+                (access(details, F_OK) == 0 || access(result, F_OK) == 0);
         if (taken)
             status = tdc_stamp_next(stamp, error);
     }
     if (status == TDC_OK)
-        status = write_file(details, tdc_precision_header, &work->details, error);
-    if (status == TDC_OK) {
-        status = write_file(result, tdc_result_header, &work->result, error);
-        if (status != TDC_OK)
-            unlink(details); /* one without the other is no result */
-    }
+        status = write_both(work, details, result, error);
     free(details);
     free(result);
     tdc_stamp_free(stamp);

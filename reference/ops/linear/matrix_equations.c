@@ -328,8 +328,10 @@ static void matrix_exp(tdc_evaluation *e)
     if (!(norm < 0x1p40))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "the exponential of a matrix that large");
     int halvings = 0;
-    for (; norm > 0.5; norm /= 2)
+    while (norm > 0.5) {
+        norm /= 2;
         halvings++;
+    }
     tdc_array *small = tdc_scale(e, x, ldexp(1, -halvings)), *unit = tdc_unit_matrix(e, n);
     tdc_array *y = tdc_add(e, tdc_scale(e, small, 1.0 / TERMS), unit);
     for (int k = TERMS - 1; k > 0; k--)
