@@ -6,6 +6,7 @@
 
 #include "host/api/options.h"
 #include "host/engine/device.h"
+#include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
@@ -147,6 +148,8 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_file = row_case.n_file,
             .b_folder = table->match->bench->data_folder,
             .b_file = row_case.b_file,
+            .n_change = table->changes != NULL ? table->changes[i].sides[0] : NULL,
+            .b_change = table->changes != NULL ? table->changes[i].sides[1] : NULL,
             .squeeze = table->rules->squeeze,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
@@ -254,6 +257,8 @@ static void compare_texts(struct tdc_table *table, const struct tdc_options *opt
 static void watch_rows(tdc_table *const *tables, size_t count, const struct tdc_options *options)
 {
     for (size_t i = 0; i < count; i++) {
+        tdc_fields_free(tables[i]->fields); /* of an earlier comparison */
+        tables[i]->fields = NULL;
         tables[i]->row_done = options->row;
         tables[i]->row_context = options->context;
     }

@@ -61,8 +61,8 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                            "layer mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
                           NULL, NULL, 0},
-    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default) or sound", false,
-                   NULL, NULL, 0},
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default), compat26 or sound",
+                   false, NULL, NULL, 0},
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
                     NULL, NULL, 0},
     [ARG_THREADS] = {"--threads", "--threads", TDC_VALUE, "N", "number of threads", false, NULL,
@@ -342,6 +342,8 @@ int tdc_msprobe_form(int argc, char **argv)
     }
     if (strcmp(argv[3], "run_ut") == 0 || strcmp(argv[3], "multi_run_ut") == 0)
         return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
+    if (strcmp(argv[3], "config_check") == 0)
+        return tdc_msprobe_config_check(argc - 4, argv + 4, pytorch);
     if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
         return tdc_msprobe_precision_compare(argc - 4, argv + 4);
     if (strcmp(argv[3], "nan_analyze") == 0)
@@ -351,7 +353,7 @@ int tdc_msprobe_form(int argc, char **argv)
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut', 'nan_analyze'%s)\n",
+                "'multi_run_ut', 'nan_analyze', 'config_check'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }
