@@ -82,7 +82,9 @@ static int put_book_relations(struct tdc_xlsx_book *book)
 
 static void put_sheet_name(const struct tdc_xlsx_book *book, size_t sheet)
 {
-    if (book->sheet != NULL)
+    if (book->sheets != NULL)
+        put(book, "%s", book->sheets[sheet]);
+    else if (book->sheet != NULL)
         put(book, "%s", book->sheet);
     else
         put(book, "part_%zu", sheet);
@@ -90,6 +92,8 @@ static void put_sheet_name(const struct tdc_xlsx_book *book, size_t sheet)
 
 size_t tdc_xlsx_sheet_rows(const struct tdc_xlsx_book *book, size_t sheet)
 {
+    if (book->sheets != NULL)
+        return book->rows_a_sheet;
     size_t before = sheet * book->rows_a_sheet;
     size_t left = before < book->rows ? book->rows - before : 0;
     return left < book->rows_a_sheet ? left : book->rows_a_sheet;

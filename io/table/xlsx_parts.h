@@ -23,6 +23,7 @@ struct tdc_xlsx_book {
     struct tdc_zip_writer zip;
     struct tdc_byte_writer *xml; /* drains into zip */
     const char *sheet;           /* name of the only sheet: letters and digits; NULL: part_0, ... */
+    const char *const *sheets;   /* or a name for each, of letters, digits and blanks; NULL: none */
     size_t sheet_count;
     size_t rows; /* of the table, headers not counted */
     size_t rows_a_sheet;

@@ -6,6 +6,7 @@
 
 static const struct tdc_word26 words[] = {
     {"compare", tdc_word26_compare},
+    {"merge_result", tdc_word26_merge_result},
     {"overflow_check", tdc_word26_overflow_check},
 };
 

@@ -21,6 +21,8 @@ const struct tdc_word26 *tdc_word26_find(int argc, char **argv);
 
 /* `compare -tp TARGET -gp GOLDEN [-o DIR] ...` */
 int tdc_word26_compare(int argc, char **argv);
+/* `merge_result -i DIR -o DIR -config FILE` */
+int tdc_word26_merge_result(int argc, char **argv);
 /* `overflow_check -i STEP [-o DIR]` */
 int tdc_word26_overflow_check(int argc, char **argv);
 
