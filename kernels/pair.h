@@ -43,10 +43,16 @@ enum tdc_relative_rule {
      * modulus of a finite number is above the largest float64. Pairs that are not both finite enter
      * no sum, no maximum and no count but those of NaN and infinity.
      */
-    TDC_RELATIVE_F64
+    TDC_RELATIVE_F64,
+    /*
+     * As TDC_RELATIVE_NATIVE, but no narrower than f32: f16 counts as f32 as well, both sides take
+     * part in the wider type of the two, and where b is 0 the distance of 1 to the next number of
+     * that type (2^-23 or 2^-52) is added to n and to b. No e of finite numbers is NaN.
+     */
+    TDC_RELATIVE_PROMOTED
 };
 
-/* Limits of below[]: 1/1000 and 5/1000 by both rules, the other two only by TDC_RELATIVE_F64. */
+/* Limits of below[]: 1/1000 and 5/1000 by all rules, the other two only by TDC_RELATIVE_F64. */
 #define TDC_PAIR_LIMITS 4
 extern const double tdc_pair_limits[TDC_PAIR_LIMITS]; /* 0.001, 0.005, 0.01, 0.1 */
 

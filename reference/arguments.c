@@ -1,10 +1,12 @@
 /* Binding a call's values to the parameters of a signature: "input, other, *, alpha=1". */
-#include "reference/evaluation.h"
+
+#include "reference/arguments.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "reference/bounds.h"
+#include "reference/operators.h"
 
 /* Other spellings of a parameter's name, old versions' and torch's. */
 static const char *const spellings[][2] = {{"train", "training"},
@@ -61,9 +63,9 @@ static bool same_name(const char *name, const char *text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-static value literal(const char *text, size_t length)
+static tdc_call_value literal(const char *text, size_t length)
 {
-    value v = {.kind = TDC_VALUE_NULL};
+    tdc_call_value v = {.kind = TDC_VALUE_NULL};
     if (length == 0 || same_name("None", text, length))
         return v;
     if (same_name("True", text, length) || same_name("False", text, length)) {
@@ -81,21 +83,21 @@ static value literal(const char *text, size_t length)
 }
 
 /* A quoted default keeps its quotes' content in the arena. */
-static value text_literal(evaluation *e, const char *text, size_t length)
+static tdc_call_value text_literal(tdc_evaluation *e, const char *text, size_t length)
 {
     char *copy = tdc_take(e, (int64_t)length + 1, 1);
     memcpy(copy, text, length);
     copy[length] = 0;
-    return (value){.kind = TDC_VALUE_TEXT, .text = copy};
+    return (tdc_call_value){.kind = TDC_VALUE_TEXT, .text = copy};
 }
 
-static value required(void)
+static tdc_call_value required(void)
 {
-    return (value){.kind = TDC_VALUE_UNKNOWN, .whole = -1};
+    return (tdc_call_value){.kind = TDC_VALUE_UNKNOWN, .whole = -1};
 }
 
 /* Reads the signature; gives the number of positional parameters and the place of a *rest. */
-static size_t read_signature(evaluation *e, const char *at, size_t *rest)
+static size_t read_signature(tdc_evaluation *e, const char *at, size_t *rest)
 {
     size_t positional = TDC_MAX_PARAMETERS;
     *rest = TDC_MAX_PARAMETERS;
@@ -113,7 +115,7 @@ static size_t read_signature(evaluation *e, const char *at, size_t *rest)
                 name_length--;
             }
             const char *equals = memchr(name, '=', name_length);
-            value v = required();
+            tdc_call_value v = required();
             if (equals != NULL) {
                 size_t size = (size_t)(at + length - equals) - 1;
                 v = equals[1] == '\'' ? text_literal(e, equals + 2, size - 2)
@@ -131,7 +133,7 @@ static size_t read_signature(evaluation *e, const char *at, size_t *rest)
     return positional < e->parameter_count ? positional : e->parameter_count;
 }
 
-static value *find_parameter(evaluation *e, const char *name)
+static tdc_call_value *find_parameter(tdc_evaluation *e, const char *name)
 {
     for (size_t i = 0; i < e->parameter_count; i++)
         if (same_name(name, e->parameters[i].name, e->parameters[i].length))
@@ -139,9 +141,9 @@ static value *find_parameter(evaluation *e, const char *name)
     return NULL;
 }
 
-static value *find_spelling(evaluation *e, const char *name)
+static tdc_call_value *find_spelling(tdc_evaluation *e, const char *name)
 {
-    value *found = find_parameter(e, name);
+    tdc_call_value *found = find_parameter(e, name);
     for (size_t s = 0; found == NULL && s < sizeof spellings / sizeof *spellings; s++)
         if (strcmp(spellings[s][0], name) == 0)
             found = find_parameter(e, spellings[s][1]);
@@ -160,7 +162,7 @@ static bool is_placement(const char *name)
     return false;
 }
 
-void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
+void tdc_bind(tdc_evaluation *e, const tdc_call_value *arguments, size_t argument_count,
               const struct tdc_reference_keyword *keywords, size_t keyword_count)
 {
     size_t rest;
@@ -168,10 +170,10 @@ void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
     bool set[TDC_MAX_PARAMETERS] = {false};
     for (size_t i = 0; i < argument_count; i++) {
         if (i == rest && (argument_count > rest + 1 || arguments[i].kind != TDC_VALUE_LIST)) {
-            value others = {.kind = TDC_VALUE_LIST};
+            tdc_call_value others = {.kind = TDC_VALUE_LIST};
             others.list.count = argument_count - i;
-            others.list.values = tdc_take(e, (int64_t)others.list.count, sizeof(value));
-            memcpy(others.list.values, arguments + i, others.list.count * sizeof(value));
+            others.list.values = tdc_take(e, (int64_t)others.list.count, sizeof(tdc_call_value));
+            memcpy(others.list.values, arguments + i, others.list.count * sizeof(tdc_call_value));
             e->parameters[i].bound = others;
             set[i] = true;
             break;
@@ -183,7 +185,7 @@ void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
         set[i] = true;
     }
     for (size_t k = 0; k < keyword_count; k++) {
-        value *place = find_spelling(e, keywords[k].name);
+        tdc_call_value *place = find_spelling(e, keywords[k].name);
         if (place == NULL && is_placement(keywords[k].name))
             continue;
         if (place == NULL)
@@ -196,45 +198,45 @@ void tdc_bind(evaluation *e, const value *arguments, size_t argument_count,
         *place = keywords[k].value;
     }
     for (size_t i = 0; i < e->parameter_count; i++) {
-        value *v = &e->parameters[i].bound;
+        tdc_call_value *v = &e->parameters[i].bound;
         if (v->kind == TDC_VALUE_UNKNOWN && v->whole == -1 && !set[i])
             tdc_refuse(e, TDC_ERR_ARGUMENT, "missing argument '%.*s'", (int)e->parameters[i].length,
                        e->parameters[i].name);
     }
 }
 
-const value *tdc_argument(evaluation *e, const char *name)
+const tdc_call_value *tdc_argument(tdc_evaluation *e, const char *name)
 {
-    const value *v = find_parameter(e, name);
+    const tdc_call_value *v = find_parameter(e, name);
     if (v == NULL)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "no parameter '%s'", name);
     return v;
 }
 
-bool tdc_given(evaluation *e, const char *name)
+bool tdc_given(tdc_evaluation *e, const char *name)
 {
     return tdc_argument(e, name)->kind != TDC_VALUE_NULL;
 }
 
-_Noreturn static void wrong(evaluation *e, const char *name, const char *wanted)
+_Noreturn static void wrong(tdc_evaluation *e, const char *name, const char *wanted)
 {
     tdc_refuse(e, TDC_ERR_ARGUMENT, "argument '%s' must be %s", name, wanted);
 }
 
-array *tdc_array_of(evaluation *e, const value *v, const char *name)
+tdc_array *tdc_array_of(tdc_evaluation *e, const tdc_call_value *v, const char *name)
 {
     switch (v->kind) {
     case TDC_VALUE_TENSOR:
         return v->tensor;
     case TDC_VALUE_FLOAT: {
-        array *a = tdc_number(e, v->real);
+        tdc_array *a = tdc_number(e, v->real);
         if (tdc_is_bounded(e))
             tdc_bound_given(e, a);
         return a;
     }
     case TDC_VALUE_BOOL:
     case TDC_VALUE_INT: {
-        array *a = tdc_new(e, v->kind == TDC_VALUE_BOOL ? TDC_BOOL : TDC_I64, 0, NULL);
+        tdc_array *a = tdc_new(e, v->kind == TDC_VALUE_BOOL ? TDC_BOOL : TDC_I64, 0, NULL);
         a->whole[0] = v->whole;
         a->number = true;
         return a;
@@ -244,24 +246,24 @@ array *tdc_array_of(evaluation *e, const value *v, const char *name)
     }
 }
 
-array *tdc_array_argument(evaluation *e, const char *name)
+tdc_array *tdc_array_argument(tdc_evaluation *e, const char *name)
 {
     return tdc_array_of(e, tdc_argument(e, name), name);
 }
 
-array *tdc_real_array_argument(evaluation *e, const char *name)
+tdc_array *tdc_real_array_argument(tdc_evaluation *e, const char *name)
 {
     return tdc_to_real(e, tdc_array_argument(e, name));
 }
 
-array *tdc_optional_real_array(evaluation *e, const char *name)
+tdc_array *tdc_optional_real_array(tdc_evaluation *e, const char *name)
 {
     return tdc_given(e, name) ? tdc_real_array_argument(e, name) : NULL;
 }
 
-double tdc_real_argument(evaluation *e, const char *name)
+double tdc_real_argument(tdc_evaluation *e, const char *name)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_FLOAT)
         return v->real;
     if (v->kind == TDC_VALUE_INT || v->kind == TDC_VALUE_BOOL)
@@ -272,7 +274,7 @@ double tdc_real_argument(evaluation *e, const char *name)
     wrong(e, name, "a number");
 }
 
-static int64_t int_of(evaluation *e, const value *v, const char *name)
+static int64_t int_of(tdc_evaluation *e, const tdc_call_value *v, const char *name)
 {
     if (v->kind == TDC_VALUE_INT || v->kind == TDC_VALUE_BOOL)
         return v->whole;
@@ -282,30 +284,30 @@ static int64_t int_of(evaluation *e, const value *v, const char *name)
     wrong(e, name, "an int");
 }
 
-int64_t tdc_int_argument(evaluation *e, const char *name)
+int64_t tdc_int_argument(tdc_evaluation *e, const char *name)
 {
     return int_of(e, tdc_argument(e, name), name);
 }
 
-bool tdc_bool_argument(evaluation *e, const char *name)
+bool tdc_bool_argument(tdc_evaluation *e, const char *name)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_NULL)
         return false;
     return int_of(e, v, name) != 0;
 }
 
-const char *tdc_text_argument(evaluation *e, const char *name)
+const char *tdc_text_argument(tdc_evaluation *e, const char *name)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind != TDC_VALUE_TEXT)
         wrong(e, name, "a str");
     return v->text;
 }
 
-tdc_dtype tdc_dtype_argument(evaluation *e, const char *name, tdc_dtype otherwise)
+tdc_dtype tdc_dtype_argument(tdc_evaluation *e, const char *name, tdc_dtype otherwise)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_NULL)
         return otherwise;
     if (v->kind == TDC_VALUE_UNKNOWN)
@@ -318,9 +320,9 @@ tdc_dtype tdc_dtype_argument(evaluation *e, const char *name, tdc_dtype otherwis
     return tdc_dtype_is_floating(v->dtype) && !keeps ? TDC_F64 : v->dtype;
 }
 
-size_t tdc_ints_argument(evaluation *e, const char *name, int64_t *ints, size_t limit)
+size_t tdc_ints_argument(tdc_evaluation *e, const char *name, int64_t *ints, size_t limit)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_TENSOR && v->tensor->rank == 1 &&
         !tdc_dtype_is_floating(v->tensor->dtype)) {
         if ((size_t)v->tensor->count > limit)
@@ -339,9 +341,9 @@ size_t tdc_ints_argument(evaluation *e, const char *name, int64_t *ints, size_t 
     return v->list.count;
 }
 
-size_t tdc_arrays_argument(evaluation *e, const char *name, array ***arrays)
+size_t tdc_arrays_argument(tdc_evaluation *e, const char *name, tdc_array ***arrays)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind != TDC_VALUE_LIST || v->list.count == 0)
         wrong(e, name, "a list of tensors");
     /* f([a, b]) of a *rest parameter arrives as a list in a list */
@@ -356,7 +358,7 @@ size_t tdc_arrays_argument(evaluation *e, const char *name, array ***arrays)
     return v->list.count;
 }
 
-unsigned tdc_dimension(evaluation *e, int64_t dim, unsigned rank)
+unsigned tdc_dimension(tdc_evaluation *e, int64_t dim, unsigned rank)
 {
     int64_t size = rank == 0 ? 1 : (int64_t)rank;
     if (dim < -size || dim >= size)
@@ -364,12 +366,12 @@ unsigned tdc_dimension(evaluation *e, int64_t dim, unsigned rank)
     return (unsigned)(dim < 0 ? dim + size : dim);
 }
 
-unsigned tdc_dim_argument(evaluation *e, const char *name, unsigned rank)
+unsigned tdc_dim_argument(tdc_evaluation *e, const char *name, unsigned rank)
 {
     return tdc_dimension(e, tdc_int_argument(e, name), rank);
 }
 
-void tdc_dims_argument(evaluation *e, const char *name, unsigned rank,
+void tdc_dims_argument(tdc_evaluation *e, const char *name, unsigned rank,
                        bool reduced[TDC_REFERENCE_RANK])
 {
     int64_t dims[TDC_REFERENCE_RANK];

@@ -19,72 +19,46 @@
 #ifndef TDC_REFERENCE_ARITHMETIC_H
 #define TDC_REFERENCE_ARITHMETIC_H
 
-#include "reference/primitives/matrix/gemm.h"
-#include "reference/primitives/primitives.h"
+#include "reference/evaluation.h"
 
-static inline bool tdc_is_narrow(const evaluation *e)
+static inline bool tdc_is_narrow(const tdc_evaluation *e)
 {
     return e->arithmetic != TDC_F64;
 }
 
 /* The result of one operation. */
-static inline double tdc_step(const evaluation *e, double result)
+static inline double tdc_step(const tdc_evaluation *e, double result)
 {
     return tdc_is_narrow(e) ? tdc_reference_round(result, e->arithmetic) : result;
 }
 
 /* A partial result that stays in an accumulator. */
-static inline double tdc_partial(const evaluation *e, double result)
+static inline double tdc_partial(const tdc_evaluation *e, double result)
 {
     return tdc_is_narrow(e) ? (double)(float)result : result;
 }
 
 /* In place; elements that are exact already are not written. */
-void tdc_round_array(const array *a, tdc_dtype dtype);
+void tdc_round_array(const tdc_array *a, tdc_dtype dtype);
 void tdc_round_elements(double *x, int64_t n, tdc_dtype dtype);
 
 /* The results of one operation on n elements: after it, so that the operation's own loop is the
  * same in float64. */
-static inline void tdc_steps(const evaluation *e, double *results, int64_t n)
+static inline void tdc_steps(const tdc_evaluation *e, double *results, int64_t n)
 {
     if (tdc_is_narrow(e))
         tdc_round_elements(results, n, e->arithmetic);
 }
 
 /* `a` itself when it is exact in the evaluation's dtype, else a rounded copy. */
-array *tdc_rounded(evaluation *e, array *a);
+tdc_array *tdc_rounded(tdc_evaluation *e, tdc_array *a);
 /* slope * gradient with the slope rounded first; 0 where the slope is 0, whatever the gradient. */
-array *tdc_slope_times(evaluation *e, array *slope, const array *gradient);
+tdc_array *tdc_slope_times(tdc_evaluation *e, tdc_array *slope, const tdc_array *gradient);
 /* Sums of the last dimension over the divisor, with eight running float32 sums for each: a mean is
  * one operation, its sum stays in the accumulator. */
-array *tdc_narrow_sums(evaluation *e, array *x, double divisor);
+tdc_array *tdc_narrow_sums(tdc_evaluation *e, tdc_array *x, double divisor);
 /* In the same way the sum of elements, of squares, and of products rounded to the dtype. */
 double tdc_narrow_sum(const double *x, int64_t n);
 double tdc_narrow_squares(const double *x, int64_t n);
 double tdc_narrow_dot(const double *x, const double *y, int64_t n, tdc_dtype dtype);
-/* Pairwise in float64. */
-static inline double tdc_row_sum(const evaluation *e, const double *x, int64_t n)
-{
-    return tdc_is_narrow(e) ? tdc_narrow_sum(x, n) : tdc_pairwise_sum(x, n, 1);
-}
-
-/* tdc_gemm, in a narrow arithmetic with float32 products and sums, k from first to last: the
- * result is what the accumulators hold, for the caller to round or to add to. */
-typedef void tdc_multiply(int64_t m, int64_t n, int64_t k, struct tdc_matrix a, struct tdc_matrix b,
-                          double *c, int64_t line, bool add);
-tdc_multiply tdc_narrow_gemm;
-static inline tdc_multiply *tdc_multiplication(const evaluation *e)
-{
-    return tdc_is_narrow(e) ? tdc_narrow_gemm : tdc_gemm;
-}
-
-/* ---- functions of several operations, step by step (steps.c) --------------------------------- */
-
-/* f(x), or NULL when the function is one operation. No gradient is noted. */
-array *tdc_unary_steps(evaluation *e, enum tdc_unary function, array *x, const double p[3]);
-/* dy/dx, or NULL when the slope takes one operation at most. */
-array *tdc_slope_steps(evaluation *e, enum tdc_unary function, array *x, array *y,
-                       const double p[3]);
-array *tdc_binary_steps(evaluation *e, enum tdc_binary function, array *a, array *b);
-
 #endif

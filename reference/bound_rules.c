@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "reference/bounds.h"
+#include "reference/operators.h"
 
 static bool names(const char *words, const struct tdc_operator *definition)
 {

@@ -1,6 +1,9 @@
+
 #include "reference/bounds.h"
 
 #include <string.h>
+
+#include "reference/operators.h"
 
 /* Of the largest element, for what has no bound of its own. */
 #define CRUDE 64.0
@@ -18,7 +21,7 @@ double tdc_reference_unit(tdc_dtype dtype)
     return dtype == TDC_F64 ? 0x1p-53 : 0x1p-24;
 }
 
-void tdc_bounds_start(evaluation *e, const struct tdc_reference_call *call, bool backward)
+void tdc_bounds_start(tdc_evaluation *e, const struct tdc_reference_call *call, bool backward)
 {
     tdc_dtype tested = call->bounds_for;
     bool conversion = (e->definition->flags & TDC_IS_CONVERSION) != 0;
@@ -37,14 +40,14 @@ void tdc_bounds_start(evaluation *e, const struct tdc_reference_call *call, bool
     }
 }
 
-double *tdc_new_errors(evaluation *e, array *y)
+double *tdc_new_errors(tdc_evaluation *e, tdc_array *y)
 {
     y->error = tdc_take(e, y->count, sizeof *y->error);
     y->bounded = true;
     return y->error;
 }
 
-void tdc_bound_given(evaluation *e, array *y)
+void tdc_bound_given(tdc_evaluation *e, tdc_array *y)
 {
     y->bounded = true;
     for (int64_t i = 0; i < y->count; i++) {
@@ -68,7 +71,8 @@ static double largest(const double *x, int64_t n)
     return top;
 }
 
-void tdc_bound_crudely(evaluation *e, array *y, size_t input_count, array *const *inputs)
+void tdc_bound_crudely(tdc_evaluation *e, tdc_array *y, size_t input_count,
+                       tdc_array *const *inputs)
 {
     if (y->count == 0) {
         y->bounded = true;
@@ -87,11 +91,11 @@ void tdc_bound_crudely(evaluation *e, array *y, size_t input_count, array *const
         errors[i] = error;
 }
 
-array *tdc_error_array(evaluation *e, const array *x)
+tdc_array *tdc_error_array(tdc_evaluation *e, const tdc_array *x)
 {
     if (x->error == NULL)
         return NULL;
-    array *errors = tdc_take(e, 1, sizeof *errors);
+    tdc_array *errors = tdc_take(e, 1, sizeof *errors);
     *errors = *x;
     errors->real = x->error;
     errors->error = NULL;
@@ -102,9 +106,9 @@ array *tdc_error_array(evaluation *e, const array *x)
     return errors;
 }
 
-array *tdc_magnitudes(evaluation *e, const array *x, double factor)
+tdc_array *tdc_magnitudes(tdc_evaluation *e, const tdc_array *x, double factor)
 {
-    array *y = tdc_new_like(e, TDC_F64, x);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->real[i] = factor * fabs(x->real[i]) + tdc_error_at(x, i);
@@ -112,20 +116,21 @@ array *tdc_magnitudes(evaluation *e, const array *x, double factor)
     return y;
 }
 
-array *tdc_absolute(evaluation *e, const array *x)
+tdc_array *tdc_absolute(tdc_evaluation *e, const tdc_array *x)
 {
-    array plain = *x;
+    tdc_array plain = *x;
     plain.error = NULL;
     return tdc_magnitudes(e, &plain, 1);
 }
 
-void tdc_bound_by(array *y, const array *errors)
+void tdc_bound_by(tdc_array *y, const tdc_array *errors)
 {
     y->error = errors == NULL ? NULL : errors->real;
     y->bounded = true;
 }
 
-void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int64_t *map)
+void tdc_bound_scattered(tdc_evaluation *e, tdc_array *to, const tdc_array *from,
+                         const int64_t *map)
 {
     double *magnitude = tdc_take(e, to->count, sizeof *magnitude);
     double *hits = tdc_take(e, to->count, sizeof *hits);

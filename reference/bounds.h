@@ -32,13 +32,13 @@
 
 #include <math.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/evaluation.h"
 
 #define TDC_BASIC      2.0
 #define TDC_ELEMENTARY 8.0
 #define TDC_SUM_BASE   4.0
 
-static inline bool tdc_is_bounded(const evaluation *e)
+static inline bool tdc_is_bounded(const tdc_evaluation *e)
 {
     return e->bounds.on;
 }
@@ -57,7 +57,7 @@ static inline double tdc_chain_weight(double n)
 }
 
 /* On top of it where sums are kept in the tested dtype. */
-static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
+static inline double tdc_narrow_sum_weight(const tdc_evaluation *e, double n)
 {
     return n <= 1 || e->bounds.sums == 0 ? 0 : e->bounds.sums * (2 + sqrt(n));
 }
@@ -65,7 +65,7 @@ static inline double tdc_narrow_sum_weight(const evaluation *e, double n)
 /* Where terms are added one after the other and are alike, as those of a mean's gradient are, the
  * roundings go the same way. `passed` is the sum of the magnitudes of the partial sums; never more
  * is lost than all the terms, where bfloat16 stops growing. */
-static inline double tdc_drift(const evaluation *e, double passed, double magnitude)
+static inline double tdc_drift(const tdc_evaluation *e, double passed, double magnitude)
 {
     double lost = e->bounds.sums * passed, all = magnitude / e->bounds.unit;
     return lost < all ? lost : all;
@@ -77,83 +77,69 @@ static inline double tdc_error_times(double coefficient, double error)
     return coefficient == 0 || error == 0 ? 0 : fabs(coefficient) * error;
 }
 
-static inline double tdc_error_at(const array *a, int64_t i)
+static inline double tdc_error_at(const tdc_array *a, int64_t i)
 {
     return a->error == NULL ? 0 : a->error[i];
 }
 
 /* An operation's own error at a result y: its weight, and one more rounding to the tested dtype
  * where the framework rounds. The smallest float16 have few bits. */
-static inline double tdc_own_error(const evaluation *e, double weight, double y)
+static inline double tdc_own_error(const tdc_evaluation *e, double weight, double y)
 {
     return y == 0 ? 0 : (weight + e->bounds.step) * fabs(y) + e->bounds.quantum;
 }
 
-void tdc_bounds_start(evaluation *e, const struct tdc_reference_call *call, bool backward);
+void tdc_bounds_start(tdc_evaluation *e, const struct tdc_reference_call *call, bool backward);
 
 /* y is exact, or all that can be said of its errors was said. */
-static inline void tdc_bound_exactly(array *y)
+static inline void tdc_bound_exactly(tdc_array *y)
 {
     y->bounded = true;
 }
 /* An array of errors for y, not set yet. */
-double *tdc_new_errors(evaluation *e, array *y);
+double *tdc_new_errors(tdc_evaluation *e, tdc_array *y);
 /* y's elements are x's in the same order. */
-static inline void tdc_bound_as(array *y, const array *x)
+static inline void tdc_bound_as(tdc_array *y, const tdc_array *x)
 {
     y->error = x->error;
     y->bounded = true;
 }
 /* y was a Python number or whole: it may be rounded to the tested dtype before it is used. */
-void tdc_bound_given(evaluation *e, array *y);
+void tdc_bound_given(tdc_evaluation *e, tdc_array *y);
 /* For what has no bound of its own: relative to the largest element, and to what the inputs'
  * errors are relative to theirs. */
-void tdc_bound_crudely(evaluation *e, array *y, size_t input_count, array *const *inputs);
+void tdc_bound_crudely(tdc_evaluation *e, tdc_array *y, size_t input_count,
+                       tdc_array *const *inputs);
 
 /* x's errors as an array without any of its own, of x's shape; NULL when there are none. */
-array *tdc_error_array(evaluation *e, const array *x);
+tdc_array *tdc_error_array(tdc_evaluation *e, const tdc_array *x);
 /* Arrays without errors of their own: |x|, and factor * |x| + x's errors. */
-array *tdc_absolute(evaluation *e, const array *x);
-array *tdc_magnitudes(evaluation *e, const array *x, double factor);
+tdc_array *tdc_absolute(tdc_evaluation *e, const tdc_array *x);
+tdc_array *tdc_magnitudes(tdc_evaluation *e, const tdc_array *x, double factor);
 /* y's errors are that array's elements; NULL: none. */
-void tdc_bound_by(array *y, const array *errors);
+void tdc_bound_by(tdc_array *y, const tdc_array *errors);
 
 /* Nothing between the two is tracked or bounded. */
 struct tdc_quiet {
     bool recording, bounding;
 };
-static inline struct tdc_quiet tdc_quietly(evaluation *e)
+static inline struct tdc_quiet tdc_quietly(tdc_evaluation *e)
 {
     struct tdc_quiet before = {e->recording, e->bounds.on};
     e->recording = false;
     e->bounds.on = false;
     return before;
 }
-static inline void tdc_as_before(evaluation *e, struct tdc_quiet before)
+static inline void tdc_as_before(tdc_evaluation *e, struct tdc_quiet before)
 {
     e->recording = before.recording;
     e->bounds.on = before.bounding;
 }
 
-/* ---- bounds of several primitives ------------------------------------------------------------ */
-
-void tdc_bound_unary(evaluation *e, enum tdc_unary function, const array *x, array *y,
-                     const double p[3]);
-/* g = slope * gradient */
-void tdc_bound_unary_pull(evaluation *e, enum tdc_unary function, array *x, array *y,
-                          const double p[3], const array *gradient, array *g);
-
-/* A block of a function of two operands: which is 0 for y, 1 for dy/da, 2 for dy/db. */
-typedef void tdc_binary_block(double *out, const double *a, const double *b, size_t n, int which);
-void tdc_bound_binary(evaluation *e, enum tdc_binary function, tdc_binary_block *block, array *a,
-                      array *b, array *y);
-void tdc_bound_binary_pull(evaluation *e, enum tdc_binary function, tdc_binary_block *block,
-                           const array *a, const array *b, int side, const array *gradient,
-                           array *g);
-
 /* Scattered sums: to's errors get what `from` brings to the places of map (negative: nowhere),
  * on top of what is there. Before the values are added. */
-void tdc_bound_scattered(evaluation *e, array *to, const array *from, const int64_t *map);
+void tdc_bound_scattered(tdc_evaluation *e, tdc_array *to, const tdc_array *from,
+                         const int64_t *map);
 
 /* ---- the rules of the frameworks (bound_rules.c) --------------------------------------------- */
 

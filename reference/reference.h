@@ -52,7 +52,8 @@ struct tdc_reference_tensor {
     /* Of a result for which bounds were asked: how far a correct implementation may be from each
      * element before its last rounding, in units of tdc_reference_unit. NULL: not at all. */
     double *error;
-    bool complex; /* complex numbers: the last dimension, of two, holds their parts (complex.h) */
+    /* complex numbers: the last dimension, of two, holds their parts (complex_parts.h) */
+    bool complex;
     /* inner use; zero in inputs */
     bool number;                /* came from a Python number: does not promote tensors */
     bool bounded;               /* `error` is what it is to be, NULL included */

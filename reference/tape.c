@@ -1,9 +1,11 @@
+#include "reference/tape.h"
+
 #include <string.h>
 
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
 
-static struct tdc_tape_node *new_node(evaluation *e, array *output)
+static struct tdc_tape_node *new_node(tdc_evaluation *e, tdc_array *output)
 {
     struct tdc_tape_node *node = tdc_take(e, 1, sizeof *node);
     memset(node, 0, sizeof *node);
@@ -14,13 +16,13 @@ static struct tdc_tape_node *new_node(evaluation *e, array *output)
     return node;
 }
 
-void tdc_track_leaf(evaluation *e, array *leaf)
+void tdc_track_leaf(tdc_evaluation *e, tdc_array *leaf)
 {
     new_node(e, leaf)->leaf = true;
 }
 
-void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, size_t input_count,
-              array *const *inputs)
+void tdc_note(tdc_evaluation *e, tdc_array *output, tdc_pull *pull, const void *detail,
+              size_t input_count, tdc_array *const *inputs)
 {
     if (tdc_is_narrow(e) && tdc_dtype_is_floating(output->dtype))
         tdc_round_array(output, input_count == 1 && inputs[0]->number ? TDC_F32 : e->arithmetic);
@@ -42,7 +44,7 @@ void tdc_note(evaluation *e, array *output, tdc_pull *pull, const void *detail, 
 }
 
 /* Of two gradients about to be added: nothing is lost where one of them is zero. */
-static void bound_sum(evaluation *e, array *sum, const array *gradient)
+static void bound_sum(tdc_evaluation *e, tdc_array *sum, const tdc_array *gradient)
 {
     const double *before = sum->error;
     double *errors = tdc_new_errors(e, sum);
@@ -54,7 +56,7 @@ static void bound_sum(evaluation *e, array *sum, const array *gradient)
     }
 }
 
-void tdc_collect(evaluation *e, const array *input, array *gradient)
+void tdc_collect(tdc_evaluation *e, const tdc_array *input, tdc_array *gradient)
 {
     struct tdc_tape_node *node = input->made;
     if (node == NULL)
@@ -67,7 +69,7 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
         node->gradient = gradient;
         return;
     }
-    array *sum = tdc_gradient_of(e, input);
+    tdc_array *sum = tdc_gradient_of(e, input);
     if (tdc_is_bounded(e))
         bound_sum(e, sum, gradient);
 #pragma omp parallel for schedule(static) if (sum->count >= 32768)
@@ -77,12 +79,12 @@ void tdc_collect(evaluation *e, const array *input, array *gradient)
         tdc_round_array(sum, e->arithmetic);
 }
 
-array *tdc_gradient_of(evaluation *e, const array *input)
+tdc_array *tdc_gradient_of(tdc_evaluation *e, const tdc_array *input)
 {
     struct tdc_tape_node *node = input->made;
     if (node->owned)
         return node->gradient;
-    array *own = tdc_new_like(e, TDC_F64, input);
+    tdc_array *own = tdc_new_like(e, TDC_F64, input);
     size_t bytes = (size_t)own->count * sizeof *own->real;
     if (node->gradient == NULL)
         memset(own->real, 0, bytes);
@@ -96,7 +98,7 @@ array *tdc_gradient_of(evaluation *e, const array *input)
     return own;
 }
 
-void tdc_pull_all(evaluation *e)
+void tdc_pull_all(tdc_evaluation *e)
 {
     e->recording = false;
     for (struct tdc_tape_node *node = e->newest; node != NULL; node = node->previous) {

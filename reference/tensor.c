@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "kernels/dtype.h"
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
+#include "reference/bounds.h"
 
 struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
                                                       unsigned rank, const int64_t *shape)
@@ -26,7 +28,7 @@ struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, t
         count = 0;
     if (__builtin_mul_overflow(count, (int64_t)sizeof(double), &bytes))
         return NULL;
-    array *a = tdc_arena_zeroed(arena, 1, sizeof *a);
+    tdc_array *a = tdc_arena_zeroed(arena, 1, sizeof *a);
     if (a == NULL)
         return NULL;
     a->dtype = dtype;
@@ -74,7 +76,7 @@ double tdc_reference_cast(double v, tdc_dtype dtype)
     return tdc_reference_round(dtype == TDC_F64 ? v : (double)(float)v, dtype);
 }
 
-_Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, ...)
+_Noreturn void tdc_refuse(tdc_evaluation *e, tdc_status status, const char *format, ...)
 {
     e->status = status;
     va_list list;
@@ -84,7 +86,7 @@ _Noreturn void tdc_refuse(evaluation *e, tdc_status status, const char *format, 
     longjmp(e->leave, 1);
 }
 
-void *tdc_take(evaluation *e, int64_t count, size_t size)
+void *tdc_take(tdc_evaluation *e, int64_t count, size_t size)
 {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes))
@@ -95,47 +97,47 @@ void *tdc_take(evaluation *e, int64_t count, size_t size)
     return memory;
 }
 
-array *tdc_new(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
+tdc_array *tdc_new(tdc_evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
 {
     if (rank > TDC_REFERENCE_RANK)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "more than %d dimensions", TDC_REFERENCE_RANK);
     for (unsigned d = 0; d < rank; d++)
         if (shape[d] < 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension is negative");
-    array *a = tdc_reference_tensor_new(e->arena, dtype, rank, shape);
+    tdc_array *a = tdc_reference_tensor_new(e->arena, dtype, rank, shape);
     if (a == NULL)
         tdc_refuse(e, TDC_ERR_MEMORY, "the memory limit is reached");
     return a;
 }
 
-array *tdc_new_like(evaluation *e, tdc_dtype dtype, const array *like)
+tdc_array *tdc_new_like(tdc_evaluation *e, tdc_dtype dtype, const tdc_array *like)
 {
     return tdc_new(e, dtype, like->rank, like->shape);
 }
 
-array *tdc_zeros(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
+tdc_array *tdc_zeros(tdc_evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape)
 {
-    array *a = tdc_new(e, dtype, rank, shape);
+    tdc_array *a = tdc_new(e, dtype, rank, shape);
     memset(a->real, 0, (size_t)a->count * sizeof *a->real);
     return a;
 }
 
-array *tdc_number(evaluation *e, double constant)
+tdc_array *tdc_number(tdc_evaluation *e, double constant)
 {
-    array *a = tdc_new(e, TDC_F64, 0, NULL);
+    tdc_array *a = tdc_new(e, TDC_F64, 0, NULL);
     a->real[0] = tdc_partial(e, constant);
     a->number = true;
     a->bounded = true;
     return a;
 }
 
-void tdc_give_value(evaluation *e, value output)
+void tdc_give_value(tdc_evaluation *e, tdc_call_value output)
 {
     if (e->output_count == e->output_room) {
         size_t room = e->output_room == 0 ? 8 : 2 * e->output_room;
         if (room > TDC_MAX_OUTPUTS)
             tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many outputs");
-        value *grown = tdc_take(e, (int64_t)room, sizeof *grown);
+        tdc_call_value *grown = tdc_take(e, (int64_t)room, sizeof *grown);
         if (e->output_count > 0)
             memcpy(grown, e->outputs, e->output_count * sizeof *grown);
         e->outputs = grown;
@@ -144,7 +146,32 @@ void tdc_give_value(evaluation *e, value output)
     e->outputs[e->output_count++] = output;
 }
 
-void tdc_give(evaluation *e, array *output)
+void tdc_give(tdc_evaluation *e, tdc_array *output)
 {
-    tdc_give_value(e, (value){.kind = TDC_VALUE_TENSOR, .tensor = output});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_TENSOR, .tensor = output});
+}
+
+tdc_array *tdc_constant(tdc_evaluation *e, tdc_array *x)
+{
+    tdc_array *copy = tdc_take(e, 1, sizeof *copy);
+    *copy = *x;
+    copy->made = NULL;
+    copy->number = false;
+    return copy;
+}
+
+tdc_array *tdc_to_real(tdc_evaluation *e, tdc_array *x)
+{
+    if (tdc_dtype_is_floating(x->dtype))
+        return x;
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
+    y->number = x->number;
+#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
+    for (int64_t i = 0; i < x->count; i++)
+        y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
+    if (tdc_is_narrow(e))
+        tdc_round_array(y, x->number ? TDC_F32 : e->arithmetic);
+    if (tdc_is_bounded(e))
+        tdc_bound_given(e, y);
+    return y;
 }

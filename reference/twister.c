@@ -1,3 +1,4 @@
+
 #include "reference/twister.h"
 
 #define SHIFT_WORDS 397

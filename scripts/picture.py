@@ -1,78 +1,92 @@
 #!/usr/bin/env python3
-"""Draws the upper left part of a result table as a spreadsheet program shows it.
+"""Draws a part of a result table as a spreadsheet shows it.
 
     scripts/picture.py RESULT.xlsx docs/images/result.png [FIRST_ROW [LAST_ROW]]
 
-Needs libreoffice (calc), pdftoppm and ImageMagick. Columns that are not in COLUMNS are hidden, nothing else is
-changed: numbers, texts and colours are those of the file.
+Needs Pillow. Columns that are not in COLUMNS are left out; numbers, texts and colours are those of the file, numbers
+with six digits.
 """
-import os
 import re
-import subprocess
 import sys
-import tempfile
 import zipfile
+from xml.etree import ElementTree
 
-COLUMNS = {"NPU Name": 42, "NPU Tensor Shape": 19, "Cosine": 14, "MaxAbsErr": 14,
-           "One Thousandth Err Ratio": 26, "Worst Abs At": 14, "Accuracy Reached or Not": 26,
-           "Err_message": 62}
+from PIL import Image, ImageDraw, ImageFont
 
-
-def header(sheet, strings):
-    first = re.search(r'<row r="1".*?</row>', sheet, re.S).group(0)
-    names = []
-    for cell in re.findall(r"<c .*?</c>", first, re.S):
-        shared = re.search(r't="s".*?<v>(\d+)</v>', cell)
-        names.append(strings[int(shared.group(1))] if shared
-                     else re.search(r"<t[^>]*>(.*?)</t>", cell).group(1))
-    return names
+COLUMNS = {"NPU Name": 290, "NPU Tensor Shape": 140, "Cosine": 100, "MaxAbsErr": 100, "Relative Distance": 135,
+           "Worst Abs At": 105, "Accuracy Reached or Not": 180, "Err_message": 660}
+LINE, TEXT, NUMBERS = 21, 14, 44
+PLAIN, GRID, HEAD = "#ffffff", "#c8c8c8", "#ececec"
+SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
-def shown(sheet, names, first_row, last_row):
-    columns = "".join(
-        f'<col min="{i}" max="{i}" width="{COLUMNS.get(name, 10)}" customWidth="1"'
-        f'{"" if name in COLUMNS else " hidden=" + chr(34) + "1" + chr(34)}/>'
-        for i, name in enumerate(names, 1))
-    sheet = re.sub(r"<cols>.*?</cols>", f"<cols>{columns}</cols>", sheet, flags=re.S)
-    sheet = re.sub(r"<autoFilter.*?/>", "", sheet)
-    sheet = re.sub(r'<row r="(\d+)".*?(?:/>|</row>)', lambda row: row.group(0)
-                   if int(row.group(1)) == 1 or first_row <= int(row.group(1)) <= last_row
-                   else f'<row r="{row.group(1)}" hidden="1"/>', sheet, flags=re.S)
-    sheet = re.sub(r"(<worksheet[^>]*>)(<sheetPr.*?</sheetPr>|<sheetPr[^>]*/>)?",
-                   r'\1<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>', sheet, count=1, flags=re.S)
-    page = ('<printOptions headings="1" gridLines="1"/>'
-            '<pageMargins left="0.1" right="0.1" top="0.1" bottom="0.1" header="0" footer="0"/>'
-            '<pageSetup paperSize="8" orientation="landscape" fitToWidth="1" fitToHeight="0"/>')
-    return re.sub(r"<pageMargins[^>]*/>(<pageSetup[^>]*/>)?", page, sheet)
+def fills(book):
+    """Colour of each cell style, None where it has no fill."""
+    root = ElementTree.fromstring(book.read("xl/styles.xml"))
+    colours = []
+    for fill in root.find(SPACE + "fills"):
+        front = fill.find(SPACE + "patternFill/" + SPACE + "fgColor")
+        colours.append(None if front is None or front.get("rgb") is None else "#" + front.get("rgb")[-6:])
+    return [colours[int(style.get("fillId", 0))] for style in root.find(SPACE + "cellXfs")]
+
+
+def shared_texts(book):
+    if "xl/sharedStrings.xml" not in book.namelist():
+        return []
+    root = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
+    return ["".join(part.text or "" for part in item.iter(SPACE + "t")) for item in root]
+
+
+def rows(path):
+    """{row number: {column letters: (text, whether it is a number, colour)}}"""
+    with zipfile.ZipFile(path) as book:
+        styles, texts, found = fills(book), shared_texts(book), {}
+        for row in ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml")).iter(SPACE + "row"):
+            cells = found.setdefault(int(row.get("r")), {})
+            for cell in row:
+                kind, value = cell.get("t", "n"), cell.findtext(SPACE + "v")
+                if kind == "inlineStr":
+                    text = "".join(part.text or "" for part in cell.iter(SPACE + "t"))
+                else:
+                    text = texts[int(value)] if kind == "s" else value or ""
+                letters = re.match("[A-Z]+", cell.get("r")).group(0)
+                cells[letters] = (text, kind == "n" and text != "", styles[int(cell.get("s", 0))])
+    return found
+
+
+def draw_cell(draw, font, box, text, number=False, colour=None):
+    left, top, right, _ = box
+    draw.rectangle(box, fill=colour or PLAIN, outline=GRID)
+    if number:
+        text = "%.6g" % float(text)
+    text = " ".join(text.split("\n"))
+    while text and draw.textlength(text, font=font) > right - left - 8:
+        text = text[:-1]
+    at = right - 4 - draw.textlength(text, font=font) if number else left + 4
+    draw.text((at, top + 2), text, fill="black", font=font)
 
 
 def main():
     source, target = sys.argv[1:3]
-    first_row, last_row = (int(sys.argv[3]) if len(sys.argv) > 3 else 2,
-                           int(sys.argv[4]) if len(sys.argv) > 4 else 40)
-    with tempfile.TemporaryDirectory() as folder:
-        copy = os.path.join(folder, "copy.xlsx")
-        with zipfile.ZipFile(source) as old, zipfile.ZipFile(copy, "w") as new:
-            strings = []
-            if "xl/sharedStrings.xml" in old.namelist():
-                table = old.read("xl/sharedStrings.xml").decode()
-                strings = [re.sub(r"<[^>]*>", "", item)
-                           for item in re.findall(r"<si>(.*?)</si>", table, re.S)]
-            for name in old.namelist():
-                data = old.read(name)
-                if name == "xl/worksheets/sheet1.xml":
-                    sheet = data.decode()
-                    data = shown(sheet, header(sheet, strings), first_row, last_row).encode()
-                if name == "xl/workbook.xml":
-                    # the filter's name would point at a filter that is gone
-                    data = re.sub(rb"<definedNames>.*?</definedNames>", b"", data, flags=re.S)
-                new.writestr(name, data)
-        subprocess.run(["soffice", "--headless", "--convert-to", "pdf", "--outdir", folder, copy],
-                       check=True, capture_output=True)
-        subprocess.run(["pdftoppm", "-png", "-r", "110", "-f", "1", "-l", "1", "-singlefile",
-                        os.path.join(folder, "copy.pdf"), os.path.join(folder, "page")], check=True)
-        subprocess.run(["convert", os.path.join(folder, "page.png"), "-trim", "-bordercolor", "white",
-                        "-border", "6", "-colors", "64", "-strip", f"PNG8:{target}"], check=True)
+    first, last = (int(sys.argv[i]) if len(sys.argv) > i else other for i, other in ((3, 2), (4, 25)))
+    table = rows(source)
+    shown = [(letters, text) for letters, (text, _, _) in table[1].items() if text in COLUMNS]
+    lines = [1] + [row for row in sorted(table) if first <= row <= last]
+    font = ImageFont.load_default(size=TEXT)
+    width = NUMBERS + sum(COLUMNS[name] for _, name in shown) + 1
+    picture = Image.new("RGB", (width, LINE * (len(lines) + 1) + 1), PLAIN)
+    draw = ImageDraw.Draw(picture)
+    for line, row in enumerate([None] + lines):
+        top, left = line * LINE, NUMBERS
+        draw_cell(draw, font, (0, top, left, top + LINE), str(row or ""), colour=HEAD)
+        for letters, name in shown:
+            box = (left, top, left + COLUMNS[name], top + LINE)
+            if row is None:
+                draw_cell(draw, font, box, letters, colour=HEAD)
+            else:
+                draw_cell(draw, font, box, *table[row].get(letters, ("", False, None)))
+            left = box[2]
+    picture.quantize(64).save(target, optimize=True)
 
 
 if __name__ == "__main__":

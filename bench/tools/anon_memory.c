@@ -1,21 +1,12 @@
 #include "bench/tools/anon_memory.h"
 
-#include <malloc.h>
-#include <stdio.h>
 #include <time.h>
+
+#include "io/platform/platform.h"
 
 uint64_t tdc_anon_bytes(void)
 {
-    FILE *file = fopen("/proc/self/status", "re");
-    if (file == NULL)
-        return 0;
-    char line[256];
-    unsigned long long kilobytes = 0;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "RssAnon: %llu kB", &kilobytes) == 1)
-            break;
-    fclose(file);
-    return (uint64_t)kilobytes << 10;
+    return tdc_memory_anonymous();
 }
 
 static void look(struct tdc_anon_watch *watch)
@@ -38,7 +29,7 @@ static void *watch_memory(void *argument)
 
 void tdc_anon_watch_start(struct tdc_anon_watch *watch)
 {
-    malloc_trim(0);
+    tdc_memory_trim();
     watch->before = watch->peak = tdc_anon_bytes();
     atomic_init(&watch->stop, false);
     watch->running = pthread_create(&watch->thread, NULL, watch_memory, watch) == 0;

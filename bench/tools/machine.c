@@ -4,30 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include <omp.h>
 
-/* The text behind the colon of the first line that begins with a key. */
-static bool proc_line(const char *path, const char *key, char *value, size_t size)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    char line[512];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, key, strlen(key)) != 0 || colon == NULL)
-            continue;
-        char *start = colon + 1 + strspn(colon + 1, " \t");
-        start[strcspn(start, "\n")] = '\0';
-        snprintf(value, size, "%s", start);
-        found = true;
-    }
-    fclose(file);
-    return found;
-}
+#include "io/platform/platform.h"
 
 static void take_load(char load[32])
 {
@@ -42,7 +22,7 @@ void tdc_machine_describe(struct tdc_machine *machine)
     *machine = (struct tdc_machine){.processors = omp_get_num_procs(), .model = tdc_cpu_name()};
     struct utsname names;
     bool named = uname(&names) == 0;
-    if (!proc_line("/proc/cpuinfo", "model name", machine->cpu, sizeof machine->cpu))
+    if (!tdc_processor_model(machine->cpu, sizeof machine->cpu))
         snprintf(machine->cpu, sizeof machine->cpu, "%.60s", named ? names.machine : "unknown");
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page > 0)
@@ -66,12 +46,11 @@ void tdc_file_system_name(const char *path, char *name, size_t size)
         {0x47504653, "gpfs"},     {0xf2f52010, "f2fs"}, {0xff534d42, "cifs"},
         {0xca451a4e, "bcachefs"},
     };
-    struct statfs state;
-    if (statfs(path, &state) != 0) {
+    unsigned long type;
+    if (!tdc_file_system_type(path, &type)) {
         snprintf(name, size, "unknown");
         return;
     }
-    unsigned long type = (unsigned long)state.f_type & 0xffffffffUL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].type == type) {
             snprintf(name, size, "%s", known[i].name);

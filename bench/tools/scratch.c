@@ -1,11 +1,10 @@
 #include "bench/tools/scratch.h"
 
 #include <errno.h>
-#include <fts.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,26 +60,23 @@ tdc_status tdc_scratch_open(const char *parent, struct tdc_scratch *scratch,
     return TDC_OK;
 }
 
-static void remove_tree(char *path)
+static int remove_one(const char *path, const struct stat *state, int kind, struct FTW *place)
 {
-    char *roots[] = {path, NULL};
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-    if (walk == NULL)
-        return;
-    for (FTSENT *entry; (entry = fts_read(walk)) != NULL;) {
-        if (entry->fts_info == FTS_DP)
-            rmdir(entry->fts_accpath);
-        else if (entry->fts_info != FTS_D)
-            unlink(entry->fts_accpath);
-    }
-    fts_close(walk);
+    (void)state;
+    (void)kind;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void tdc_scratch_close(const struct tdc_scratch *scratch)
 {
-    char path[sizeof scratch->path];
-    memcpy(path, scratch->path, sizeof path);
-    remove_tree(path);
+    remove_tree(scratch->path);
 }
 
 void tdc_scratch_remove(const struct tdc_scratch *scratch, const char *name)

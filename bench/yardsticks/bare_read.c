@@ -1,9 +1,12 @@
 #include "bench/yardsticks/bare_read.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <omp.h>
 
 #include "io/base/error.h"
@@ -14,6 +17,8 @@
 #define BATCH 4096
 /* Bytes a thread reads before it asks for more. Files up to this size are done by one thread. */
 #define PIECE ((size_t)1 << 20)
+/* Folders inside each other: dumps have four. */
+#define DEEPEST 16
 
 /* ---- which files ----------------------------------------------------------------------------- */
 
@@ -40,28 +45,54 @@ static bool add_path(struct tdc_bare_files *files, const char *path)
     return true;
 }
 
-static int by_name(const FTSENT **left, const FTSENT **right)
+static int by_name(const struct dirent **left, const struct dirent **right)
 {
-    return strcmp((*left)->fts_name, (*right)->fts_name);
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+static tdc_status add_folder(struct tdc_bare_files *files, const char *folder, int depth,
+                             struct tdc_error *error);
+
+static tdc_status add_entry(struct tdc_bare_files *files, const char *folder, const char *name,
+                            int depth, struct tdc_error *error)
+{
+    char path[PATH_MAX];
+    struct stat state;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path || stat(path, &state) != 0)
+        return TDC_OK;
+    if (S_ISDIR(state.st_mode))
+        return add_folder(files, path, depth + 1, error);
+    if (S_ISREG(state.st_mode) && is_tensor_file(name) && !add_path(files, path))
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    return TDC_OK;
+}
+
+/* Links are followed; one that leads back up ends at the depth. */
+static tdc_status add_folder(struct tdc_bare_files *files, const char *folder, int depth,
+                             struct tdc_error *error)
+{
+    if (depth > DEEPEST)
+        return TDC_OK;
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, by_name);
+    if (count < 0)
+        return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
+    tdc_status status = TDC_OK;
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (status == TDC_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            status = add_entry(files, folder, name, depth, error);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
 }
 
 tdc_status tdc_bare_files_add(struct tdc_bare_files *files, const char *folder,
                               struct tdc_error *error)
 {
-    char *root = strdup(folder);
-    char *roots[] = {root, NULL};
-    FTS *walk = root == NULL ? NULL : fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-    tdc_status status = TDC_OK;
-    if (walk == NULL)
-        status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
-    for (FTSENT *entry; status == TDC_OK && (entry = fts_read(walk)) != NULL;)
-        if (entry->fts_info == FTS_F && is_tensor_file(entry->fts_name) &&
-            !add_path(files, entry->fts_path))
-            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", folder);
-    if (walk != NULL)
-        fts_close(walk);
-    free(root);
-    return status;
+    return add_folder(files, folder, 0, error);
 }
 
 void tdc_bare_files_free(struct tdc_bare_files *files)

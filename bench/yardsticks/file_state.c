@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "io/base/error.h"
+#include "io/platform/platform.h"
 
 /* Pages asked about in one call: 256 MB of 4 KB pages. */
 #define WINDOW_PAGES ((size_t)1 << 16)
@@ -30,9 +30,9 @@ static bool count_resident(int fd, uint64_t size, uint64_t *resident)
         uint64_t left = size - offset;
         size_t length = left < WINDOW_PAGES * page ? (size_t)left : WINDOW_PAGES * page;
         void *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, (off_t)offset);
-        told = map != MAP_FAILED && mincore(map, length, pages) == 0;
+        told = map != MAP_FAILED && tdc_pages_resident(map, length, pages);
         for (size_t i = 0; told && i < (length + page - 1) / page; i++)
-            *resident += (pages[i] & 1) != 0 ? page : 0;
+            *resident += pages[i] != 0 ? page : 0;
         if (map != MAP_FAILED)
             munmap(map, length);
     }
@@ -44,24 +44,21 @@ static bool count_resident(int fd, uint64_t size, uint64_t *resident)
 static bool middle_is_resident(int fd, uint64_t size)
 {
     char bytes[16];
-    struct iovec place = {bytes, sizeof bytes};
-    return preadv2(fd, &place, 1, (off_t)(size / 2), RWF_NOWAIT) > 0;
+    return tdc_file_read_cached(fd, bytes, sizeof bytes, (off_t)(size / 2)) > 0;
 }
 
 /* mincore tells the truth only to those who might write the file, and "all resident" to others. */
-static bool may_ask(int fd, const struct stat *state)
+static bool may_ask(const char *path, const struct stat *state)
 {
-    char path[64];
     if (state->st_uid == geteuid() || geteuid() == 0)
         return true;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return access(path, W_OK) == 0;
 }
 
-static void check(int fd, const struct stat *state, struct tdc_drop *drop)
+static void check(const char *path, int fd, const struct stat *state, struct tdc_drop *drop)
 {
     uint64_t size = (uint64_t)state->st_size, resident = 0;
-    if (may_ask(fd, state) && count_resident(fd, size, &resident))
+    if (may_ask(path, state) && count_resident(fd, size, &resident))
         drop->resident += resident < size ? resident : size;
     else if (middle_is_resident(fd, size))
         drop->resident += size;
@@ -82,8 +79,8 @@ static tdc_status drop_file(const char *path, struct tdc_drop *drop, struct tdc_
     }
     if (state.st_size > 0) {
         fdatasync(fd);
-        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-        check(fd, &state, drop);
+        tdc_file_advise(fd, TDC_FILE_FORGET);
+        check(path, fd, &state, drop);
     }
     close(fd);
     return TDC_OK;

@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include "io/base/error.h"
+#include "io/platform/platform.h"
 
 /* Buffered: fits the L2 cache with room to spare. Direct: a request as large as dd's usual bs=4M.
  */
@@ -42,19 +43,20 @@ static tdc_status open_source(struct line *line, const char *path)
     struct source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return tdc_fail(line->error, TDC_ERR_MEMORY, "out of memory");
-    int direct = line->stream == TDC_STREAM_DIRECT ? O_DIRECT : 0;
-    source->fd = open(path, O_RDONLY | O_CLOEXEC | direct);
-    if (source->fd < 0 || fstat(source->fd, &state) != 0) {
+    bool direct = line->stream == TDC_STREAM_DIRECT;
+    source->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (source->fd < 0 || fstat(source->fd, &state) != 0 ||
+        (direct && !tdc_file_bypass_cache(source->fd))) {
         int number = errno;
         if (source->fd >= 0)
             close(source->fd);
         free(source);
-        if (direct != 0 && number == EINVAL)
+        if (direct && number == EINVAL)
             return tdc_fail(line->error, TDC_ERR_UNSUPPORTED, "%s: no direct reads", path);
         return tdc_fail_errno(line->error, TDC_ERR_READ, number, "%s", path);
     }
-    if (direct == 0)
-        posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!direct)
+        tdc_file_advise(source->fd, TDC_FILE_SEQUENTIAL);
     source->size = (uint64_t)state.st_size;
     source->readers = 1; /* the line itself */
     line->source = source;

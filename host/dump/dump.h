@@ -54,8 +54,13 @@ struct tdc_record {
     uint8_t state;       /* enum tdc_state */
     bool first_of_entry; /* the row that carries the call stack */
     bool scalar;         /* not a tensor: compared by value */
-    bool sound_only;     /* msprobe makes no row of it */
+    bool sound_only;     /* msprobe of 2025 makes no row of it */
+    bool since_26;       /* but msprobe 26 does */
+    bool undirected;     /* of a call that msprobe 26 takes for none: no direction in its name */
+    bool no_dtype;       /* a null item: the text of its dtype stands for nothing */
+    bool no_shape;       /* likewise */
     bool digest_given;   /* the dump has a checksum for it */
+    bool digest_number;  /* which is a number: the value of a 0-d tensor */
     uint32_t entry;      /* index into entries */
 };
 
@@ -99,8 +104,9 @@ struct tdc_dump {
     const char *first_repeated; /* the entry it happened in, or the name itself */
 };
 
-/* The task of a dump.json, "" if it cannot be told; reads no further than needed. */
-void tdc_dump_peek_task(const char *path, char *task, size_t size);
+/* The text of a member of a dump.json: "task", "framework", "level"; "" if it cannot be told. Reads
+ * no further than needed. */
+void tdc_dump_peek(const char *path, const char *member, char *text, size_t size);
 
 /* Call stacks of a side, by entry name. */
 struct tdc_stack {

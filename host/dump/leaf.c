@@ -258,6 +258,7 @@ static struct tdc_record *new_record(struct tdc_record_builder *builder, enum td
         .state = (uint8_t)state,
         .entry = builder->entry,
         .sound_only = builder->sound_only,
+        .since_26 = builder->since_26,
     };
     return record;
 }
@@ -269,7 +270,7 @@ void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state sta
         return;
     record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
     record->digest = "N/A";
-    record->scalar = true;
+    record->scalar = record->no_dtype = record->no_shape = true;
     for (int i = 0; i < TDC_STATISTICS; i++)
         set_stat_text(record, i, "None");
 }
@@ -284,6 +285,7 @@ void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_j
     record->dtype = python_class(value);
     record->shape = "[]";
     record->scalar = record->sound_only = true;
+    record->since_26 = false;
     record->digest = digest_of_value(builder, value);
     set_all_stats(builder, record, value, false);
 }
@@ -321,13 +323,18 @@ void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_j
     const struct tdc_json *dtype = tdc_json_get(leaf, "dtype");
     if (tdc_json_truthy(dtype)) {
         record->dtype = intern_str(builder, dtype);
-        record->shape = intern_str(builder, tdc_json_get(leaf, "shape"));
+        const struct tdc_json *shape = tdc_json_get(leaf, "shape");
+        record->shape = intern_str(builder, shape);
+        record->no_shape = shape == NULL || shape->kind == TDC_JSON_NULL;
         for (int i = 0; i < TDC_STATISTICS; i++)
             set_stat(builder, record, i, tdc_json_get(leaf, statistic_names[i]), true);
     } else {
         describe_untyped(builder, record, leaf);
     }
-    record->digest_given = tdc_json_truthy(tdc_json_get(leaf, "md5"));
+    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    record->digest_given = tdc_json_truthy(digest);
+    record->digest_number = record->digest_given && record->digest == NULL &&
+                            (digest->kind == TDC_JSON_FLOAT || digest->kind == TDC_JSON_INTEGER);
     if (record->digest == NULL)
         record->digest = digest_of(builder, leaf);
 }

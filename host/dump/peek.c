@@ -1,4 +1,4 @@
-/* peek.c - the task of a dump without reading all of it. */
+/* peek.c - what a dump says of itself, without reading all of it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +10,12 @@
 struct peeking {
     const struct tdc_file_map *map;
     struct tdc_arena arena;
-    char *task;
+    const char *member;
+    char *text;
     size_t size;
 };
 
-/* `task` is the first member that collectors write, so this ends early. */
+/* Collectors write what they say of a dump before its data, so this ends early. */
 static void peek(void *argument)
 {
     struct peeking *peeking = argument;
@@ -28,27 +29,27 @@ static void peek(void *argument)
         status = tdc_json_member(&cursor, &first, &peeking->arena, &key, &length, NULL);
         if (status != TDC_OK || key == NULL)
             return;
-        if (strcmp(key, "task") == 0)
+        if (strcmp(key, peeking->member) == 0)
             break;
         status = tdc_json_skip(&cursor, NULL);
     }
     struct tdc_json *value;
     if (status == TDC_OK && tdc_json_read(&cursor, &peeking->arena, &value, NULL) == TDC_OK &&
         value->kind == TDC_JSON_STRING)
-        snprintf(peeking->task, peeking->size, "%s", value->text);
+        snprintf(peeking->text, peeking->size, "%s", value->text);
 }
 
-void tdc_dump_peek_task(const char *path, char *task, size_t size)
+void tdc_dump_peek(const char *path, const char *member, char *text, size_t size)
 {
-    task[0] = '\0';
+    text[0] = '\0';
     struct tdc_file_map map;
     if (tdc_file_map_open(path, &map, NULL) != TDC_OK)
         return;
-    struct peeking peeking = {.map = &map, .task = task, .size = size};
+    struct peeking peeking = {.map = &map, .member = member, .text = text, .size = size};
     tdc_arena_init(&peeking.arena, (size_t)1 << 30);
     if (tdc_guard_begin()) {
         if (!tdc_guarded_read(peek, &peeking))
-            task[0] = '\0';
+            text[0] = '\0';
         tdc_guard_end();
     }
     tdc_arena_free(&peeking.arena);

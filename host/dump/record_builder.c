@@ -79,13 +79,15 @@ static void expand_list(struct tdc_record_builder *builder, const struct tdc_jso
 static void expand_operation(struct tdc_record_builder *builder, const struct tdc_json *operation,
                              enum tdc_state state)
 {
-    bool before = builder->sound_only;
+    bool before = builder->sound_only, since_26 = builder->since_26;
     builder->sound_only = true;
+    builder->since_26 = false;
     for (const struct tdc_json *member = operation->child; member != NULL && !builder->failed;
          member = member->next)
         if (strcmp(member->key, "class_type") != 0 && strcmp(member->key, "tensor") != 0)
             expand_under(builder, member->key, member->key_length, member, state);
     builder->sound_only = before;
+    builder->since_26 = since_26;
 }
 
 static void expand(struct tdc_record_builder *builder, const struct tdc_json *item,
@@ -191,6 +193,40 @@ static void expand_rest(struct tdc_record_builder *builder, const char *entry,
     builder->sound_only = false;
 }
 
+/* The last part of the name but one. */
+static bool ends_before_last_part(const char *name, const char *part)
+{
+    const char *dot = strrchr(name, '.');
+    size_t length = strlen(part), head = dot != NULL ? (size_t)(dot - name) : 0;
+    return head >= length && strncmp(name + head - length, part, length) == 0 &&
+           (head == length || name[head - length - 1] == '.');
+}
+
+/* Gradients of the parameters by call, as collectors of 2026 write them: `parameters_grad.0`. */
+static void expand_gradients_of_call(struct tdc_record_builder *builder, const char *entry,
+                                     const struct tdc_json *value)
+{
+    start_name(builder, entry, "");
+    builder->sound_only = builder->since_26 = true;
+    if (!builder->failed)
+        expand(builder, value, TDC_STATE_PARAMETERS_GRAD);
+    builder->sound_only = builder->since_26 = false;
+}
+
+/* Whether msprobe 26 takes the entry for a call: one of the last two parts of its name is a
+ * direction, and something stands before. */
+static bool is_directed(const char *entry)
+{
+    static const char *const directions[] = {"parameters_grad", "forward", "backward"};
+    const char *dot = strrchr(entry, '.');
+    bool two_parts = dot != NULL && memchr(entry, '.', (size_t)(dot - entry)) == NULL;
+    for (size_t i = 0; i < 3; i++) {
+        if (ends_in_part(entry, directions[i]) || ends_before_last_part(entry, directions[i]))
+            return i == 0 ? dot != NULL : dot != NULL && !two_parts;
+    }
+    return false;
+}
+
 /* Inputs, parameters, outputs, gradients; stable. False when out of memory. */
 static bool order_by_state(struct tdc_record *records, size_t count)
 {
@@ -241,6 +277,8 @@ bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
         if (!builder->failed)
             expand(builder, value,
                    ends_in_part(name, "debug") ? TDC_STATE_DEBUG : TDC_STATE_PARAMETERS_GRAD);
+    } else if (ends_before_last_part(name, "parameters_grad")) {
+        expand_gradients_of_call(builder, name, value);
     } else {
         expand_members(builder, name, value);
         if (!builder->failed && dump->record_count > first &&
@@ -253,6 +291,9 @@ bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
         return false;
     dump->entries[entry].first = first;
     dump->entries[entry].count = dump->record_count - first;
+    bool undirected = dump->kind == TDC_DUMP_JSON && !is_directed(name);
+    for (size_t i = first; i < dump->record_count; i++)
+        dump->records[i].undirected = undirected;
     mark_first(dump, first);
     return true;
 }

@@ -14,7 +14,7 @@ struct tdc_record_builder {
     struct tdc_text name;           /* scratch */
     struct tdc_text text;           /* scratch */
     uint32_t entry;
-    bool sound_only; /* of the records to come */
+    bool sound_only, since_26; /* of the records to come */
     bool failed;     /* out of memory or a limit reached */
 };
 

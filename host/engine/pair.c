@@ -42,6 +42,18 @@ static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
     return status == TDC_OK;
 }
 
+static void squeeze(struct tdc_tensor *tensor)
+{
+    unsigned kept = 0;
+    for (unsigned d = 0; d < tensor->dimensions; d++) {
+        if (tensor->shape[d] == 1)
+            continue;
+        tensor->shape[kept] = tensor->shape[d];
+        tensor->strides[kept++] = tensor->strides[d];
+    }
+    tensor->dimensions = kept;
+}
+
 static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
 {
     return n->dimensions == b->dimensions &&
@@ -139,7 +151,7 @@ static void divide(struct tdc_open_pair *pair)
  * a few stored elements stand for many.
  */
 static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, const char *file,
-                                struct tdc_tensor *tensor, struct tdc_error *error)
+                                bool squeezed, struct tdc_tensor *tensor, struct tdc_error *error)
 {
     if (tensor->map != NULL)
         return TDC_OK;
@@ -150,6 +162,8 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     tdc_status status = tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &mapped, error);
     if (status != TDC_OK)
         return status;
+    if (squeezed)
+        squeeze(&mapped);
     if (mapped.dtype != tensor->dtype || mapped.coding != tensor->coding ||
         mapped.swapped != tensor->swapped || !same_text_type(&mapped, tensor) ||
         !same_shape(&mapped, tensor)) {
@@ -167,8 +181,10 @@ static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
 {
     if (pair->spans <= 1)
         return true;
-    return leave_scratch(worker, job->n_folder, job->n_file, &pair->n, &outcome->error) == TDC_OK &&
-           leave_scratch(worker, job->b_folder, job->b_file, &pair->b, &outcome->error) == TDC_OK;
+    return leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
+                         &outcome->error) == TDC_OK &&
+           leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
+                         &outcome->error) == TDC_OK;
 }
 
 bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
@@ -189,14 +205,19 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_pair_close(pair);
         return false;
     }
-    if (rule == TDC_RELATIVE_NATIVE && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
-                                        refuse_codes(&pair->b, job->b_file, &outcome->error))) {
+    bool as_numpy = rule != TDC_RELATIVE_F64;
+    if (as_numpy && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
+                     refuse_codes(&pair->b, job->b_file, &outcome->error))) {
         tdc_pair_close(pair);
         return false;
     }
-    if (rule == TDC_RELATIVE_NATIVE) {
+    if (as_numpy) {
         widen_swapped(&pair->n);
         widen_swapped(&pair->b);
+    }
+    if (job->squeeze) {
+        squeeze(&pair->n);
+        squeeze(&pair->b);
     }
     describe(pair, outcome);
     pair->name = job->n_file;

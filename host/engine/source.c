@@ -1,12 +1,12 @@
 #include "host/engine/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "io/file/mapping_guard.h"
+#include "io/platform/platform.h"
 
 /* Direct reads want offset, length and memory aligned to the blocks of the device. */
 #define ALIGNMENT ((size_t)4096)
@@ -32,9 +32,7 @@ static void *map_aligned(size_t size)
     if (before != 0)
         munmap(room, before);
     munmap(room + before + size, HUGE_PAGE - before);
-#ifdef MADV_HUGEPAGE
-    madvise(room + before, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#endif
+    tdc_pages_advise(room + before, size / HUGE_PAGE * HUGE_PAGE, TDC_PAGES_LARGE);
     return room + before;
 }
 
@@ -75,17 +73,11 @@ static bool is_cold(const struct tdc_tensor *tensor)
     for (size_t i = 0; i < SAMPLES; i++) {
         unsigned char resident = 1;
         size_t at = pages / SAMPLES * i * page;
-        if (mincore((char *)tensor->map + at, page, &resident) != 0)
+        if (!tdc_pages_resident((char *)tensor->map + at, page, &resident))
             return false;
-        absent += (resident & 1) == 0;
+        absent += resident == 0;
     }
     return absent > SAMPLES / 2;
-}
-
-static bool make_direct(int descriptor)
-{
-    int flags = fcntl(descriptor, F_GETFL);
-    return flags >= 0 && fcntl(descriptor, F_SETFL, flags | O_DIRECT) == 0;
 }
 
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
@@ -100,17 +92,18 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
         return; /* small: already in memory */
     source->offset = (uint64_t)(tensor->data - (const unsigned char *)tensor->map);
     bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && is_cold(tensor));
-    if (io == TDC_IO_PREAD || (direct && make_direct(tensor->descriptor))) {
+    if (io == TDC_IO_PREAD || (direct && tdc_file_bypass_cache(tensor->descriptor))) {
         source->mode = TDC_SOURCE_READ;
         /* the map serves single elements only: the worst ones */
-        madvise(tensor->map, tensor->map_size, MADV_RANDOM);
+        tdc_pages_advise(tensor->map, tensor->map_size, TDC_PAGES_RANDOM);
     }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Advice about the pages of mapped elements. */
-static void advise(const struct tdc_source *source, uint64_t first, uint64_t count, int advice)
+static void advise(const struct tdc_source *source, uint64_t first, uint64_t count,
+                   enum tdc_page_advice advice)
 {
     const struct tdc_tensor *tensor = source->tensor;
     if (source->mode != TDC_SOURCE_MAPPED || tensor->map == NULL)
@@ -119,22 +112,12 @@ static void advise(const struct tdc_source *source, uint64_t first, uint64_t cou
     size_t size = tdc_dtype_size(tensor->dtype);
     uintptr_t start = (uintptr_t)(tensor->data + first * size) / page * page;
     uintptr_t end = (uintptr_t)(tensor->data + (first + count) * size);
-    madvise((void *)start, end - start, advice);
-}
-
-static void announce(const struct tdc_source *source, uint64_t first, uint64_t count)
-{
-#ifdef MADV_POPULATE_READ
-    /* one call maps the whole span where faults would map it in pieces of 64 KB */
-    advise(source, first, count, MADV_POPULATE_READ);
-#else
-    advise(source, first, count, MADV_WILLNEED);
-#endif
+    tdc_pages_advise((void *)start, end - start, advice);
 }
 
 void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count)
 {
-    advise(source, first, count, MADV_DONTNEED);
+    advise(source, first, count, TDC_PAGES_DONE);
 }
 
 static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,
@@ -194,7 +177,7 @@ enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t f
 {
     switch (source->mode) {
     case TDC_SOURCE_MAPPED:
-        announce(source, first, count);
+        advise(source, first, count, TDC_PAGES_NEEDED);
         *elements = source->tensor->data + first * tdc_dtype_size(source->tensor->dtype);
         return TDC_CHUNK_DONE;
     case TDC_SOURCE_READ:

@@ -6,6 +6,7 @@
 #include "host/engine/job_path.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/platform/platform.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
 #define PATH_LIMIT ((size_t)1 << 16)
@@ -43,7 +44,7 @@ static void ask_for(struct tdc_worker *worker, const char *folder, const char *n
     const char *path = tdc_job_path(&worker->path, folder, name, NULL);
     if (path == NULL || tdc_file_open(path, &file, NULL) != TDC_OK)
         return;
-    posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_WILLNEED);
+    tdc_file_advise(file.descriptor, TDC_FILE_NEEDED);
     close(file.descriptor);
 }
 

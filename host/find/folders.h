@@ -24,6 +24,13 @@ bool tdc_is_file(const char *path);
 /* folder/name, allocated; NULL when out of memory. */
 char *tdc_path_join(const char *folder, const char *name);
 
+/* Visits each step that two mixed dumps have in common; folder is "graph/step0". *mixed tells
+ * whether they have graph or pynative folders in common at all. */
+typedef tdc_status (*tdc_step_visit)(void *context, const char *npu, const char *bench,
+                                     const char *folder, struct tdc_error *error);
+tdc_status tdc_mixed_steps(const char *npu, const char *bench, tdc_step_visit visit, void *context,
+                           bool *mixed, struct tdc_error *error);
+
 /* Hands a text to options->message if there is one. */
 void tdc_find_say(const struct tdc_options *options, tdc_message_level level, const char *format,
                   ...) __attribute__((format(printf, 3, 4)));

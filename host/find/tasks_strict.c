@@ -1,6 +1,5 @@
 /* tasks_strict.c - the inputs of msprobe's compare.json (docs/msprobe.md#inputs,
  * docs/msprobe.md#ranks). */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +89,7 @@ static bool first_rank_has_statistics(const char *npu, const struct tdc_names *r
     char *json = folder != NULL ? tdc_path_join(folder, "dump.json") : NULL;
     char task[32] = "";
     if (json != NULL)
-        tdc_dump_peek_task(json, task, sizeof task);
+        tdc_dump_peek(json, "task", task, sizeof task);
     free(folder);
     free(json);
     return strcmp(task, "statistics") == 0;
@@ -117,73 +116,10 @@ static tdc_status two_folders(const char *npu, const char *bench, const char *fo
     return status;
 }
 
-/* ---- mixed dumps (docs/msprobe.md#mixed-dumps) ----------------------------------------------- */
-
-/* The sub-folders of both, in name order. */
-static int common_folders(const char *npu, const char *bench, struct dirent ***entries)
+static tdc_status add_step(void *context, const char *npu, const char *bench, const char *folder,
+                           struct tdc_error *error)
 {
-    int count = scandir(npu, entries, NULL, alphasort), kept = 0;
-    for (int i = 0; i < count; i++) {
-        struct dirent *entry = (*entries)[i];
-        char *ours = tdc_path_join(npu, entry->d_name),
-             *theirs = tdc_path_join(bench, entry->d_name);
-        bool both = entry->d_name[0] != '.' && ours != NULL && theirs != NULL &&
-                    tdc_is_folder(ours) && tdc_is_folder(theirs);
-        free(ours);
-        free(theirs);
-        if (both)
-            (*entries)[kept++] = entry;
-        else
-            free(entry);
-    }
-    return kept;
-}
-
-/* Every common step below npu/name and bench/name, each a comparison of rank folders. */
-static tdc_status mixed_folder(const char *npu, const char *bench, const char *name,
-                               struct tdc_tasks *list, struct tdc_error *error)
-{
-    char *ours = tdc_path_join(npu, name), *theirs = tdc_path_join(bench, name);
-    struct dirent **steps = NULL;
-    tdc_status status = TDC_OK;
-    int count = ours != NULL && theirs != NULL ? common_folders(ours, theirs, &steps) : 0;
-    for (int i = 0; i < count; i++) {
-        char *npu_step = tdc_path_join(ours, steps[i]->d_name);
-        char *bench_step = tdc_path_join(theirs, steps[i]->d_name);
-        char *folder = tdc_path_join(name, steps[i]->d_name);
-        if (status == TDC_OK && (npu_step == NULL || bench_step == NULL || folder == NULL))
-            status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        if (status == TDC_OK)
-            status = two_folders(npu_step, bench_step, folder, list, error);
-        free(npu_step);
-        free(bench_step);
-        free(folder);
-        free(steps[i]);
-    }
-    free(steps);
-    free(ours);
-    free(theirs);
-    return status;
-}
-
-/* *mixed tells whether the dumps have graph or pynative folders in common. */
-static tdc_status mixed_dumps(const char *npu, const char *bench, bool *mixed,
-                              struct tdc_tasks *list, struct tdc_error *error)
-{
-    static const char *const names[] = {"graph", "pynative"};
-    tdc_status status = TDC_OK;
-    *mixed = false;
-    for (size_t i = 0; i < 2 && status == TDC_OK; i++) {
-        char *ours = tdc_path_join(npu, names[i]), *theirs = tdc_path_join(bench, names[i]);
-        bool both = ours != NULL && theirs != NULL && tdc_is_folder(ours) && tdc_is_folder(theirs);
-        free(ours);
-        free(theirs);
-        if (both) {
-            *mixed = true;
-            status = mixed_folder(npu, bench, names[i], list, error);
-        }
-    }
-    return status;
+    return two_folders(npu, bench, folder, context, error);
 }
 
 static tdc_status find(const char *npu, const char *bench, struct tdc_tasks *list,
@@ -200,7 +136,7 @@ static tdc_status find(const char *npu, const char *bench, struct tdc_tasks *lis
         status = two_files(npu, bench, list, error);
     else if (tdc_is_folder(npu) && tdc_is_folder(bench)) {
         bool mixed;
-        status = mixed_dumps(npu, bench, &mixed, list, error);
+        status = tdc_mixed_steps(npu, bench, add_step, list, &mixed, error);
         if (status == TDC_OK && !mixed)
             status = two_folders(npu, bench, "", list, error);
     } else

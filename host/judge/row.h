@@ -15,11 +15,22 @@ enum tdc_value_form {
     TDC_HOLDS_NAN,         /* "Nan" */
     TDC_HOLDS_NA,          /* "N/A" */
     TDC_HOLDS_UNSUPPORTED, /* "unsupported" */
-    TDC_HOLDS_SHAPE        /* "shape unmatched" */
+    TDC_HOLDS_SHAPE,       /* "shape unmatched" */
+    /* statistics of msprobe 26, texts in every format */
+    TDC_HOLDS_ZERO,     /* "0" */
+    TDC_HOLDS_INF,      /* "inf" */
+    TDC_HOLDS_NEG_INF,  /* "-inf" */
+    TDC_HOLDS_DIFF,     /* "Diff" */
+    TDC_HOLDS_FLOAT,    /* number as Python writes it: "1.0" */
+    TDC_HOLDS_INTEGER,  /* integer, digits */
+    TDC_HOLDS_UNSIGNED, /* likewise, without a sign */
 };
 
 struct tdc_value {
-    double number;
+    union {
+        double number;
+        int64_t integer; /* TDC_VALUE_INTEGER and TDC_VALUE_UNSIGNED */
+    };
     uint8_t form; /* enum tdc_value_form */
 };
 
@@ -40,7 +51,8 @@ enum {
     TDC_ROW_VALUES = 2 * TDC_STATISTICS
 };
 
-/* The verdict column of the compat rules; that of the sound rules is the class of the row. */
+/* The verdict column of the compat and compat26 rules; that of the sound rules is the class of the
+ * row. */
 enum tdc_verdict {
     TDC_VERDICT_EMPTY, /* statistics: nothing suspicious */
     TDC_VERDICT_YES,
@@ -50,7 +62,8 @@ enum tdc_verdict {
     TDC_VERDICT_WARNING,
     TDC_VERDICT_PASS,
     TDC_VERDICT_DIFFERENT,
-    TDC_VERDICT_NA
+    TDC_VERDICT_NA,
+    TDC_VERDICT_ERROR
 };
 
 struct tdc_row {
@@ -65,6 +78,7 @@ struct tdc_row {
     bool excused;        /* the distance is large and says nothing: a mask, noise around zero */
     double r, s;         /* relative distance, worst element; sound rules only */
     const char *message; /* Err_message, never NULL; kept by the table */
+    uint16_t findings;   /* bits of enum tdc_fault; compat26 rules only, whose list they are */
     struct tdc_value values[TDC_ROW_VALUES];
 };
 

@@ -1,8 +1,9 @@
 /*
  * rules.h - what a rule set decides.
  *
- * One engine serves both rule sets; whatever differs between them is a member of struct tdc_rules.
- * The quirks of msprobe live in host/judge/compat and in the values of its struct tdc_match_rules.
+ * One engine serves all rule sets; whatever differs between them is a member of struct tdc_rules.
+ * The quirks of msprobe live in host/judge/compat (2025) and host/judge/compat26 (2026) and in the
+ * values of their struct tdc_match_rules.
  */
 #ifndef TDC_HOST_RULES_H
 #define TDC_HOST_RULES_H
@@ -13,7 +14,7 @@
 #include "host/judge/record_numbers.h"
 #include "host/judge/row.h"
 
-/* How a column of statistics is stored before it is read (compat rules only). */
+/* How a column of statistics is stored before it is read (compat and compat26 rules). */
 struct tdc_stat_column {
     bool integers, is_unsigned; /* an array of int64, or of uint64 */
     bool integers_as_floats;
@@ -34,14 +35,23 @@ struct tdc_rules {
     const char *name;
     struct tdc_match_rules match;
     enum tdc_relative_rule relative;
-    /* With repeated NPU names all of them are compared with the files of the last one
+    /* Which of the rows of one name lends its files to all of them
      * (docs/msprobe.md#repeated-names). */
-    bool last_pair_wins;
+    enum tdc_lender {
+        TDC_FILES_OF_ITS_OWN,
+        TDC_FILES_OF_LAST_NAME, /* the last row with the same NPU name */
+        TDC_FILES_OF_LAST_PAIR  /* the last row with the same two names */
+    } files;
+    /* Axes of length 1 are dropped before shapes are compared. */
+    bool squeeze;
     /* Extra columns, polished sheets, escaped formulas. */
     bool extended;
+    /* Columns and cells as msprobe 26 writes them: one verdict column and messages in every mode,
+     * numbers in csv as Python prints them, N/A for what a null item lacks, no colours. */
+    bool columns_of_26;
 
-    /* Looks at all rows of a statistics table before the first is judged, for the columns of the
-     * NPU and of the bench side; may be NULL. */
+    /* Looks at all statistics of a table, of columns_of_26 in every mode but md5, before the first
+     * row is judged, for the columns of the NPU and of the bench side; may be NULL. */
     void (*survey)(const struct tdc_rows *rows, struct tdc_stat_column columns[2][TDC_STATISTICS]);
 
     /*
@@ -55,19 +65,28 @@ struct tdc_rules {
     void (*judge_digest)(const struct tdc_case *row_case, struct tdc_row *row,
                          struct tdc_text *message);
 
-    /* Colours: rules on a row alone, and on an output row with an input row of its block. Red and
-     * yellow reasons are appended through tdc_reason_add. */
+    /* Verdicts and findings that need all rows of a call, which are [start, end); a table whose
+     * rows were joined comes in one piece. Called in order when they are judged; may be NULL. */
+    void (*judge_call)(const struct tdc_rows *rows, size_t start, size_t end);
+    /* With judge_call: the text of the finding of a bit, NULL beyond the last. The column of
+     * messages is the list of the row's findings in this order. */
+    const char *(*finding_text)(unsigned bit);
+
+    /* Colours, NULL for none: rules on a row alone, and on an output row with an input row of its
+     * block. Red and yellow reasons are appended through tdc_reason_add. */
     const struct tdc_highlight_rules *highlight;
 
     /* Text of a verdict. */
     const char *(*verdict_text)(const struct tdc_row *row);
 };
 
-extern const struct tdc_rules tdc_rules_compat, tdc_rules_sound;
+extern const struct tdc_rules tdc_rules_compat, tdc_rules_compat26, tdc_rules_sound;
 
 static inline const struct tdc_rules *tdc_rules_of(tdc_rules_id id)
 {
-    return id == TDC_RULES_COMPAT ? &tdc_rules_compat : &tdc_rules_sound;
+    return id == TDC_RULES_COMPAT     ? &tdc_rules_compat
+           : id == TDC_RULES_COMPAT26 ? &tdc_rules_compat26
+                                      : &tdc_rules_sound;
 }
 
 /* ---- shared between the rule sets ------------------------------------------------------------ */
@@ -81,7 +100,9 @@ static inline const char *tdc_requires_grad(const struct tdc_record *record)
 bool tdc_compat_read(const char *text, size_t length, double *value);
 
 /* -> compat_zero_d.c: the two metrics of 0-d tensors in the arithmetic of numpy
- * (docs/msprobe.md#tensors-without-dimensions). */
-void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel);
+ * (docs/msprobe.md#tensors-without-dimensions), the relative one by TDC_RELATIVE_NATIVE or
+ * TDC_RELATIVE_PROMOTED. */
+void tdc_compat_zero_d(const struct tdc_outcome *outcome, enum tdc_relative_rule rule,
+                       double *max_abs, double *max_rel);
 
 #endif

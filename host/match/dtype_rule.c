@@ -13,18 +13,25 @@ static bool same_kind(const char *npu, const char *bench)
     return tdc_dtype_entry(n)->kind == tdc_dtype_entry(b)->kind;
 }
 
-/* Within one, float16, bfloat16 and float32 may face each other. */
-static bool is_mixed(const char *text)
+/* Within one, float16, bfloat16 and float32 may face each other, float64 not by all rules. */
+static bool is_mixed(const char *text, bool any_float)
 {
     tdc_dtype dtype = tdc_dtype_shared(text);
-    return dtype == TDC_F16 || dtype == TDC_BF16 || dtype == TDC_F32;
+    return (any_float && dtype == TDC_F64) || dtype == TDC_F16 || dtype == TDC_BF16 ||
+           dtype == TDC_F32;
 }
 
-bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross)
+bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross, bool any_float)
 {
     if (cross)
         return same_kind(npu, bench);
     /* 't': as torch writes them */
-    return strcmp(npu, bench) == 0 ||
-           (is_mixed(npu) && is_mixed(bench) && (npu[0] == 't') == (bench[0] == 't'));
+    return strcmp(npu, bench) == 0 || (is_mixed(npu, any_float) && is_mixed(bench, any_float) &&
+                                       (npu[0] == 't') == (bench[0] == 't'));
+}
+
+bool tdc_match_dtypes_agree(const struct tdc_match *match, uint32_t npu, uint32_t bench)
+{
+    return tdc_dtypes_agree(match->npu->records[npu].dtype, match->bench->records[bench].dtype,
+                            match->cross, match->rules->any_float);
 }

@@ -132,9 +132,10 @@ static bool pair_group(struct tdc_match *match, const struct chains *npu,
 
 static int by_npu_record(const void *left, const void *right)
 {
-    uint32_t a = ((const struct tdc_pairing *)left)->npu;
-    uint32_t b = ((const struct tdc_pairing *)right)->npu;
-    return (a > b) - (a < b);
+    const struct tdc_pairing *a = left, *b = right;
+    if (a->npu != b->npu)
+        return a->npu > b->npu ? 1 : -1;
+    return (a->bench > b->bench) - (a->bench < b->bench);
 }
 
 static bool in_npu_order(const struct tdc_match *match)
@@ -146,8 +147,9 @@ static bool in_npu_order(const struct tdc_match *match)
 }
 
 /*
- * Groups of equal (key, shape) in order of their first NPU record. Without the cross product rows
- * return to NPU order at the end, which is the same unless names repeat.
+ * Groups of equal (key, shape) in order of their first NPU record. Without the cross product, or
+ * where the rules say so, rows return to NPU order at the end, which is the same unless names
+ * repeat.
  */
 bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules)
 {
@@ -155,10 +157,10 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
     struct tdc_arena arena;
     tdc_arena_init(&arena, (size_t)64 << 30);
     bool ok = fill(&npu, &arena, match->npu, match->keys, rules, rules->shape_in_key) &&
-              fill(&bench, &arena, match->bench, NULL, rules, rules->shape_in_key);
+              fill(&bench, &arena, match->bench, match->bench_keys, rules, rules->shape_in_key);
     for (uint32_t group = 0; ok && group < npu.keys.count; group++)
         ok = pair_group(match, &npu, &bench, group, rules);
-    if (ok && !rules->cross_product && !in_npu_order(match))
+    if (ok && (!rules->cross_product || rules->npu_order) && !in_npu_order(match))
         qsort(match->pairs, match->count, sizeof *match->pairs, by_npu_record);
     chains_free(&npu);
     chains_free(&bench);

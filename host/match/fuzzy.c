@@ -92,7 +92,8 @@ static bool side_classify(struct side *side, struct tdc_name_table *classes,
         if (!tdc_match_takes(rules, &dump->records[i]))
             continue;
         const char *name = keys != NULL ? keys[i] : dump->records[i].name;
-        if (!reduced_key(arena, name, dump->records[i].shape, &key, &length))
+        const char *shape = rules->fuzzy_any_shape ? "" : dump->records[i].shape;
+        if (!reduced_key(arena, name, shape, &key, &length))
             return false;
         size_t position = side->count++;
         side->records[position] = (uint32_t)i;
@@ -166,8 +167,7 @@ static bool emit(struct tdc_match *match, uint32_t npu, uint32_t bench,
                  const struct tdc_match_rules *rules)
 {
     if (rules->same_dtype_only && bench != TDC_UNPAIRED &&
-        !tdc_dtypes_agree(match->npu->records[npu].dtype, match->bench->records[bench].dtype,
-                          match->cross))
+        !tdc_match_dtypes_agree(match, npu, bench))
         bench = TDC_UNPAIRED;
     return tdc_match_add(match, npu, bench);
 }

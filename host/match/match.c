@@ -64,9 +64,7 @@ static void take_apart_by_dtype(struct tdc_match *match)
 {
     for (size_t i = 0; i < match->count; i++) {
         struct tdc_pairing *pair = &match->pairs[i];
-        if (pair->bench != TDC_UNPAIRED &&
-            !tdc_dtypes_agree(match->npu->records[pair->npu].dtype,
-                              match->bench->records[pair->bench].dtype, match->cross))
+        if (pair->bench != TDC_UNPAIRED && !tdc_match_dtypes_agree(match, pair->npu, pair->bench))
             pair->bench = TDC_UNPAIRED;
     }
 }
@@ -191,6 +189,12 @@ static tdc_status find_keys(struct tdc_match *match, const struct tdc_match_rule
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
+static bool any_mapping(const struct tdc_options *options)
+{
+    return options->data_mapping != NULL || options->api_mapping.use || options->cell_mapping.use ||
+           options->layer_mapping.use;
+}
+
 static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules *rules,
                           const struct tdc_options *options, struct tdc_error *error)
 {
@@ -209,7 +213,10 @@ static tdc_status pair_up(struct tdc_match *match, const struct tdc_match_rules 
         match->fuzzy_used = true;
         ok = tdc_match_fuzzy(match, rules);
     } else {
-        ok = tdc_match_exact(match, rules);
+        /* with a mapping names are what they are called: numbers of its own would cross them */
+        bool recount =
+            rules->recount_backward && match->npu->kind == TDC_DUMP_JSON && !any_mapping(options);
+        ok = (!recount || tdc_match_recount(match)) && tdc_match_exact(match, rules);
         if (rules->same_dtype_only)
             take_apart_by_dtype(match);
     }
@@ -248,12 +255,6 @@ static tdc_status choose_mapping(struct tdc_match *match, const struct tdc_match
             status = pair_up(match, rules, &by_layer, error);
     }
     return status;
-}
-
-static bool any_mapping(const struct tdc_options *options)
-{
-    return options->data_mapping != NULL || options->api_mapping.use || options->cell_mapping.use ||
-           options->layer_mapping.use;
 }
 
 static tdc_status find_pairs(struct tdc_match *match, const struct tdc_match_rules *rules,
@@ -317,6 +318,14 @@ static tdc_status check_content(const struct tdc_dump *npu, const struct tdc_dum
     return status == TDC_OK ? check_sizes(bench, error) : status;
 }
 
+static bool is_empty(const struct tdc_dump *dump, const struct tdc_match_rules *rules)
+{
+    for (size_t i = 0; i < dump->record_count; i++)
+        if (tdc_match_takes(rules, &dump->records[i]))
+            return false;
+    return true;
+}
+
 /* msprobe opens the files of the framework it was told (docs/msprobe.md#tensor-files). */
 static void set_suffixes(struct tdc_match *match, const struct tdc_options *options)
 {
@@ -337,6 +346,10 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     tdc_status status = tdc_match_find_mode(npu, bench, rules, &mode, error);
     if (status == TDC_OK)
         status = check_content(npu, bench, rules, error);
+    if (status == TDC_OK && rules->both_needed && (is_empty(npu, rules) || is_empty(bench, rules)))
+        status = tdc_fail(error, TDC_ERR_NOTHING,
+                          "No valid data found. No compare result file generated. "
+                          "Please check input json.");
     if (status != TDC_OK)
         return status;
     if ((options->flags & TDC_OPTION_STATISTICS) != 0 && mode == TDC_MODE_TENSOR)

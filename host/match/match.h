@@ -32,6 +32,21 @@ struct tdc_match_rules {
     bool one_mapping;
     /* Layer mapping looks at stacks of the older layout only (docs/msprobe.md#layer-mapping). */
     bool old_stacks_only;
+
+    /* What msprobe 26 does otherwise. Rows of the cross product keep the order of the NPU side. */
+    bool npu_order;
+    /* float64 may face shorter floats in spite of same_dtype_only. */
+    bool any_float;
+    /* With msprobe_records: gradients of a call are rows, entries without a direction are not. */
+    bool records_of_26;
+    /* Equal names alone: the k-th backward call of an API or module faces the k-th. */
+    bool recount_backward;
+    /* Fuzzy matching does not look at shapes. */
+    bool fuzzy_any_shape;
+    /* A cell mapping replaces parts of names as well, in PyTorch dumps too. */
+    bool cells_by_part;
+    /* A side without a record ends the run with TDC_ERR_NOTHING. */
+    bool both_needed;
 };
 
 #define TDC_UNPAIRED UINT32_MAX
@@ -74,6 +89,7 @@ struct tdc_match {
 
     struct tdc_arena arena;  /* keys and what they were made from */
     const char **keys;       /* by NPU record: the name under which it looks for its partner */
+    const char **bench_keys; /* by bench record: the name under which it is found; NULL: its own */
     uint8_t *key_rules;      /* enum tdc_key_rule */
     const char **layer_keys; /* by NPU record: what the layer mapping found; NULL without one */
     struct tdc_entry_note *entry_notes; /* by NPU entry, with a layer mapping */
@@ -117,15 +133,25 @@ bool tdc_match_mark_crowded(struct tdc_match *match, uint32_t npu);
 static inline bool tdc_match_takes(const struct tdc_match_rules *rules,
                                    const struct tdc_record *record)
 {
-    return !(rules->msprobe_records && record->sound_only);
+    if (!rules->msprobe_records)
+        return true;
+    if (rules->records_of_26 && record->undirected)
+        return false;
+    return !record->sound_only || (rules->records_of_26 && record->since_26);
 }
 
 /* Says through options->message how many records of either side are in no row and which is the
  * first of them, and what a dump holds twice. False when out of memory. */
 bool tdc_match_remark(const struct tdc_match *match, const struct tdc_options *options);
 
-/* docs/msprobe.md#types-that-agree; cross compares classes of types. */
-bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross);
+/* docs/msprobe.md#types-that-agree; cross compares classes of types, any_float takes float64 for a
+ * float like others. */
+bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross, bool any_float);
+/* The same for a pair of the match. */
+bool tdc_match_dtypes_agree(const struct tdc_match *match, uint32_t npu, uint32_t bench);
+
+/* Keys with backward calls numbered by their order on each side. False when out of memory. */
+bool tdc_match_recount(struct tdc_match *match);
 
 /* The ways to pair by match->keys. They return false when out of memory. */
 bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rules);

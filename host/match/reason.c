@@ -71,7 +71,7 @@ static void explain_lonely(struct tdc_match *match, uint32_t npu)
     else if (strcmp(record->shape, other->shape) != 0)
         tdc_text_addf(&match->reason, "'%s' has shape %s, not %s", key, other->shape,
                       record->shape);
-    else if (!tdc_dtypes_agree(record->dtype, other->dtype, match->cross))
+    else if (!tdc_dtypes_agree(record->dtype, other->dtype, match->cross, match->rules->any_float))
         tdc_text_addf(&match->reason, "'%s' has type %s, not %s", key, other->dtype, record->dtype);
     else
         tdc_text_addf(&match->reason, "'%s' already has a partner", key);
@@ -84,7 +84,7 @@ static void explain_pair(struct tdc_match *match, const struct tdc_record *npu,
     tdc_text_adds(&match->reason, rule_text(match, rule));
     if (strcmp(npu->shape, bench->shape) != 0)
         tdc_text_addf(&match->reason, "; shape %s against %s", npu->shape, bench->shape);
-    else if (!tdc_dtypes_agree(npu->dtype, bench->dtype, match->cross))
+    else if (!tdc_dtypes_agree(npu->dtype, bench->dtype, match->cross, match->rules->any_float))
         tdc_text_addf(&match->reason, "; type %s against %s", npu->dtype, bench->dtype);
 }
 

@@ -150,8 +150,9 @@ void tdc_columns_choose(struct tdc_table *table)
     if (table->rules->extended)
         ADD(table, distances);
     add_columns(table, &consistent, 1);
-    add_columns(table, table->mode == TDC_MODE_TENSOR ? &accuracy : &result, 1);
-    if (table->mode != TDC_MODE_DIGEST || table->rules->extended)
+    bool reached = table->mode == TDC_MODE_TENSOR && !table->rules->columns_of_26;
+    add_columns(table, reached ? &accuracy : &result, 1);
+    if (table->mode != TDC_MODE_DIGEST || table->rules->extended || table->rules->columns_of_26)
         add_columns(table, &message, 1);
     if (table->stacks != NULL)
         add_columns(table, &stack, 1);
@@ -180,6 +181,7 @@ struct filling {
     const struct tdc_record *npu, *bench;
     struct tdc_cell *cell;
     bool composed; /* the current cell's text is at offset */
+    bool printed;  /* the text there is what csv shows of a number */
     size_t offset;
 };
 
@@ -188,21 +190,43 @@ static void put_text(struct filling *fill, const char *text)
     *fill->cell = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = text, .length = strlen(text)};
 }
 
+static struct tdc_text *compose(struct filling *fill)
+{
+    fill->composed = true;
+    fill->offset = fill->table->cell_texts.length;
+    return &fill->table->cell_texts;
+}
+
+/* The cell is a number, and in csv it is this text. */
+static void put_printed(struct filling *fill, double number, const char *text, size_t length)
+{
+    tdc_text_add(compose(fill), text, length);
+    fill->composed = false;
+    fill->printed = true;
+    *fill->cell = (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = number, .length = length};
+}
+
+/* A float as Python prints it; a blank keeps a spreadsheet from taking inf for a name. */
+static void put_python_float(struct filling *fill, double number)
+{
+    char text[TDC_FLOAT_TEXT + 1] = " ";
+    size_t length = tdc_float_repr(number, text + 1);
+    bool blank = isinf(number);
+    put_printed(fill, number, blank ? text : text + 1, length + blank);
+}
+
 static void put_number(struct filling *fill, double number)
 {
+    if (fill->table->rules->columns_of_26) {
+        put_python_float(fill, number);
+        return;
+    }
     *fill->cell = (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = number};
 }
 
 static void put_bool(struct filling *fill, bool truth)
 {
     *fill->cell = (struct tdc_cell){.kind = TDC_CELL_BOOL, .truth = truth};
-}
-
-static struct tdc_text *compose(struct filling *fill)
-{
-    fill->composed = true;
-    fill->offset = fill->table->cell_texts.length;
-    return &fill->table->cell_texts;
 }
 
 static void put_value(struct filling *fill, struct tdc_value value)
@@ -234,11 +258,45 @@ static void put_value(struct filling *fill, struct tdc_value value)
     case TDC_HOLDS_SHAPE:
         put_text(fill, "shape unmatched");
         break;
+    case TDC_HOLDS_ZERO:
+        put_text(fill, "0");
+        break;
+    case TDC_HOLDS_INF:
+        put_text(fill, "inf");
+        break;
+    case TDC_HOLDS_NEG_INF:
+        put_text(fill, "-inf");
+        break;
+    case TDC_HOLDS_DIFF:
+        put_text(fill, "Diff");
+        break;
+    case TDC_HOLDS_FLOAT:
+        tdc_text_add(compose(fill), text, tdc_float_repr(value.number, text));
+        break;
+    case TDC_HOLDS_INTEGER:
+        tdc_text_addf(compose(fill), "%" PRId64, value.integer);
+        break;
+    case TDC_HOLDS_UNSIGNED:
+        tdc_text_addf(compose(fill), "%" PRIu64, (uint64_t)value.integer);
+        break;
     }
+}
+
+/* An integer of a column that pandas keeps as integers, with all its digits. */
+static void put_digits(struct filling *fill, double number, const char *digits)
+{
+    char text[TDC_FLOAT_TEXT];
+    if (digits == NULL) {
+        snprintf(text, sizeof text, "%.0f", number);
+        digits = text;
+    }
+    put_printed(fill, number, digits, strlen(digits));
 }
 
 static void put_stat(struct filling *fill, const struct tdc_record *record, int which)
 {
+    bool digits = fill->table->rules->columns_of_26 &&
+                  !fill->table->stat_columns[record == fill->npu ? 0 : 1][which].integers_as_floats;
     if (record == NULL) {
         put_text(fill, "N/A");
         return;
@@ -246,12 +304,20 @@ static void put_stat(struct filling *fill, const struct tdc_record *record, int 
     double number = 0;
     switch ((enum tdc_stat_kind)record->stat_kinds[which]) {
     case TDC_STAT_FLOAT:
-    case TDC_STAT_INTEGER:
         put_number(fill, record->stats[which].number);
+        break;
+    case TDC_STAT_INTEGER:
+        if (digits)
+            put_digits(fill, record->stats[which].number, NULL);
+        else
+            put_number(fill, record->stats[which].number);
         break;
     case TDC_STAT_BIG_INTEGER:
         tdc_float_parse(record->stats[which].text, strlen(record->stats[which].text), &number);
-        put_number(fill, number);
+        if (digits)
+            put_digits(fill, number, record->stats[which].text);
+        else
+            put_number(fill, number);
         break;
     case TDC_STAT_TEXT:
         put_text(fill, record->stats[which].text);
@@ -261,6 +327,16 @@ static void put_stat(struct filling *fill, const struct tdc_record *record, int 
         put_bool(fill, record->stat_kinds[which] == TDC_STAT_TRUE);
         break;
     }
+}
+
+static void put_digest(struct filling *fill, const struct tdc_record *record)
+{
+    double number;
+    if (record != NULL && record->digest_number && fill->table->rules->columns_of_26 &&
+        tdc_python_float(record->digest, strlen(record->digest), &number))
+        put_printed(fill, number, record->digest, strlen(record->digest));
+    else
+        put_text(fill, record != NULL ? record->digest : "N/A");
 }
 
 static void put_stack(struct filling *fill)
@@ -412,6 +488,7 @@ static void put_named(struct filling *fill, enum column_id id)
 {
     const struct tdc_record *record = id % 2 == NPU_NAME % 2 ? fill->npu : fill->bench;
     const char *text = "N/A";
+    bool nulls_as_na = fill->table->rules->columns_of_26;
     if (record != NULL) {
         switch (id) {
         case NPU_NAME:
@@ -420,11 +497,11 @@ static void put_named(struct filling *fill, enum column_id id)
             break;
         case NPU_DTYPE:
         case BENCH_DTYPE:
-            text = record->dtype;
+            text = nulls_as_na && record->no_dtype ? "N/A" : record->dtype;
             break;
         case NPU_SHAPE:
         case BENCH_SHAPE:
-            text = record->shape;
+            text = nulls_as_na && record->no_shape ? "N/A" : record->shape;
             break;
         default:
             text = record->requires_grad;
@@ -432,6 +509,21 @@ static void put_named(struct filling *fill, enum column_id id)
         }
     }
     put_text(fill, text);
+}
+
+/* The list of findings as Python's json writes it; none of their texts needs escaping. */
+static void put_findings(struct filling *fill)
+{
+    struct tdc_text *out = compose(fill);
+    const char *text, *comma = "";
+    tdc_text_addc(out, '[');
+    for (unsigned bit = 0; (text = fill->table->rules->finding_text(bit)) != NULL; bit++) {
+        if ((fill->row->findings >> bit & 1) == 0)
+            continue;
+        tdc_text_addf(out, "%s\"%s\"", comma, text);
+        comma = ", ";
+    }
+    tdc_text_addc(out, ']');
 }
 
 static void fill_cell(struct filling *fill, enum column_id id)
@@ -451,10 +543,10 @@ static void fill_cell(struct filling *fill, enum column_id id)
     }
     switch (id) {
     case NPU_DIGEST:
-        put_text(fill, fill->npu != NULL ? fill->npu->digest : "N/A");
+        put_digest(fill, fill->npu);
         break;
     case BENCH_DIGEST:
-        put_text(fill, fill->bench != NULL ? fill->bench->digest : "N/A");
+        put_digest(fill, fill->bench);
         break;
     case CONSISTENT:
         put_bool(fill, strcmp(tdc_requires_grad(fill->npu), tdc_requires_grad(fill->bench)) == 0);
@@ -467,7 +559,10 @@ static void fill_cell(struct filling *fill, enum column_id id)
         put_text(fill, fill->table->rules->verdict_text(fill->row));
         break;
     case MESSAGE:
-        put_text(fill, fill->row->message);
+        if (fill->table->rules->finding_text != NULL)
+            put_findings(fill);
+        else
+            put_text(fill, fill->row->message);
         break;
     case STACK:
         put_stack(fill);
@@ -517,9 +612,9 @@ tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
     tdc_text_clear(&table->cell_texts);
     for (size_t i = 0; i < table->column_count; i++) {
         fill.cell = &cells[i];
-        fill.composed = false;
+        fill.composed = fill.printed = false;
         fill_cell(&fill, table->columns[i]->id);
-        offsets[i] = SIZE_MAX;
+        offsets[i] = fill.printed ? fill.offset : SIZE_MAX;
         if (fill.composed) {
             offsets[i] = fill.offset;
             cells[i] = (struct tdc_cell){.kind = TDC_CELL_TEXT,

@@ -147,6 +147,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_file = row_case.n_file,
             .b_folder = table->match->bench->data_folder,
             .b_file = row_case.b_file,
+            .squeeze = table->rules->squeeze,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],
@@ -237,16 +238,8 @@ static void judge_texts(void *argument, int member)
             judge(rows->table, i, NULL);
 }
 
-static void survey(struct tdc_table *table)
-{
-    struct tdc_rows rows = tdc_rows_of(table);
-    table->rules->survey(&rows, table->stat_columns);
-}
-
 static void compare_texts(struct tdc_table *table, const struct tdc_options *options)
 {
-    if (table->mode == TDC_MODE_STATISTICS && table->rules->survey != NULL)
-        survey(table);
     struct text_rows rows = {.table = table};
     size_t blocks = (table->row_count + TEXT_BLOCK - 1) / TEXT_BLOCK;
     int threads = tdc_team_size(options->threads);

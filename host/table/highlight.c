@@ -108,12 +108,13 @@ static void colour_one(struct tdc_table *table, const struct block *block, size_
 void tdc_highlighter_init(struct tdc_highlighter *highlighter, struct tdc_table *table)
 {
     *highlighter = (struct tdc_highlighter){.table = table};
-    highlighter->reasons.once = !table->rules->highlight->repeat_reasons;
+    const struct tdc_highlight_rules *rules = table->rules->highlight;
+    highlighter->reasons.once = rules != NULL && !rules->repeat_reasons;
     tdc_text_init(&highlighter->reasons.red, REASONS_LIMIT);
     tdc_text_init(&highlighter->reasons.yellow, REASONS_LIMIT);
     /* msprobe: single points have no inputs and outputs, md5 tables nothing to measure */
     highlighter->colours =
-        table->highlight &&
+        table->highlight && rules != NULL &&
         (table->rules->extended || (table->highlight_cells && table->mode != TDC_MODE_DIGEST &&
                                     table->match->npu->kind != TDC_DEBUG_JSON));
 }
@@ -124,11 +125,26 @@ void tdc_highlighter_free(struct tdc_highlighter *highlighter)
     tdc_text_free(&highlighter->reasons.yellow);
 }
 
+/* The rows of one entry follow each other. */
+static size_t call_end(const struct tdc_table *table, size_t start)
+{
+    const struct tdc_record *first = tdc_row_npu(table, &table->rows[start]);
+    size_t end = start + 1;
+    for (; end < table->row_count; end++) {
+        const struct tdc_record *record = tdc_row_npu(table, &table->rows[end]);
+        if (first == NULL || record == NULL || record->entry != first->entry)
+            break;
+    }
+    return end;
+}
+
 size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t start)
 {
     const struct tdc_table *table = highlighter->table;
     if (table->origins != NULL)
         return table->calls.calls[table->rows[start].call].end;
+    if (table->rules->judge_call != NULL)
+        return call_end(table, start);
     /* rows of the bench side alone follow at the end and form no block */
     if (!highlighter->colours || entry_name(table, start) == NULL)
         return start + 1;
@@ -144,6 +160,10 @@ bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size
             atomic_store(&table->failed, true);
         if (status != TDC_OK)
             return false;
+    }
+    if (table->rules->judge_call != NULL) {
+        struct tdc_rows rows = tdc_rows_of(table);
+        table->rules->judge_call(&rows, start, end);
     }
     if (!highlighter->colours)
         return true;

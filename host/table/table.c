@@ -49,17 +49,35 @@ const char *tdc_table_keep(struct tdc_table *table, const char *text, size_t len
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Each row is compared with the files of the last row of the same NPU name. */
+/* The names by which a row finds the one whose files it is compared with. */
+static bool lender_key(const struct tdc_table *table, const struct tdc_row *row,
+                       struct tdc_text *key)
+{
+    const struct tdc_record *npu = tdc_row_npu(table, row), *bench = tdc_row_bench(table, row);
+    tdc_text_clear(key);
+    tdc_text_adds(key, npu != NULL ? npu->name : "N/A");
+    if (table->rules->files == TDC_FILES_OF_LAST_PAIR)
+        tdc_text_adds(key, bench != NULL ? bench->name : "N/A");
+    return !key->failed;
+}
+
+/* Each row is compared with the files of the last row of the same name or names. */
 static bool find_sources(struct tdc_table *table)
 {
     struct tdc_name_table names;
     tdc_names_init(&names);
     table->sources = malloc((table->row_count + 1) * sizeof *table->sources);
     uint32_t *last = malloc((table->row_count + 1) * sizeof *last);
+    struct tdc_text key;
+    struct tdc_arena arena;
+    tdc_text_init(&key, ROW_LIMIT);
+    tdc_arena_init(&arena, MESSAGES_LIMIT);
     bool ok = table->sources != NULL && last != NULL, fresh;
     for (size_t i = 0; ok && i < table->row_count; i++) {
-        const char *name = tdc_row_npu(table, &table->rows[i])->name;
-        uint32_t number = tdc_names_put(&names, name, strlen(name), &fresh);
+        ok = lender_key(table, &table->rows[i], &key);
+        const char *copy = ok ? tdc_arena_text(&arena, tdc_text_get(&key), key.length) : NULL;
+        uint32_t number =
+            copy != NULL ? tdc_names_put(&names, copy, key.length, &fresh) : TDC_NAME_NONE;
         ok = number != TDC_NAME_NONE;
         if (ok) {
             last[number] = (uint32_t)i;
@@ -70,6 +88,8 @@ static bool find_sources(struct tdc_table *table)
         table->sources[i] = last[table->sources[i]];
     free(last);
     tdc_names_free(&names);
+    tdc_text_free(&key);
+    tdc_arena_free(&arena);
     return ok;
 }
 
@@ -100,7 +120,8 @@ static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error
             (table->origins = tdc_origins_new(&table->calls, &table->waiter)) == NULL)
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     }
-    if (table->rules->last_pair_wins && table->mode == TDC_MODE_TENSOR && !find_sources(table))
+    if (table->rules->files != TDC_FILES_OF_ITS_OWN && table->mode == TDC_MODE_TENSOR &&
+        !find_sources(table))
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     return TDC_OK;
 }
@@ -147,8 +168,8 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     made->rules = tdc_rules_of(whole.rules);
     made->mode = match->mode;
     made->highlight = (whole.flags & TDC_OPTION_HIGHLIGHT) != 0;
-    made->highlight_cells =
-        made->highlight && !made->rules->extended && match->count <= TDC_SHEET_ROWS;
+    made->highlight_cells = made->highlight && !made->rules->extended &&
+                            made->rules->highlight != NULL && match->count <= TDC_SHEET_ROWS;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->progressed, NULL);
     atomic_init(&made->wanted, SIZE_MAX);
@@ -164,6 +185,12 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     if (status != TDC_OK) {
         tdc_table_free(made);
         return status;
+    }
+    bool typed = match->mode == TDC_MODE_STATISTICS ||
+                 (made->rules->columns_of_26 && match->mode == TDC_MODE_TENSOR);
+    if (typed && made->rules->survey != NULL) {
+        struct tdc_rows rows = tdc_rows_of(made);
+        made->rules->survey(&rows, made->stat_columns);
     }
     tdc_columns_choose(made);
     *table = made;
@@ -210,6 +237,11 @@ const char *tdc_table_column(const tdc_table *table, size_t column)
 tdc_mode tdc_table_mode(const tdc_table *table)
 {
     return table->mode;
+}
+
+const char *tdc_table_remark(const tdc_table *table, size_t row)
+{
+    return table->rows[row].message;
 }
 
 tdc_row_class tdc_table_class(const tdc_table *table, size_t row)

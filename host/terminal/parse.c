@@ -24,8 +24,16 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
 
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
 {
-    *rules = strcmp(name, "compat") == 0 ? TDC_RULES_COMPAT : TDC_RULES_SOUND;
-    return strcmp(name, "compat") == 0 || strcmp(name, "sound") == 0;
+    static const char *const names[] = {[TDC_RULES_COMPAT] = "compat",
+                                        [TDC_RULES_SOUND] = "sound",
+                                        [TDC_RULES_COMPAT26] = "compat26"};
+    for (size_t i = TDC_RULES_NONE + 1; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *rules = (tdc_rules_id)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool tdc_parse_io(const char *name, tdc_io *io)

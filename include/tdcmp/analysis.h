@@ -56,5 +56,13 @@ tdc_status tdc_results_merge(const char *input, const char *output, const char *
                              unsigned flags, const struct tdc_options *options,
                              struct tdc_error *error);
 
+/* How far two runs agree about the signs of their gradients, from the files of msprobe's gradient
+ * probe: for each rank of both similarities.csv, similarities.json and a plot for each parameter in
+ * similarities_picture. *suspicious counts parameters with a step that is unlike: below 0.97 at the
+ * first one, or 0.03 below the one before; messages name the first of each rank. */
+tdc_status tdc_gradients_compare(const char *npu, const char *bench, const char *output,
+                                 const struct tdc_options *options, size_t *suspicious,
+                                 struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

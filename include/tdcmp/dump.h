@@ -24,6 +24,12 @@ typedef struct tdc_tasks tdc_tasks;
  * only. */
 tdc_status tdc_tasks_strict(const char *npu, const char *bench, tdc_tasks **tasks,
                             struct tdc_error *error);
+struct tdc_options;
+/* The rules of msprobe 26: two json files, two folders of ranks (other names are passed over) or of
+ * one process each, or mixed dumps. Sets options->framework by what the json says; options->message
+ * gets its warnings. No task and TDC_OK: a first rank without a json. */
+tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options *options,
+                          tdc_tasks **tasks, struct tdc_error *error);
 /* A json or tensor file, a rank or process folder, a step folder, a folder `graph` or `pynative` or
  * a dump root on either side. step < 0: the only step there is, or all steps both sides have.
  * Single processes face each other whatever their numbers; options->message says so. */

@@ -8,8 +8,9 @@ TDC_INTERFACE_BEGIN
 
 typedef enum {
     TDC_RULES_NONE = 0,
-    TDC_RULES_COMPAT, /* the table of msprobe to the letter */
-    TDC_RULES_SOUND   /* what a careful engineer wants */
+    TDC_RULES_COMPAT,  /* the table of msprobe of September 2025 to the letter */
+    TDC_RULES_SOUND,   /* what a careful engineer wants */
+    TDC_RULES_COMPAT26 /* the table of msprobe 26 */
 } tdc_rules_id;
 
 /* What the NPU's dump is, whatever it says itself. */

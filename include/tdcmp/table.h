@@ -93,6 +93,9 @@ struct tdc_summary {
 
 size_t tdc_table_rows(const tdc_table *table);
 tdc_mode tdc_table_mode(const tdc_table *table);
+/* What was found while the files of a row were compared, in words; "" if nothing. With
+ * TDC_RULES_COMPAT26 it stands in no column. */
+const char *tdc_table_remark(const tdc_table *table, size_t row);
 tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
 tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size);
@@ -115,7 +118,8 @@ struct tdc_cell {
     tdc_cell_kind kind;
     bool truth;       /* TDC_CELL_BOOL */
     double number;    /* TDC_CELL_NUMBER; may be NaN or infinite */
-    const char *text; /* TDC_CELL_TEXT: UTF-8, `length` bytes, not necessarily terminated */
+    const char *text; /* TDC_CELL_TEXT: UTF-8, `length` bytes, not necessarily terminated;
+                         TDC_CELL_NUMBER: what csv shows, NULL for the number with 16 digits */
     size_t length;
 };
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "io/base/memory_limit.h"
+#include "io/platform/platform.h"
 
 #define BLOCK_SIZE ((size_t)1 << 18)
 #define ALIGNMENT  ((size_t)16)
@@ -67,7 +67,7 @@ static struct tdc_arena_block *allocate(size_t whole)
     void *memory = NULL;
     if (posix_memalign(&memory, HUGE_PAGE, whole) != 0)
         return NULL;
-    (void)madvise(memory, whole, MADV_HUGEPAGE); /* a hint; without it the memory is as good */
+    tdc_pages_advise(memory, whole, TDC_PAGES_LARGE);
     return memory;
 }
 

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "io/platform/platform.h"
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -129,7 +131,9 @@ static void ask_machine(void)
     size_t physical;
     if (pages > 0 && size > 0 && !__builtin_mul_overflow((size_t)pages, (size_t)size, &physical))
         of_machine = physical;
-    of_machine = least(of_machine, tdc_memory_of_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
+    const char *membership, *mounts;
+    if (tdc_control_groups(&membership, &mounts))
+        of_machine = least(of_machine, tdc_memory_of_groups(membership, mounts));
     of_machine = least(of_machine, size_of_text(getenv("TDC_MEMORY")));
 }
 

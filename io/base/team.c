@@ -1,7 +1,6 @@
 #include "io/base/team.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/base/memory_limit.h"
+#include "io/platform/platform.h"
 
 /* What a thread may need: buffers of both sides, working memory of files, its stack in use. Half of
  * the memory is left for everything else. */
@@ -17,15 +17,6 @@
  * is kept for results and all else. A thread without would make rows out of its lack. */
 #define THREAD_FILES ((size_t)4)
 #define OTHER_FILES  ((size_t)40)
-
-static int processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a set holds */
-    return online > 0 ? (int)online : 1;
-}
 
 /* Threads whose files the process may open. */
 static size_t room_for_files(void)
@@ -38,7 +29,7 @@ static size_t room_for_files(void)
 
 int tdc_team_size(int wanted)
 {
-    int size = wanted > 0 ? wanted : processors();
+    int size = wanted > 0 ? wanted : tdc_processors();
     size_t room = tdc_memory_limit() / 2 / THREAD_MEMORY, files = room_for_files();
     if (files < room)
         room = files;

@@ -11,6 +11,7 @@
 
 #include "io/file/listed_file.h"
 #include "io/file/retry.h"
+#include "io/platform/platform.h"
 
 #define BOOT_DIGITS 16
 
@@ -20,11 +21,7 @@ static char boot_name[BOOT_DIGITS + 1];
 static void read_boot_name(void)
 {
     char text[64];
-    int fd = TDC_RETRY(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-    if (fd < 0)
-        return;
-    ssize_t length = TDC_RETRY(read(fd, text, sizeof text));
-    close(fd);
+    ssize_t length = TDC_RETRY(tdc_boot_text(text, sizeof text));
     char digits[BOOT_DIGITS];
     size_t count = 0;
     for (ssize_t i = 0; i < length && count < BOOT_DIGITS; i++)

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/base/error.h"
 #include "io/file/retry.h"
+#include "io/platform/platform.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static size_t folder_length(const char *path)
 static bool temporary_name(char name[PATH_MAX], const char *path)
 {
     uint64_t random;
-    if (TDC_RETRY(getrandom(&random, sizeof random, 0)) != (ssize_t)sizeof random)
+    if (TDC_RETRY(tdc_random_bytes(&random, sizeof random)) != 0)
         return false;
     int length =
         snprintf(name, PATH_MAX, "%.*s" TDC_LISTED_PREFIX "%.16s-%016llx" TDC_LISTED_SUFFIX,
@@ -136,7 +136,7 @@ static int flush_file(int fd)
  * between. */
 static int rename_exclusively(const char *from, const char *to)
 {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    if (tdc_file_rename_new(from, to) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;

@@ -113,7 +113,10 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
             put_text(sink, cells[i].text, cells[i].length);
             break;
         case TDC_CELL_NUMBER:
-            tdc_put(writer, number, tdc_float_g16(cells[i].number, number));
+            if (cells[i].text != NULL)
+                tdc_put(writer, cells[i].text, cells[i].length);
+            else
+                tdc_put(writer, number, tdc_float_g16(cells[i].number, number));
             break;
         case TDC_CELL_BOOL:
             if (cells[i].truth)

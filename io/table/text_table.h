@@ -6,7 +6,8 @@
 #include "tdcmp.h"
 
 struct tdc_text_row {
-    const char **cells; /* terminated */
+    const char **cells;         /* terminated */
+    const unsigned char *kinds; /* tdc_cell_kind of each; NULL: the file does not say */
     size_t count;
 };
 
@@ -19,6 +20,10 @@ struct tdc_text_table {
 /* A file of at most 1 GiB, with one row at least. The table is to be freed in any case. */
 tdc_status tdc_text_table_from_csv(const char *path, struct tdc_text_table *table,
                                    struct tdc_error *error);
+/* A sheet, counted from 0, of an Excel workbook of at most 1 GiB, with one row at least; without
+ * such a sheet TDC_ERR_NOT_FOUND. Numbers are the texts in the file, truths "True" and "False". */
+tdc_status tdc_text_table_from_xlsx(const char *path, size_t sheet, struct tdc_text_table *table,
+                                    struct tdc_error *error);
 void tdc_text_table_free(struct tdc_text_table *table);
 
 /* Number of the column of this name, or SIZE_MAX. */

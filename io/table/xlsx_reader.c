@@ -1,346 +1,428 @@
-#include "io/table/xlsx_reader.h"
-
-#include <errno.h>
+/*
+ * xlsx_reader.c - reading a sheet of an Excel workbook into a table of texts.
+ *
+ * The members are inflated as they are read, so that memory holds the table and the shared texts
+ * and no XML.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/base/error.h"
 #include "io/file/file_map.h"
-#include "io/table/xlsx_archive.h"
-#include "io/table/xlsx_cells.h"
-#include "io/table/xlsx_markup.h"
-#include "io/text/pytext.h"
+#include "io/file/mapping_guard.h"
+#include "io/table/text_table.h"
+#include "io/table/xlsx_member.h"
 
 #define LARGEST_FILE ((size_t)1 << 30)
-#define SHEET_LIMIT  ((size_t)4 << 30)
-#define CELL_LIMIT   ((size_t)1 << 24)
+#define LONGEST_ROW  ((size_t)64 << 20)
+#define LONGEST_CELL ((size_t)1 << 20)
+#define MOST_COLUMNS 16384u
+#define MOST_ROWS    1048576u
+#define PATH_LIMIT   512
 
+/* Everything that a page which vanishes under the map must not leak. */
 struct reading {
-    const char *name;
-    struct tdc_xlsx_archive archive;
-    struct tdc_sheet *sheet;
-    struct tdc_cell *shared; /* texts by number */
-    size_t shared_count, shared_capacity;
-    struct tdc_cell *row; /* being read */
-    size_t row_count, row_capacity;
-    struct tdc_text text; /* of a cell */
-    bool failed;          /* out of memory */
+    const char *path;
+    size_t sheet;
+    struct tdc_text_table *table;
+    struct tdc_error *error;
+    tdc_status status;
+    struct tdc_file_map map;
+    struct tdc_zip zip;
+    struct tdc_xlsx_member member; /* the one that is read */
+    /* the workbook */
+    char relation[PATH_LIMIT];     /* id of the sheet asked for */
+    char sheet_path[PATH_LIMIT];   /* "" until it is known */
+    char strings_path[PATH_LIMIT]; /* "": there are none */
+    const char **strings;          /* in the table's arena */
+    size_t string_count, string_capacity;
+    /* the row that is read */
+    struct tdc_text cell;              /* text of one cell */
+    struct tdc_text row;               /* terminated texts, one after the other */
+    size_t starts[MOST_COLUMNS];       /* of the cells in it; SIZE_MAX: no such cell */
+    unsigned char kinds[MOST_COLUMNS]; /* tdc_cell_kind */
+    size_t cells;
 };
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-void tdc_sheet_start(struct tdc_sheet *sheet)
+static void damaged(struct reading *reading, const char *reason)
 {
-    *sheet = (struct tdc_sheet){0};
-    tdc_arena_init(&sheet->arena, SHEET_LIMIT);
+    if (reading->status == TDC_OK)
+        reading->status = tdc_fail(reading->error, TDC_ERR_FORMAT, "%s: damaged workbook: %s",
+                                   reading->path, reason);
 }
 
-void tdc_sheet_free(struct tdc_sheet *sheet)
+static void out_of_memory(struct reading *reading)
 {
-    tdc_arena_free(&sheet->arena);
-    free(sheet->rows);
-    *sheet = (struct tdc_sheet){0};
+    if (reading->status == TDC_OK)
+        reading->status =
+            tdc_fail(reading->error, TDC_ERR_MEMORY, "%s: out of memory", reading->path);
 }
 
-struct tdc_cell *tdc_sheet_add(struct tdc_sheet *sheet, size_t count)
+/* The next event; TDC_XML_END also for what is wrong, which is then told. */
+static enum tdc_xml_event next(struct reading *reading)
 {
-    if (sheet->count == sheet->capacity) {
-        size_t more = sheet->capacity != 0 ? 2 * sheet->capacity : 256;
-        struct tdc_sheet_row *grown = realloc(sheet->rows, more * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        sheet->rows = grown;
-        sheet->capacity = more;
+    enum tdc_xml_event event = tdc_xlsx_member_next(&reading->member);
+    if (event == TDC_XML_WRONG)
+        damaged(reading, reading->member.trouble);
+    return reading->status != TDC_OK ? TDC_XML_END : event;
+}
+
+/* ---- the workbook ---------------------------------------------------------------------------- */
+
+static void read_workbook(struct reading *reading)
+{
+    size_t seen = 0;
+    enum tdc_xml_event event;
+    while ((event = next(reading)) != TDC_XML_END) {
+        if (event != TDC_XML_OPEN || strcmp(reading->member.xml.name, "sheet") != 0)
+            continue;
+        const char *id = tdc_xml_attribute(&reading->member.xml, "id");
+        if (seen++ == reading->sheet && id != NULL && strlen(id) < PATH_LIMIT)
+            strcpy(reading->relation, id);
     }
-    struct tdc_cell *cells = tdc_arena_zeroed(&sheet->arena, count + 1, sizeof *cells);
-    if (cells == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        cells[i] = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = ""};
-    sheet->rows[sheet->count++] = (struct tdc_sheet_row){cells, count};
-    return cells;
+}
+
+/* Targets are relative to the folder xl, or begin with a '/'. */
+static void take_target(char to[PATH_LIMIT], const char *target)
+{
+    int length = target[0] == '/' ? snprintf(to, PATH_LIMIT, "%s", target + 1)
+                                  : snprintf(to, PATH_LIMIT, "xl/%s", target);
+    if (length < 0 || length >= PATH_LIMIT)
+        to[0] = '\0';
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static void read_relations(struct reading *reading)
+{
+    enum tdc_xml_event event;
+    while ((event = next(reading)) != TDC_XML_END) {
+        if (event != TDC_XML_OPEN || strcmp(reading->member.xml.name, "Relationship") != 0)
+            continue;
+        const char *id = tdc_xml_attribute(&reading->member.xml, "Id");
+        const char *type = tdc_xml_attribute(&reading->member.xml, "Type");
+        const char *target = tdc_xml_attribute(&reading->member.xml, "Target");
+        if (id == NULL || type == NULL || target == NULL)
+            continue;
+        if (strcmp(id, reading->relation) == 0)
+            take_target(reading->sheet_path, target);
+        else if (ends_with(type, "/sharedStrings"))
+            take_target(reading->strings_path, target);
+    }
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static struct tdc_cell keep_text(struct reading *reading)
+static int hex_digit(char c)
 {
-    struct tdc_cell cell = {.kind = TDC_CELL_TEXT, .text = "", .length = reading->text.length};
-    char *kept = tdc_arena_text(&reading->sheet->arena, tdc_text_get(&reading->text), cell.length);
-    if (kept == NULL || reading->text.failed)
-        reading->failed = true;
-    else
-        cell.text = kept;
-    return cell;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
 }
 
-/* The texts <t> up to the closing tag, phonetic hints left out. */
-static void take_runs(struct reading *reading, struct tdc_markup *markup, const char *closing)
+/* Characters that XML has not are written _x001F_, and a '_' that looks like one _x005F_. */
+static int escaped_character(const char *text)
 {
-    bool hint = false;
-    tdc_text_clear(&reading->text);
-    if (markup->empty)
-        return;
-    while (tdc_markup_next(markup) && !(markup->closes && tdc_markup_is(markup, closing))) {
-        if (tdc_markup_is(markup, "rPh"))
-            hint = !markup->closes && !markup->empty;
-        else if (!hint && !markup->closes && !markup->empty && tdc_markup_is(markup, "t"))
-            tdc_markup_add_text(&reading->text, markup->text,
-                                (size_t)(markup->text_end - markup->text));
+    if (text[0] != '_' || text[1] != 'x')
+        return -1;
+    int character = 0;
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_digit(text[i]);
+        if (digit < 0)
+            return -1;
+        character = character * 16 + digit;
     }
+    return text[6] == '_' && character > 0 && character < 0x80 ? character : -1;
 }
 
-static void take_shared(struct reading *reading, const struct tdc_xlsx_text *member)
+static void unescape(struct tdc_text *text)
 {
-    struct tdc_markup markup;
-    tdc_markup_start(&markup, member->data, member->length);
-    while (tdc_markup_next(&markup) && !reading->failed) {
-        if (markup.closes || !tdc_markup_is(&markup, "si"))
-            continue;
-        take_runs(reading, &markup, "si");
-        if (reading->shared_count == reading->shared_capacity) {
-            size_t more = reading->shared_capacity != 0 ? 2 * reading->shared_capacity : 256;
-            struct tdc_cell *grown = realloc(reading->shared, more * sizeof *grown);
-            if (grown == NULL) {
-                reading->failed = true;
-                return;
-            }
-            reading->shared = grown;
-            reading->shared_capacity = more;
+    if (text->data == NULL || strstr(text->data, "_x") == NULL)
+        return;
+    char *to = text->data;
+    for (const char *at = text->data; *at != '\0';) {
+        int character = escaped_character(at);
+        *to++ = character >= 0 ? (char)character : *at;
+        at += character >= 0 ? 7 : 1;
+    }
+    *to = '\0';
+    text->length = (size_t)(to - text->data);
+}
+
+static void keep_string(struct reading *reading)
+{
+    unescape(&reading->cell);
+    if (reading->string_count == reading->string_capacity) {
+        size_t capacity = reading->string_capacity == 0 ? 256 : reading->string_capacity * 2;
+        const char **grown = reallocarray(reading->strings, capacity, sizeof *grown);
+        if (grown == NULL) {
+            out_of_memory(reading);
+            return;
         }
-        reading->shared[reading->shared_count++] = keep_text(reading);
+        reading->strings = grown;
+        reading->string_capacity = capacity;
+    }
+    const char *kept =
+        tdc_arena_text(&reading->table->arena, tdc_text_get(&reading->cell), reading->cell.length);
+    if (kept == NULL)
+        out_of_memory(reading);
+    else
+        reading->strings[reading->string_count++] = kept;
+}
+
+/* Texts are in <t>, except those in <rPh>, which say how to read them aloud. */
+static void watch_text(struct reading *reading, enum tdc_xml_event event, unsigned *aloud)
+{
+    const char *name = reading->member.xml.name;
+    if (strcmp(name, "rPh") == 0)
+        *aloud = event == TDC_XML_OPEN ? *aloud + 1 : *aloud - (*aloud != 0);
+    else if (strcmp(name, "t") == 0)
+        reading->member.xml.text = event == TDC_XML_OPEN && *aloud == 0 ? &reading->cell : NULL;
+}
+
+static void read_strings(struct reading *reading)
+{
+    unsigned aloud = 0;
+    enum tdc_xml_event event;
+    while ((event = next(reading)) != TDC_XML_END) {
+        bool item = strcmp(reading->member.xml.name, "si") == 0;
+        if (item && event == TDC_XML_OPEN)
+            tdc_text_clear(&reading->cell);
+        else if (item)
+            keep_string(reading);
+        else
+            watch_text(reading, event, &aloud);
     }
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* "AB12" -> 27; SIZE_MAX for anything else. */
-static size_t column_of(const char *reference, size_t length)
+enum cell_kind {
+    CELL_PLAIN, /* numbers, results of formulas, errors: as they are written */
+    CELL_SHARED,
+    CELL_TRUTH,
+    CELL_INLINE
+};
+
+static enum cell_kind kind_of(const char *type)
 {
-    size_t column = 0, i = 0;
-    for (; i < length && reference[i] >= 'A' && reference[i] <= 'Z' && i < 4; i++)
-        column = column * 26 + (size_t)(reference[i] - 'A') + 1;
-    return i == 0 || column > TDC_XLSX_COLUMNS ? SIZE_MAX : column - 1;
+    return type == NULL                     ? CELL_PLAIN
+           : strcmp(type, "s") == 0         ? CELL_SHARED
+           : strcmp(type, "b") == 0         ? CELL_TRUTH
+           : strcmp(type, "inlineStr") == 0 ? CELL_INLINE
+                                            : CELL_PLAIN;
 }
 
-static bool place_cell(struct reading *reading, size_t column, struct tdc_cell cell)
+/* The column of "BC12", counted from 0; MOST_COLUMNS for what is none. */
+static size_t column_of(const char *reference)
 {
-    if (column >= TDC_XLSX_COLUMNS)
-        return true;
-    if (column >= reading->row_capacity) {
-        size_t more = reading->row_capacity != 0 ? reading->row_capacity : 64;
-        while (more <= column)
-            more *= 2;
-        struct tdc_cell *grown = realloc(reading->row, more * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        reading->row = grown;
-        reading->row_capacity = more;
+    size_t column = 0;
+    for (; *reference >= 'A' && *reference <= 'Z' && column <= MOST_COLUMNS; reference++)
+        column = column * 26 + (size_t)(*reference - 'A') + 1;
+    return column != 0 && column <= MOST_COLUMNS ? column - 1 : MOST_COLUMNS;
+}
+
+static const char *cell_text(struct reading *reading, enum cell_kind kind)
+{
+    const char *text = tdc_text_get(&reading->cell);
+    if (kind == CELL_TRUTH)
+        return strcmp(text, "1") == 0 ? "True" : "False";
+    if (kind != CELL_SHARED) {
+        unescape(&reading->cell);
+        return tdc_text_get(&reading->cell);
     }
-    for (; reading->row_count <= column; reading->row_count++)
-        reading->row[reading->row_count] = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = ""};
-    reading->row[column] = cell;
-    return true;
-}
-
-/* A stored value by the type of its cell. */
-static struct tdc_cell value_cell(struct reading *reading, const char *type, size_t type_length)
-{
-    const char *text = tdc_text_get(&reading->text);
-    size_t length = reading->text.length;
-    double number;
-    if (type_length == 1 && type[0] == 's') {
-        unsigned long place = strtoul(text, NULL, 10);
-        return place < reading->shared_count ? reading->shared[place]
-                                             : (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = ""};
+    char *end;
+    unsigned long index = strtoul(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || index >= reading->string_count) {
+        damaged(reading, "a cell of a text that is not there");
+        return "";
     }
-    if (type_length == 1 && type[0] == 'b')
-        return (struct tdc_cell){.kind = TDC_CELL_BOOL, .truth = text[0] == '1', .text = ""};
-    struct tdc_cell cell = keep_text(reading);
-    bool numeric = type_length == 0 || (type_length == 1 && type[0] == 'n');
-    if (numeric && tdc_float_parse(text, length, &number)) {
-        cell.kind = TDC_CELL_NUMBER;
-        cell.number = number;
+    return reading->strings[index];
+}
+
+static void keep_cell(struct reading *reading, size_t column, enum cell_kind kind,
+                      tdc_cell_kind shown)
+{
+    const char *text = cell_text(reading, kind);
+    while (reading->cells <= column) {
+        reading->kinds[reading->cells] = TDC_CELL_TEXT;
+        reading->starts[reading->cells++] = SIZE_MAX;
     }
-    return cell;
+    reading->starts[column] = reading->row.length;
+    reading->kinds[column] = (unsigned char)shown;
+    tdc_text_add(&reading->row, text, strlen(text) + 1);
+    if (reading->row.failed)
+        out_of_memory(reading);
 }
 
-static void take_cell(struct reading *reading, struct tdc_markup *markup)
+/* From behind <c> to behind </c>. */
+static void read_cell(struct reading *reading)
 {
-    const char *reference, *type = "";
-    size_t length, type_length = 0, column = reading->row_count;
-    if (tdc_markup_attribute(markup, "r", &reference, &length))
-        column = column_of(reference, length);
-    tdc_markup_attribute(markup, "t", &type, &type_length);
-    struct tdc_cell cell = {.kind = TDC_CELL_TEXT, .text = ""};
-    bool inner = !markup->empty;
-    while (inner && tdc_markup_next(markup) && !(markup->closes && tdc_markup_is(markup, "c"))) {
-        if (markup->closes || markup->empty)
-            continue;
-        if (tdc_markup_is(markup, "is")) {
-            take_runs(reading, markup, "is");
-            cell = keep_text(reading);
-        } else if (tdc_markup_is(markup, "v")) {
-            tdc_text_clear(&reading->text);
-            tdc_markup_add_text(&reading->text, markup->text,
-                                (size_t)(markup->text_end - markup->text));
-            cell = value_cell(reading, type, type_length);
-        }
-    }
-    if (!place_cell(reading, column, cell))
-        reading->failed = true;
-}
-
-static void end_row(struct reading *reading)
-{
-    if (reading->row_count == 0)
-        return;
-    struct tdc_cell *cells = tdc_sheet_add(reading->sheet, reading->row_count);
-    if (cells == NULL)
-        reading->failed = true;
-    else
-        memcpy(cells, reading->row, reading->row_count * sizeof *cells);
-    reading->row_count = 0;
-}
-
-static void take_rows(struct reading *reading, const struct tdc_xlsx_text *member)
-{
-    struct tdc_markup markup;
-    tdc_markup_start(&markup, member->data, member->length);
-    while (tdc_markup_next(&markup) && !reading->failed) {
-        if (tdc_markup_is(&markup, "row"))
-            end_row(reading);
-        else if (tdc_markup_is(&markup, "c") && !markup.closes)
-            take_cell(reading, &markup);
-    }
-    end_row(reading);
-}
-
-/* ---- the workbook ---------------------------------------------------------------------------- */
-
-/* The relation of the first sheet, "" when the workbook does not say. */
-static void first_relation(const struct tdc_xlsx_text *book, char relation[64])
-{
-    struct tdc_markup markup;
-    relation[0] = '\0';
-    tdc_markup_start(&markup, book->data, book->length);
-    while (tdc_markup_next(&markup)) {
-        const char *value;
-        size_t length;
-        if (!tdc_markup_is(&markup, "sheet") || markup.closes ||
-            !tdc_markup_attribute(&markup, "r:id", &value, &length) || length >= 64)
-            continue;
-        memcpy(relation, value, length);
-        relation[length] = '\0';
+    const char *reference = tdc_xml_attribute(&reading->member.xml, "r");
+    size_t column = reference != NULL ? column_of(reference) : reading->cells;
+    if (column >= MOST_COLUMNS || column < reading->cells) {
+        damaged(reading, "a cell out of order");
         return;
     }
+    const char *type = tdc_xml_attribute(&reading->member.xml, "t");
+    enum cell_kind kind = kind_of(type);
+    tdc_cell_kind shown = kind == CELL_TRUTH                       ? TDC_CELL_BOOL
+                          : type == NULL || strcmp(type, "n") == 0 ? TDC_CELL_NUMBER
+                                                                   : TDC_CELL_TEXT;
+    unsigned depth = reading->member.xml.depth, aloud = 0;
+    tdc_text_clear(&reading->cell);
+    enum tdc_xml_event event;
+    while ((event = next(reading)) != TDC_XML_END && reading->member.xml.depth >= depth) {
+        if (kind == CELL_INLINE)
+            watch_text(reading, event, &aloud);
+        else if (strcmp(reading->member.xml.name, "v") == 0)
+            reading->member.xml.text = event == TDC_XML_OPEN ? &reading->cell : NULL;
+    }
+    reading->member.xml.text = NULL;
+    if (reading->status == TDC_OK)
+        keep_cell(reading, column, kind, shown);
 }
 
-/* The member a relation leads to; sheet1.xml where nothing else is said. */
-static void sheet_member(const struct tdc_xlsx_text *relations, const char *relation,
-                         char member[256])
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void keep_row(struct reading *reading)
 {
-    strcpy(member, "xl/worksheets/sheet1.xml");
-    struct tdc_markup markup;
-    tdc_markup_start(&markup, relations->data, relations->length);
-    while (relations->data != NULL && tdc_markup_next(&markup)) {
-        const char *id, *target;
-        size_t id_length, length;
-        if (!tdc_markup_attribute(&markup, "Id", &id, &id_length) ||
-            !tdc_markup_attribute(&markup, "Target", &target, &length) ||
-            id_length != strlen(relation) || memcmp(id, relation, id_length) != 0)
-            continue;
-        bool absolute = length != 0 && target[0] == '/';
-        target += absolute;
-        length -= absolute;
-        if (length + 4 > 255)
-            return;
-        strcpy(member, absolute ? "" : "xl/");
-        strncat(member, target, length);
+    char *to = tdc_text_table_add(reading->table, reading->cells, reading->row.length);
+    if (to == NULL) {
+        out_of_memory(reading);
         return;
+    }
+    if (reading->row.length != 0)
+        memcpy(to, reading->row.data, reading->row.length);
+    struct tdc_text_row *row = &reading->table->rows[reading->table->count - 1];
+    const char **cells = row->cells;
+    unsigned char *kinds = tdc_arena_take(&reading->table->arena, reading->cells);
+    if (kinds == NULL) {
+        out_of_memory(reading);
+        return;
+    }
+    memcpy(kinds, reading->kinds, reading->cells);
+    row->kinds = kinds;
+    for (size_t i = 0; i < reading->cells; i++)
+        if (reading->starts[i] != SIZE_MAX)
+            cells[i] = to + reading->starts[i];
+}
+
+/* Rows that are left out are there, without cells. */
+static void begin_row(struct reading *reading)
+{
+    const char *number = tdc_xml_attribute(&reading->member.xml, "r");
+    size_t row = number != NULL ? strtoul(number, NULL, 10) : reading->table->count + 1;
+    if (row <= reading->table->count || row > MOST_ROWS) {
+        damaged(reading, "a row out of order");
+        return;
+    }
+    while (reading->table->count + 1 < row && reading->status == TDC_OK)
+        if (tdc_text_table_add(reading->table, 0, 0) == NULL)
+            out_of_memory(reading);
+    reading->cells = 0;
+    tdc_text_clear(&reading->row);
+}
+
+static void read_rows(struct reading *reading)
+{
+    bool in_row = false;
+    enum tdc_xml_event event;
+    while ((event = next(reading)) != TDC_XML_END) {
+        bool row = strcmp(reading->member.xml.name, "row") == 0;
+        if (row && event == TDC_XML_OPEN)
+            begin_row(reading);
+        else if (row && in_row)
+            keep_row(reading);
+        else if (in_row && event == TDC_XML_OPEN && strcmp(reading->member.xml.name, "c") == 0)
+            read_cell(reading);
+        if (row)
+            in_row = event == TDC_XML_OPEN;
     }
 }
 
-static tdc_status read_parts(struct reading *reading, struct tdc_error *error)
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* False when the member is not there or something is wrong. */
+static bool read_member(struct reading *reading, const char *name, void (*read)(struct reading *))
 {
-    struct tdc_xlsx_text book = {0}, relations = {0}, shared = {0}, sheet = {0};
-    char relation[64] = "", member[256];
-    tdc_status status = tdc_xlsx_archive_read(&reading->archive, "xl/workbook.xml", &book, error);
+    if (reading->status != TDC_OK)
+        return false;
+    tdc_status status =
+        tdc_xlsx_member_begin(&reading->member, &reading->zip, name, reading->error);
     if (status == TDC_OK)
-        status = tdc_xlsx_archive_read(&reading->archive, "xl/_rels/workbook.xml.rels", &relations,
-                                       error);
-    if (status == TDC_OK)
-        status = tdc_xlsx_archive_read(&reading->archive, "xl/sharedStrings.xml", &shared, error);
-    if (status == TDC_OK && book.data != NULL)
-        first_relation(&book, relation);
+        read(reading);
+    else if (status != TDC_ERR_NOT_FOUND)
+        reading->status = status;
+    tdc_xlsx_member_end(&reading->member);
+    return status == TDC_OK;
+}
+
+static void read_book(void *argument)
+{
+    static const struct tdc_zip_kind workbook = {.what = "workbook", .deflated = true};
+    struct reading *reading = argument;
+    reading->status =
+        tdc_zip_open(&reading->zip, workbook, (const unsigned char *)reading->map.data,
+                     reading->map.size, reading->path, reading->error);
+    if (!read_member(reading, "xl/workbook.xml", read_workbook) ||
+        !read_member(reading, "xl/_rels/workbook.xml.rels", read_relations))
+        damaged(reading, "it lacks its list of sheets");
+    if (reading->status == TDC_OK && reading->sheet_path[0] == '\0')
+        reading->status = tdc_fail(reading->error, TDC_ERR_NOT_FOUND, "%s: no sheet %zu",
+                                   reading->path, reading->sheet + 1);
+    if (reading->strings_path[0] != '\0' &&
+        !read_member(reading, reading->strings_path, read_strings))
+        damaged(reading, "it lacks its texts");
+    if (!read_member(reading, reading->sheet_path, read_rows))
+        damaged(reading, "it lacks a sheet");
+    if (reading->status == TDC_OK && reading->table->count == 0)
+        reading->status =
+            tdc_fail(reading->error, TDC_ERR_FORMAT, "%s: an empty sheet", reading->path);
+}
+
+static void free_reading(struct reading *reading)
+{
+    tdc_xlsx_member_end(&reading->member); /* left by a page that vanished */
+    tdc_text_free(&reading->cell);
+    tdc_text_free(&reading->row);
+    free(reading->strings);
+    tdc_file_map_close(&reading->map);
+    free(reading);
+}
+
+tdc_status tdc_text_table_from_xlsx(const char *path, size_t sheet, struct tdc_text_table *table,
+                                    struct tdc_error *error)
+{
+    tdc_text_table_start(table);
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (reading == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    reading->path = path;
+    reading->sheet = sheet;
+    reading->table = table;
+    reading->error = error;
+    tdc_text_init(&reading->cell, LONGEST_CELL);
+    tdc_text_init(&reading->row, LONGEST_ROW);
+    tdc_status status = tdc_file_map_open(path, &reading->map, error);
+    if (status == TDC_OK && reading->map.size > LARGEST_FILE)
+        status = tdc_fail(error, TDC_ERR_REFUSED, "%s: too large", path);
+    else if (status == TDC_OK && reading->map.size == 0)
+        status = tdc_fail(error, TDC_ERR_FORMAT, "%s: empty", path);
+    else if (status == TDC_OK && !tdc_guard_begin())
+        status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
     if (status == TDC_OK) {
-        sheet_member(&relations, relation, member);
-        status = tdc_xlsx_archive_read(&reading->archive, member, &sheet, error);
+        bool whole = tdc_guarded_read(read_book, reading);
+        tdc_guard_end();
+        status = whole ? reading->status
+                       : tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
     }
-    if (status == TDC_OK && sheet.data == NULL)
-        status = tdc_fail(error, TDC_ERR_FORMAT, "%s: no workbook: it has no sheet", reading->name);
-    if (status == TDC_OK && shared.data != NULL)
-        take_shared(reading, &shared);
-    if (status == TDC_OK)
-        take_rows(reading, &sheet);
-    if (status == TDC_OK && reading->failed)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory for its cells", reading->name);
-    free(book.data);
-    free(relations.data);
-    free(shared.data);
-    free(sheet.data);
-    return status;
-}
-
-tdc_status tdc_sheet_parse(const unsigned char *bytes, size_t size, const char *name,
-                           struct tdc_sheet *sheet, struct tdc_error *error)
-{
-    tdc_sheet_start(sheet);
-    struct reading reading = {.name = name, .sheet = sheet};
-    tdc_text_init(&reading.text, CELL_LIMIT);
-    tdc_status status = tdc_xlsx_archive_open(&reading.archive, bytes, size, name, error);
-    if (status == TDC_OK)
-        status = read_parts(&reading, error);
-    tdc_text_free(&reading.text);
-    free(reading.shared);
-    free(reading.row);
-    return status;
-}
-
-static tdc_status read_bytes(const char *path, unsigned char **bytes, size_t *size,
-                             struct tdc_error *error)
-{
-    struct tdc_file file;
-    tdc_status status = tdc_file_open(path, &file, error);
-    if (status != TDC_OK)
-        return status;
-    if (file.size > LARGEST_FILE)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: larger than 1 GiB", path);
-    *bytes = status == TDC_OK ? malloc(file.size + 1) : NULL;
-    if (status == TDC_OK && *bytes == NULL)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
-    *size = 0;
-    while (status == TDC_OK && *size < file.size) {
-        ssize_t got = read(file.descriptor, *bytes + *size, file.size - *size);
-        if (got < 0 && errno != EINTR)
-            status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-        else if (got == 0)
-            break;
-        *size += got > 0 ? (size_t)got : 0;
-    }
-    close(file.descriptor);
-    return status;
-}
-
-tdc_status tdc_sheet_read(const char *path, struct tdc_sheet *sheet, struct tdc_error *error)
-{
-    tdc_sheet_start(sheet);
-    unsigned char *bytes = NULL;
-    size_t size = 0;
-    tdc_status status = read_bytes(path, &bytes, &size, error);
-    if (status == TDC_OK)
-        status = tdc_sheet_parse(bytes, size, path, sheet, error);
-    free(bytes);
+    free_reading(reading);
     return status;
 }

@@ -80,13 +80,14 @@ static uint64_t position(const struct tdc_zip_writer *zip)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-static bool is_wide(const struct tdc_zip_member *member)
+static bool is_wide(const struct tdc_zip_written *member)
 {
     return member->size >= NARROW_MAXIMUM || member->compressed >= NARROW_MAXIMUM;
 }
 
 /* What local head and directory have in common, from the version on: 26 bytes. */
-static void fill_description(unsigned char *at, const struct tdc_zip_member *member, unsigned extra)
+static void fill_description(unsigned char *at, const struct tdc_zip_written *member,
+                             unsigned extra)
 {
     tdc_set_le16(at, is_wide(member) ? VERSION_64 : VERSION);
     tdc_set_le16(at + 2, 0); /* flags */
@@ -101,7 +102,7 @@ static void fill_description(unsigned char *at, const struct tdc_zip_member *mem
 }
 
 /* Returns the bytes of head, name and reserved field. */
-static size_t fill_local(unsigned char *at, const struct tdc_zip_member *member)
+static size_t fill_local(unsigned char *at, const struct tdc_zip_written *member)
 {
     size_t name = strlen(member->name);
     tdc_set_le32(at, LOCAL_MARK);
@@ -122,8 +123,8 @@ static size_t fill_local(unsigned char *at, const struct tdc_zip_member *member)
 
 void tdc_zip_begin(struct tdc_zip_writer *zip, const char *name)
 {
-    struct tdc_zip_member *member = &zip->members[zip->count];
-    *member = (struct tdc_zip_member){.offset = position(zip)};
+    struct tdc_zip_written *member = &zip->members[zip->count];
+    *member = (struct tdc_zip_written){.offset = position(zip)};
     snprintf(member->name, sizeof member->name, "%s", name);
     deflateReset(&zip->deflater);
     unsigned char head[LOCAL_HEAD + TDC_ZIP_NAME + RESERVED];
@@ -147,7 +148,7 @@ static void deflate_pending(struct tdc_zip_writer *zip, int flush)
 int tdc_zip_put(void *context, const char *data, size_t length)
 {
     struct tdc_zip_writer *zip = context;
-    struct tdc_zip_member *member = &zip->members[zip->count];
+    struct tdc_zip_written *member = &zip->members[zip->count];
     while (length != 0 && zip->out.failure == 0) {
         size_t piece = length < TDC_BYTE_WRITER_ROOM ? length : TDC_BYTE_WRITER_ROOM;
         member->crc = (uint32_t)crc32_z(member->crc, (const unsigned char *)data, piece);
@@ -178,7 +179,7 @@ static int write_at(int fd, const unsigned char *data, size_t length, uint64_t o
 
 int tdc_zip_end(struct tdc_zip_writer *zip)
 {
-    struct tdc_zip_member *member = &zip->members[zip->count];
+    struct tdc_zip_written *member = &zip->members[zip->count];
     zip->deflater.next_in = NULL;
     zip->deflater.avail_in = 0;
     deflate_pending(zip, Z_FINISH);
@@ -192,7 +193,7 @@ int tdc_zip_end(struct tdc_zip_writer *zip)
 
 /* ---- the directory --------------------------------------------------------------------------- */
 
-static void put_record(struct tdc_zip_writer *zip, const struct tdc_zip_member *member)
+static void put_record(struct tdc_zip_writer *zip, const struct tdc_zip_written *member)
 {
     unsigned char record[DIRECTORY_HEAD + TDC_ZIP_NAME + 4 + 3 * 8] = {0};
     size_t name = strlen(member->name);

@@ -16,7 +16,7 @@
 #define TDC_ZIP_NAME    64u     /* room for the name of a member, its end included */
 #define TDC_ZIP_MEMBERS 0xfff0u /* that an archive can hold here */
 
-struct tdc_zip_member {
+struct tdc_zip_written {
     char name[TDC_ZIP_NAME];
     uint64_t offset; /* of its head */
     uint64_t compressed, size;
@@ -28,7 +28,7 @@ struct tdc_zip_writer {
     z_stream deflater;
     bool deflating; /* deflater holds memory */
     unsigned char *room;
-    struct tdc_zip_member *members;
+    struct tdc_zip_written *members;
     size_t count;
 };
 

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "io/base/error.h"
+#include "io/file/zip_reader.h"
 #include "io/tensor/pt_pickle.h"
 #include "io/tensor/pt_quantised.h"
-#include "io/tensor/pt_zip.h"
+
+/* Nothing in it is inflated, so no small file can become a large one. */
+static const struct tdc_zip_kind torch_file = {.what = "torch file", .in_folder = true};
 
 static tdc_status find(const struct tdc_zip *zip, const char *name, struct tdc_zip_member *member,
                        struct tdc_pickle *pickle)
@@ -50,7 +53,7 @@ static tdc_status parse_zip(const unsigned char *bytes, size_t size, struct tdc_
     struct tdc_zip_member text;
     struct tdc_pickle_value value;
     bool big_endian;
-    tdc_status status = tdc_zip_open(&zip, bytes, size, pickle->file, pickle->error);
+    tdc_status status = tdc_zip_open(&zip, torch_file, bytes, size, pickle->file, pickle->error);
     if (status == TDC_OK)
         status = find(&zip, "data.pkl", &text, pickle);
     if (status != TDC_OK)

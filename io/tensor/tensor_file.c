@@ -3,13 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
+#include "io/platform/platform.h"
 #include "io/tensor/npy.h"
 #include "io/tensor/pt.h"
 
@@ -116,8 +115,8 @@ static tdc_status read_small(const struct tdc_file *file, const char *path, unsi
 {
     size_t got = 0;
     while (got < file->size) {
-        struct iovec part = {bytes + got, file->size - got};
-        ssize_t count = preadv2(file->descriptor, &part, 1, (off_t)got, RWF_NOWAIT);
+        ssize_t count =
+            tdc_file_read_cached(file->descriptor, bytes + got, file->size - got, (off_t)got);
         if (count < 0 && (errno == EAGAIN || errno == EOPNOTSUPP || errno == ENOSYS)) {
             if (cold != NULL && errno == EAGAIN)
                 *cold = true;
@@ -161,10 +160,10 @@ static tdc_status open_mapped(const struct tdc_file *file, struct job *job)
     /* Head and tail of a file may be all that is read of it through the map: without this a fault
      * brings in the whole window of read-ahead, 8 MB on some machines. */
     if (map.data != NULL)
-        madvise((void *)(uintptr_t)map.data, map.size, MADV_RANDOM);
+        tdc_pages_advise((void *)(uintptr_t)map.data, map.size, TDC_PAGES_RANDOM);
     status = parse_mapped(job);
     if (map.data != NULL)
-        madvise((void *)(uintptr_t)map.data, map.size, MADV_NORMAL);
+        tdc_pages_advise((void *)(uintptr_t)map.data, map.size, TDC_PAGES_NORMAL);
     if (status != TDC_OK) {
         tdc_file_map_close(&map);
         return status;

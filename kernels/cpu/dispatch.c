@@ -130,6 +130,11 @@ static enum pair_arithmetic native_arithmetic(tdc_dtype n, tdc_dtype b)
     return NATIVE_F64;
 }
 
+static enum pair_arithmetic promoted_arithmetic(tdc_dtype n, tdc_dtype b)
+{
+    return dtype_is_short_float(n) && dtype_is_short_float(b) ? NATIVE_F32 : NATIVE_F64;
+}
+
 static enum pair_arithmetic exact_arithmetic(tdc_dtype n, tdc_dtype b)
 {
     if (tdc_dtype_is_complex(n) || tdc_dtype_is_complex(b))
@@ -148,9 +153,10 @@ bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_
     if (tdc_dtype_size(n_dtype) == 0 || tdc_dtype_size(b_dtype) == 0 ||
         !tdc_cpu_variant_usable(variant))
         return false;
-    enum pair_arithmetic arithmetic = rule == TDC_RELATIVE_NATIVE
-                                          ? native_arithmetic(n_dtype, b_dtype)
-                                          : exact_arithmetic(n_dtype, b_dtype);
+    enum pair_arithmetic arithmetic =
+        rule == TDC_RELATIVE_NATIVE     ? native_arithmetic(n_dtype, b_dtype)
+        : rule == TDC_RELATIVE_PROMOTED ? promoted_arithmetic(n_dtype, b_dtype)
+                                        : exact_arithmetic(n_dtype, b_dtype);
     pair_run *wide = rule == TDC_RELATIVE_F64 ? tdc_pair_wide(n_dtype, b_dtype) : NULL;
     *plan = (struct tdc_pair_plan){
         .n_dtype = n_dtype,

@@ -218,7 +218,7 @@ static void KERNEL(pair_native_f32)(const struct tdc_pair_plan *plan, const void
         .b_epsilon = (float)rule.b_epsilon,
         .limits = {(float)tdc_pair_limits[0], (float)tdc_pair_limits[1]},
     };
-    if (plan->b_dtype == TDC_F16)
+    if (rule.b_epsilon == 0)
         run_single(SINGLE_F32_OR_NAN, constants, plan, n, b, count, sums);
     else
         run_single(SINGLE_F32, constants, plan, n, b, count, sums);

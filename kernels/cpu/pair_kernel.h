@@ -10,8 +10,8 @@
 /* The arithmetic a pair of dtypes needs under a rule; picks one run function. */
 enum pair_arithmetic {
     NATIVE_F16,   /* f16 against f16 */
-    NATIVE_F32,   /* f16, bf16, f32 in any mix but f16 against f16 */
-    NATIVE_F64,   /* at least one side counts as f64 */
+    NATIVE_F32,   /* f16, bf16, f32 in any mix but f16 against f16; promoted: that one, too */
+    NATIVE_F64,   /* at least one side counts as f64; promoted: likewise */
     EXACT_F32,    /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
     EXACT_F64,    /* TDC_RELATIVE_F64, other real types */
     EXACT_I64,    /* TDC_RELATIVE_F64, integers of which one has 64 bits */
@@ -46,6 +46,13 @@ static inline bool dtype_is_integer(tdc_dtype dtype)
 static inline bool dtype_is_single(tdc_dtype dtype)
 {
     return dtype == TDC_F32 || dtype == TDC_BF16;
+}
+
+/* Sides that count as f32 under TDC_RELATIVE_PROMOTED. */
+static inline bool dtype_is_short_float(tdc_dtype dtype)
+{
+    return dtype_is_single(dtype) || dtype == TDC_F16 || dtype == TDC_F8_E4M3 ||
+           dtype == TDC_F8_E5M2;
 }
 
 #endif

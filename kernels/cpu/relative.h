@@ -7,7 +7,7 @@
 #include "kernels/cpu/block_finite.h"
 #include "kernels/cpu/pair_kernel.h"
 
-/* What is added to each side where b is 0, under TDC_RELATIVE_NATIVE. */
+/* What is added to each side where b is 0, under TDC_RELATIVE_NATIVE and TDC_RELATIVE_PROMOTED. */
 struct native_rule {
     double n_epsilon, b_epsilon;
     bool n_single; /* n + epsilon is rounded to f32 */
@@ -15,6 +15,11 @@ struct native_rule {
 
 static struct native_rule native_rule_of(const struct tdc_pair_plan *plan)
 {
+    if (plan->rule == TDC_RELATIVE_PROMOTED) {
+        bool single = dtype_is_short_float(plan->n_dtype) && dtype_is_short_float(plan->b_dtype);
+        double epsilon = single ? 0x1p-23 : 0x1p-52;
+        return (struct native_rule){.n_epsilon = epsilon, .b_epsilon = epsilon};
+    }
     return (struct native_rule){
         .n_epsilon = plan->n_dtype == TDC_F16 ? 0 : 0x1p-52,
         .b_epsilon = plan->b_dtype == TDC_F16 ? 0 : 0x1p-52,

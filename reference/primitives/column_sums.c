@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "reference/bounds.h"
+#include "reference/primitives/reduce.h"
+#include "reference/tape.h"
 
 #define STRIP 256 /* columns summed at once */
 #define BASE  16  /* rows added one after the other */
@@ -29,11 +31,11 @@ static void sum_strip(const double *x, int64_t n, int64_t inner, int64_t width, 
         sum[k] += second[k];
 }
 
-static void pull_columns(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_columns(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct columns *c = node->detail;
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t row = 0; row < c->outer * c->n; row++)
         memcpy(g->real + row * c->inner, gradient->real + row / c->n * c->inner,
@@ -46,7 +48,7 @@ static void pull_columns(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
-bool tdc_is_column_sum(const array *x, const bool *reduced)
+bool tdc_is_column_sum(const tdc_array *x, const bool *reduced)
 {
     unsigned first = 0, end;
     while (first < x->rank && !reduced[first])
@@ -60,7 +62,7 @@ bool tdc_is_column_sum(const array *x, const bool *reduced)
 }
 
 /* Of a column of n elements, for sums that are kept in the tested dtype. */
-static double drift(const evaluation *e, const double *x, int64_t n, int64_t inner)
+static double drift(const tdc_evaluation *e, const double *x, int64_t n, int64_t inner)
 {
     double sum = 0, passed = 0, magnitude = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -70,13 +72,13 @@ static double drift(const evaluation *e, const double *x, int64_t n, int64_t inn
     return tdc_drift(e, passed, magnitude);
 }
 
-static void bound_columns(evaluation *e, const array *x, const bool *reduced,
-                          const struct columns *c, array *y)
+static void bound_columns(tdc_evaluation *e, const tdc_array *x, const bool *reduced,
+                          const struct columns *c, tdc_array *y)
 {
     struct tdc_quiet before = tdc_quietly(e);
     double n = (double)c->n, weight = tdc_sum_weight(n) + tdc_narrow_sum_weight(e, n);
-    array *terms = tdc_magnitudes(e, x, weight);
-    array *errors = tdc_column_sums(e, terms, reduced);
+    tdc_array *terms = tdc_magnitudes(e, x, weight);
+    tdc_array *errors = tdc_column_sums(e, terms, reduced);
     tdc_as_before(e, before);
     for (int64_t i = 0; n > 1 && i < y->count; i++) {
         const double *top = x->real + i / c->inner * c->n * c->inner + i % c->inner;
@@ -87,7 +89,7 @@ static void bound_columns(evaluation *e, const array *x, const bool *reduced,
     tdc_bound_by(y, errors);
 }
 
-array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
+tdc_array *tdc_column_sums(tdc_evaluation *e, tdc_array *x, const bool *reduced)
 {
     struct columns *c = tdc_take(e, 1, sizeof *c);
     int64_t shape[TDC_REFERENCE_RANK];
@@ -103,7 +105,7 @@ array *tdc_column_sums(evaluation *e, array *x, const bool *reduced)
         if (!reduced[d])
             *(behind ? &c->inner : &c->outer) *= x->shape[d];
     }
-    array *y = tdc_new(e, TDC_F64, rank, shape);
+    tdc_array *y = tdc_new(e, TDC_F64, rank, shape);
     int64_t strips = (c->inner + STRIP - 1) / STRIP;
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t unit = 0; unit < c->outer * strips; unit++) {

@@ -1,13 +1,15 @@
+
 #include "reference/primitives/copy_view.h"
 
 #include <string.h>
 
 #include "reference/arithmetic.h"
+#include "reference/primitives/move.h"
 
 #define TILE 16 /* two tiles of elements fit any first-level cache */
 
 /* Where run `index` of the last dimension starts in the tensor that is viewed. */
-static int64_t run_start(const array *view, const struct tdc_view_place *place, int64_t index)
+static int64_t run_start(const tdc_array *view, const struct tdc_view_place *place, int64_t index)
 {
     int64_t at = place->offset;
     for (unsigned d = view->rank - 1; d-- > 0;) {
@@ -24,7 +26,7 @@ struct runs {
     int64_t length, step, count, per_stretch, stretches;
 };
 
-static struct runs runs_of(const array *view, const struct tdc_view_place *place)
+static struct runs runs_of(const tdc_array *view, const struct tdc_view_place *place)
 {
     struct runs r = {.length = 1, .step = 1};
     if (view->rank > 0) {
@@ -39,7 +41,7 @@ static struct runs runs_of(const array *view, const struct tdc_view_place *place
 
 /* One run after the other; the next start by counting up, which is cheaper than dividing. */
 struct walk {
-    const array *view;
+    const tdc_array *view;
     const struct tdc_view_place *place;
     int64_t index[TDC_REFERENCE_RANK];
     int64_t at;
@@ -79,7 +81,8 @@ static void copy_run(int64_t *to, const int64_t *from, int64_t length, int64_t s
 
 /* A dimension, not the last, whose elements are neighbours in memory while the last one's are far
  * apart: copied run by run, each element would cost a cache line. */
-static bool find_neighbours(const array *view, const struct tdc_view_place *place, unsigned *found)
+static bool find_neighbours(const tdc_array *view, const struct tdc_view_place *place,
+                            unsigned *found)
 {
     if (view->rank < 2 || view->shape[view->rank - 1] < 4)
         return false;
@@ -93,8 +96,8 @@ static bool find_neighbours(const array *view, const struct tdc_view_place *plac
 }
 
 /* In tiles over dimension `dim` and the last one. */
-static void copy_tiles(const array *view, const struct tdc_view_place *place, const int64_t *from,
-                       int64_t *to, unsigned dim)
+static void copy_tiles(const tdc_array *view, const struct tdc_view_place *place,
+                       const int64_t *from, int64_t *to, unsigned dim)
 {
     unsigned last = view->rank - 1;
     int64_t rows = view->shape[dim], columns = view->shape[last], own[TDC_REFERENCE_RANK];
@@ -120,7 +123,7 @@ static void copy_tiles(const array *view, const struct tdc_view_place *place, co
     }
 }
 
-void tdc_copy_view(const array *view, const struct tdc_view_place *place, const int64_t *from,
+void tdc_copy_view(const tdc_array *view, const struct tdc_view_place *place, const int64_t *from,
                    int64_t *to)
 {
     unsigned neighbours;
@@ -141,7 +144,7 @@ void tdc_copy_view(const array *view, const struct tdc_view_place *place, const 
     }
 }
 
-static void add_run(const evaluation *e, double *to, const double *from, int64_t length,
+static void add_run(const tdc_evaluation *e, double *to, const double *from, int64_t length,
                     int64_t step)
 {
     if (tdc_is_narrow(e))
@@ -152,8 +155,8 @@ static void add_run(const evaluation *e, double *to, const double *from, int64_t
             to[i * step] += from[i];
 }
 
-void tdc_add_view(const evaluation *e, const array *view, const struct tdc_view_place *place,
-                  const double *from, double *to)
+void tdc_add_view(const tdc_evaluation *e, const tdc_array *view,
+                  const struct tdc_view_place *place, const double *from, double *to)
 {
     if (view->count == 0)
         return;

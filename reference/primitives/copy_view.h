@@ -11,10 +11,10 @@ struct tdc_view_place {
 };
 
 /* to, dense and of view's shape, gets the elements of `from` the view shows. Any dtype. */
-void tdc_copy_view(const array *view, const struct tdc_view_place *place, const int64_t *from,
+void tdc_copy_view(const tdc_array *view, const struct tdc_view_place *place, const int64_t *from,
                    int64_t *to);
 /* to[place] += from, for float64 views that show no element twice; sums rounded as `e` says. */
-void tdc_add_view(const evaluation *e, const array *view, const struct tdc_view_place *place,
-                  const double *from, double *to);
+void tdc_add_view(const tdc_evaluation *e, const tdc_array *view,
+                  const struct tdc_view_place *place, const double *from, double *to);
 
 #endif

@@ -1,9 +1,14 @@
 /* Elements taken from, or added to, places that a map names; tensors joined. */
+#include "reference/primitives/gather.h"
+
 #include <omp.h>
 #include <string.h>
 
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 #define RANK TDC_REFERENCE_RANK
 /* Places a thread is responsible for are cut into at most so many parts: each part's thread reads
@@ -12,7 +17,7 @@
 
 /* to[map[i]] += from[i] where map[i] >= 0. Several i may name one place: they are added in their
  * order, whatever the number of threads, since a place belongs to one thread. */
-static void add_at(const evaluation *e, double *to, int64_t places, const double *from,
+static void add_at(const tdc_evaluation *e, double *to, int64_t places, const double *from,
                    const int64_t *map, int64_t count)
 {
     int64_t parts = count < TDC_PARALLEL_FROM || omp_in_parallel() ? 1 : omp_get_max_threads();
@@ -28,7 +33,7 @@ static void add_at(const evaluation *e, double *to, int64_t places, const double
 }
 
 /* y's elements are those of x that the map names. */
-static void bound_picked(evaluation *e, array *y, const array *x, const int64_t *map)
+static void bound_picked(tdc_evaluation *e, tdc_array *y, const tdc_array *x, const int64_t *map)
 {
     double *errors = x->error != NULL ? tdc_new_errors(e, y) : NULL;
     for (int64_t i = 0; errors != NULL && i < y->count; i++)
@@ -36,18 +41,18 @@ static void bound_picked(evaluation *e, array *y, const array *x, const int64_t 
     tdc_bound_exactly(y);
 }
 
-static void pull_gather(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_gather(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     if (tdc_is_bounded(e))
         tdc_bound_scattered(e, tdc_gradient_of(e, x), gradient, node->detail);
     add_at(e, tdc_gradient_of(e, x)->real, x->count, gradient->real, node->detail, gradient->count);
 }
 
-array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, const int64_t *shape,
-                  double fill)
+tdc_array *tdc_mapped(tdc_evaluation *e, tdc_array *x, const int64_t *map, unsigned rank,
+                      const int64_t *shape, double fill)
 {
-    array *y = tdc_new(e, x->dtype, rank, shape);
+    tdc_array *y = tdc_new(e, x->dtype, rank, shape);
     union {
         double real;
         int64_t whole;
@@ -63,10 +68,10 @@ array *tdc_mapped(evaluation *e, array *x, const int64_t *map, unsigned rank, co
     return y;
 }
 
-static void pull_scatter(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_scatter(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     const int64_t *map = node->detail;
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
@@ -75,10 +80,10 @@ static void pull_scatter(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
-array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned rank,
-                       const int64_t *shape)
+tdc_array *tdc_scatter_add(tdc_evaluation *e, tdc_array *x, const int64_t *map, unsigned rank,
+                           const int64_t *shape)
 {
-    array *y = tdc_zeros(e, x->dtype, rank, shape);
+    tdc_array *y = tdc_zeros(e, x->dtype, rank, shape);
     if (tdc_dtype_is_floating(x->dtype)) {
         if (tdc_is_bounded(e))
             tdc_bound_scattered(e, y, x, map);
@@ -95,51 +100,52 @@ array *tdc_scatter_add(evaluation *e, array *x, const int64_t *map, unsigned ran
 
 struct overwriting {
     const int64_t *map;
-    array *written;
+    tdc_array *written;
 };
 
 /* Every element written gets the gradient of its place, overwritten ones too, as in torch. */
-static void pull_overwritten(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_overwritten(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct overwriting *detail = node->detail;
-    array *x = node->inputs[0], *src = node->inputs[1];
+    tdc_array *x = node->inputs[0], *src = node->inputs[1];
     if (tdc_tracked(x))
         tdc_collect(e, x, tdc_select(e, detail->written, tdc_number(e, 0), gradient));
     if (tdc_tracked(src))
         tdc_collect(e, src, tdc_mapped(e, gradient, detail->map, src->rank, src->shape, 0));
 }
 
-array *tdc_overwritten(evaluation *e, array *x, array *src, const int64_t *map)
+tdc_array *tdc_overwritten(tdc_evaluation *e, tdc_array *x, tdc_array *src, const int64_t *map)
 {
     int64_t *writer = tdc_take(e, x->count, sizeof *writer);
-    array *written = tdc_new_like(e, TDC_BOOL, x);
+    tdc_array *written = tdc_new_like(e, TDC_BOOL, x);
     for (int64_t i = 0; i < x->count; i++)
         writer[i] = -1;
     for (int64_t i = 0; i < src->count; i++)
         writer[map[i]] = i;
     for (int64_t i = 0; i < x->count; i++)
         written->whole[i] = writer[i] >= 0;
-    array *put = tdc_mapped(e, tdc_constant(e, src), writer, x->rank, x->shape, 0);
-    array *y = tdc_constant(e, tdc_select(e, written, put, tdc_constant(e, x)));
+    tdc_array *put = tdc_mapped(e, tdc_constant(e, src), writer, x->rank, x->shape, 0);
+    tdc_array *y = tdc_constant(e, tdc_select(e, written, put, tdc_constant(e, x)));
     struct overwriting *detail = tdc_take(e, 1, sizeof *detail);
     *detail = (struct overwriting){map, written};
-    tdc_note(e, y, pull_overwritten, detail, 2, (array *[]){x, src});
+    tdc_note(e, y, pull_overwritten, detail, 2, (tdc_array *[]){x, src});
     return y;
 }
 
-static void pull_concatenate(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_concatenate(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     unsigned dim = *(const unsigned *)node->detail;
     int64_t start = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        array *x = node->inputs[i];
+        tdc_array *x = node->inputs[i];
         if (tdc_tracked(x))
             tdc_collect(e, x, tdc_slice(e, gradient, dim, start, x->shape[dim], 1));
         start += x->shape[dim];
     }
 }
 
-static void bound_joined(evaluation *e, array *y, array *const *pieces, size_t count, unsigned dim)
+static void bound_joined(tdc_evaluation *e, tdc_array *y, tdc_array *const *pieces, size_t count,
+                         unsigned dim)
 {
     bool any = false;
     y->bounded = true;
@@ -149,7 +155,7 @@ static void bound_joined(evaluation *e, array *y, array *const *pieces, size_t c
     }
     if (!any)
         return;
-    array **errors = tdc_take(e, (int64_t)count, sizeof *errors);
+    tdc_array **errors = tdc_take(e, (int64_t)count, sizeof *errors);
     for (size_t i = 0; i < count; i++) {
         errors[i] = tdc_error_array(e, pieces[i]);
         if (errors[i] == NULL)
@@ -160,7 +166,7 @@ static void bound_joined(evaluation *e, array *y, array *const *pieces, size_t c
     tdc_as_before(e, before);
 }
 
-array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsigned dim)
+tdc_array *tdc_concatenate(tdc_evaluation *e, tdc_array *const *pieces, size_t count, unsigned dim)
 {
     int64_t shape[RANK], outer = 1, inner = 1;
     memcpy(shape, pieces[0]->shape, sizeof shape);
@@ -174,7 +180,7 @@ array *tdc_concatenate(evaluation *e, array *const *pieces, size_t count, unsign
         if (__builtin_add_overflow(shape[dim], pieces[i]->shape[dim], &shape[dim]))
             tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     }
-    array *y = tdc_new(e, pieces[0]->dtype, pieces[0]->rank, shape);
+    tdc_array *y = tdc_new(e, pieces[0]->dtype, pieces[0]->rank, shape);
     for (unsigned d = 0; y->count > 0 && d < y->rank; d++) {
         outer *= d < dim ? shape[d] : 1;
         inner *= d > dim ? shape[d] : 1;

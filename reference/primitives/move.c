@@ -1,18 +1,21 @@
 /* Other shapes, views and orders of the same elements. */
+#include "reference/primitives/move.h"
+
 #include <string.h>
 
 #include "reference/bounds.h"
-
 #include "reference/primitives/copy_view.h"
+#include "reference/primitives/reduce.h"
+#include "reference/tape.h"
 
 #define RANK TDC_REFERENCE_RANK
 
-bool tdc_same_shape(const array *a, const array *b)
+bool tdc_same_shape(const tdc_array *a, const tdc_array *b)
 {
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-void tdc_strides(const array *x, int64_t strides[RANK])
+void tdc_strides(const tdc_array *x, int64_t strides[RANK])
 {
     int64_t step = 1;
     for (unsigned d = x->rank; d-- > 0;) {
@@ -22,16 +25,16 @@ void tdc_strides(const array *x, int64_t strides[RANK])
 }
 
 /* An array on x's elements; its gradient has x's elements in the same order. */
-static void pull_reshape(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_reshape(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_constant(e, gradient);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_constant(e, gradient);
     g->rank = x->rank;
     memcpy(g->shape, x->shape, sizeof x->shape);
     tdc_collect(e, x, g);
 }
 
-array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
+tdc_array *tdc_reshape(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape)
 {
     if (rank > RANK)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "more than %d dimensions", RANK);
@@ -45,7 +48,7 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
     if (overflows || (empty ? 0 : count) != x->count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shape is invalid for input of size %lld",
                    (long long)x->count);
-    array *y = tdc_constant(e, x);
+    tdc_array *y = tdc_constant(e, x);
     y->rank = rank;
     if (rank > 0)
         memcpy(y->shape, shape, rank * sizeof *shape);
@@ -55,81 +58,83 @@ array *tdc_reshape(evaluation *e, array *x, unsigned rank, const int64_t *shape)
 
 /* Errors of what is about to be added to a view's places: nothing is lost at a place without
  * anything. */
-static void bound_added(evaluation *e, const array *view, const struct tdc_view_place *place,
-                        const array *gradient, array *to)
+static void bound_added(tdc_evaluation *e, const tdc_array *view,
+                        const struct tdc_view_place *place, const tdc_array *gradient,
+                        tdc_array *to)
 {
-    array *before = tdc_new_like(e, TDC_F64, view), *brought = tdc_new_like(e, TDC_F64, view);
+    tdc_array *before = tdc_new_like(e, TDC_F64, view), *brought = tdc_new_like(e, TDC_F64, view);
     tdc_copy_view(view, place, to->whole, before->whole);
     for (int64_t i = 0; i < brought->count; i++) {
         double a = before->real[i], b = gradient->real[i];
         brought->real[i] =
             tdc_error_at(gradient, i) + (a != 0 && b != 0 ? tdc_own_error(e, TDC_BASIC, a + b) : 0);
     }
-    array *errors = tdc_zeros(e, TDC_F64, to->rank, to->shape);
+    tdc_array *errors = tdc_zeros(e, TDC_F64, to->rank, to->shape);
     if (to->error != NULL)
         memcpy(errors->real, to->error, (size_t)to->count * sizeof *errors->real);
     tdc_add_view(e, view, place, brought->real, errors->real);
     tdc_bound_by(to, errors);
 }
 
-static void pull_view(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_view(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     if (tdc_is_bounded(e))
         bound_added(e, node->output, node->detail, gradient, tdc_gradient_of(e, x));
     tdc_add_view(e, node->output, node->detail, gradient->real, tdc_gradient_of(e, x)->real);
 }
 
-static void bound_view(evaluation *e, array *y, const struct tdc_view_place *place, const array *x)
+static void bound_view(tdc_evaluation *e, tdc_array *y, const struct tdc_view_place *place,
+                       const tdc_array *x)
 {
-    const array *errors = tdc_error_array(e, x);
+    const tdc_array *errors = tdc_error_array(e, x);
     y->bounded = x->bounded;
     if (errors == NULL)
         return;
-    array *own = tdc_new_like(e, TDC_F64, y);
+    tdc_array *own = tdc_new_like(e, TDC_F64, y);
     tdc_copy_view(own, place, errors->whole, own->whole);
     tdc_bound_by(y, own);
 }
 
-static array *viewed(evaluation *e, array *x, unsigned rank, const int64_t *shape,
-                     const int64_t *strides, int64_t offset, tdc_pull *pull)
+static tdc_array *viewed(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape,
+                         const int64_t *strides, int64_t offset, tdc_pull *pull)
 {
     struct tdc_view_place *detail = tdc_take(e, 1, sizeof *detail);
     memset(detail, 0, sizeof *detail);
     if (rank > 0 && rank <= RANK)
         memcpy(detail->strides, strides, rank * sizeof *strides);
     detail->offset = offset;
-    array *y = tdc_new(e, x->dtype, rank, shape);
+    tdc_array *y = tdc_new(e, x->dtype, rank, shape);
     tdc_copy_view(y, detail, x->whole, y->whole);
     bound_view(e, y, detail, x);
     tdc_note(e, y, pull, detail, 1, &x);
     return y;
 }
 
-array *tdc_view(evaluation *e, array *x, unsigned rank, const int64_t *shape,
-                const int64_t *strides, int64_t offset)
+tdc_array *tdc_view(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape,
+                    const int64_t *strides, int64_t offset)
 {
     return viewed(e, x, rank, shape, strides, offset, pull_view);
 }
 
 /* Pairwise sums over the repeated dimensions. */
-static void pull_expand(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_expand(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct tdc_view_place *detail = node->detail;
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     bool repeated[RANK] = {false};
     for (unsigned d = 0; d < node->output->rank; d++)
         repeated[d] = detail->strides[d] == 0;
     e->bounds.sums = e->bounds.spread;
-    array *g = tdc_sum(e, gradient, repeated, false);
+    tdc_array *g = tdc_sum(e, gradient, repeated, false);
     e->bounds.sums = 0;
     tdc_collect(e, x, tdc_reshape(e, g, x->rank, x->shape));
 }
 
 /* The other way round. */
-static void pull_permute(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_permute(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     const unsigned *order = node->detail;
     unsigned back[RANK] = {0};
     for (unsigned d = 0; d < x->rank; d++)
@@ -137,7 +142,7 @@ static void pull_permute(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, tdc_permute(e, tdc_constant(e, gradient), back));
 }
 
-array *tdc_permute(evaluation *e, array *x, const unsigned *order)
+tdc_array *tdc_permute(tdc_evaluation *e, tdc_array *x, const unsigned *order)
 {
     struct tdc_view_place place = {.offset = 0};
     int64_t strides[RANK], shape[RANK];
@@ -150,7 +155,7 @@ array *tdc_permute(evaluation *e, array *x, const unsigned *order)
     }
     if (same)
         return x;
-    array *y = tdc_new(e, x->dtype, x->rank, shape);
+    tdc_array *y = tdc_new(e, x->dtype, x->rank, shape);
     unsigned *detail = tdc_take(e, RANK, sizeof *detail);
     memcpy(detail, order, x->rank * sizeof *order);
     tdc_copy_view(y, &place, x->whole, y->whole);
@@ -159,7 +164,7 @@ array *tdc_permute(evaluation *e, array *x, const unsigned *order)
     return y;
 }
 
-array *tdc_swap(evaluation *e, array *x, unsigned a, unsigned b)
+tdc_array *tdc_swap(tdc_evaluation *e, tdc_array *x, unsigned a, unsigned b)
 {
     unsigned order[RANK];
     for (unsigned d = 0; d < x->rank; d++)
@@ -167,7 +172,7 @@ array *tdc_swap(evaluation *e, array *x, unsigned a, unsigned b)
     return tdc_permute(e, x, order);
 }
 
-array *tdc_dim_last(evaluation *e, array *x, unsigned dim)
+tdc_array *tdc_dim_last(tdc_evaluation *e, tdc_array *x, unsigned dim)
 {
     unsigned order[RANK], n = 0;
     if (x->rank == 0)
@@ -179,7 +184,7 @@ array *tdc_dim_last(evaluation *e, array *x, unsigned dim)
     return tdc_permute(e, x, order);
 }
 
-array *tdc_dim_back(evaluation *e, array *x, unsigned dim)
+tdc_array *tdc_dim_back(tdc_evaluation *e, tdc_array *x, unsigned dim)
 {
     unsigned order[RANK];
     for (unsigned d = 0; d < x->rank; d++)
@@ -187,7 +192,7 @@ array *tdc_dim_back(evaluation *e, array *x, unsigned dim)
     return tdc_permute(e, x, order);
 }
 
-void tdc_broadcast_shape(evaluation *e, const array *a, const array *b, unsigned *rank,
+void tdc_broadcast_shape(tdc_evaluation *e, const tdc_array *a, const tdc_array *b, unsigned *rank,
                          int64_t shape[RANK])
 {
     *rank = a->rank > b->rank ? a->rank : b->rank;
@@ -201,7 +206,7 @@ void tdc_broadcast_shape(evaluation *e, const array *a, const array *b, unsigned
     }
 }
 
-array *tdc_expand(evaluation *e, array *x, unsigned rank, const int64_t *shape)
+tdc_array *tdc_expand(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape)
 {
     int64_t strides[RANK], wide[RANK] = {0};
     if (rank == x->rank && memcmp(shape, x->shape, rank * sizeof *shape) == 0)
@@ -219,7 +224,8 @@ array *tdc_expand(evaluation *e, array *x, unsigned rank, const int64_t *shape)
     return viewed(e, x, rank, shape, wide, 0, pull_expand);
 }
 
-array *tdc_slice(evaluation *e, array *x, unsigned dim, int64_t start, int64_t length, int64_t step)
+tdc_array *tdc_slice(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t start, int64_t length,
+                     int64_t step)
 {
     int64_t strides[RANK], shape[RANK];
     if (dim >= x->rank || length < 0 || start < 0 || step < 1 ||
@@ -233,7 +239,7 @@ array *tdc_slice(evaluation *e, array *x, unsigned dim, int64_t start, int64_t l
     return tdc_view(e, x, x->rank, shape, strides, offset);
 }
 
-array *tdc_flip(evaluation *e, array *x, unsigned dim)
+tdc_array *tdc_flip(tdc_evaluation *e, tdc_array *x, unsigned dim)
 {
     int64_t strides[RANK];
     if (x->rank == 0 || x->shape[dim] == 0)
@@ -244,7 +250,7 @@ array *tdc_flip(evaluation *e, array *x, unsigned dim)
     return tdc_view(e, x, x->rank, x->shape, strides, offset);
 }
 
-array *tdc_unsqueeze(evaluation *e, array *x, unsigned dim)
+tdc_array *tdc_unsqueeze(tdc_evaluation *e, tdc_array *x, unsigned dim)
 {
     int64_t shape[RANK + 1];
     for (unsigned d = 0; d <= x->rank; d++)
@@ -252,7 +258,7 @@ array *tdc_unsqueeze(evaluation *e, array *x, unsigned dim)
     return tdc_reshape(e, x, x->rank + 1, shape);
 }
 
-array *tdc_squeeze(evaluation *e, array *x, unsigned dim)
+tdc_array *tdc_squeeze(tdc_evaluation *e, tdc_array *x, unsigned dim)
 {
     int64_t shape[RANK];
     if (x->rank == 0 || x->shape[dim] != 1)

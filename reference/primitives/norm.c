@@ -1,12 +1,14 @@
 /* Norms of rows. */
 #include <math.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/reduce.h"
+#include "reference/tape.h"
 
 /* Of g = gradient x / y. */
-static void bound_pull(evaluation *e, const array *x, const array *y, const array *gradient,
-                       array *g)
+static void bound_pull(tdc_evaluation *e, const tdc_array *x, const tdc_array *y,
+                       const tdc_array *gradient, tdc_array *g)
 {
     int64_t n = x->shape[x->rank - 1];
     double *errors = tdc_new_errors(e, g);
@@ -21,7 +23,7 @@ static void bound_pull(evaluation *e, const array *x, const array *y, const arra
     }
 }
 
-static void bound_norms(evaluation *e, const array *x, array *y)
+static void bound_norms(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     int64_t n = x->shape[x->rank - 1];
     double *errors = tdc_new_errors(e, y);
@@ -37,10 +39,10 @@ static void bound_norms(evaluation *e, const array *x, array *y)
 }
 
 /* x / y with 0 where y is 0: what a norm's gradient is at the origin. */
-static void pull_norm_2(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_norm_2(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
@@ -67,10 +69,10 @@ static double row_norm(const double *x, int64_t n)
     return unit * sqrt(sum);
 }
 
-static array *norm_2(evaluation *e, array *rows)
+static tdc_array *norm_2(tdc_evaluation *e, tdc_array *rows)
 {
     int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
+    tdc_array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++)
         y->real[r] = tdc_is_narrow(e) ? sqrt(tdc_narrow_squares(rows->real + r * n, n))
@@ -81,17 +83,17 @@ static array *norm_2(evaluation *e, array *rows)
     return y;
 }
 
-array *tdc_norm_rows(evaluation *e, array *rows, double p)
+tdc_array *tdc_norm_rows(tdc_evaluation *e, tdc_array *rows, double p)
 {
     if (p == 2)
         return norm_2(e, rows);
-    array *magnitude = tdc_apply(e, TDC_ABS, rows);
+    tdc_array *magnitude = tdc_apply(e, TDC_ABS, rows);
     if (p == 1)
         return tdc_sum_rows(e, magnitude);
     if (isinf(p))
         return tdc_extreme_shared(e, magnitude, p > 0);
     if (p == 0)
         return tdc_sum_rows(e, tdc_apply(e, TDC_CEIL, tdc_apply(e, TDC_SIGN, magnitude)));
-    array *total = tdc_sum_rows(e, tdc_apply_with(e, TDC_POWER, magnitude, p, 0, 0));
+    tdc_array *total = tdc_sum_rows(e, tdc_apply_with(e, TDC_POWER, magnitude, p, 0, 0));
     return tdc_apply_with(e, TDC_POWER, total, 1 / p, 0, 0);
 }

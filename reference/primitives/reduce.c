@@ -1,8 +1,14 @@
+#include "reference/primitives/reduce.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/sort.h"
+#include "reference/tape.h"
 
 #define RANK          TDC_REFERENCE_RANK
 #define EXTREME_PIECE 65536
@@ -78,7 +84,7 @@ static double sum_of_long_row(const double *x, int64_t n)
     return combined(n, SUM_DEPTH, &part);
 }
 
-array *tdc_rows(evaluation *e, array *x, const bool *reduced)
+tdc_array *tdc_rows(tdc_evaluation *e, tdc_array *x, const bool *reduced)
 {
     unsigned order[RANK], kept = 0;
     int64_t shape[RANK], inner = 1;
@@ -95,14 +101,15 @@ array *tdc_rows(evaluation *e, array *x, const bool *reduced)
             order[n++] = d;
             inner *= x->shape[d];
         }
-    array *moved = tdc_permute(e, x, order);
+    tdc_array *moved = tdc_permute(e, x, order);
     if (kept == RANK)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
     shape[kept] = inner;
     return tdc_reshape(e, moved, kept + 1, shape);
 }
 
-array *tdc_reduced_shape(evaluation *e, array *y, const array *x, const bool *reduced, bool keepdim)
+tdc_array *tdc_reduced_shape(tdc_evaluation *e, tdc_array *y, const tdc_array *x,
+                             const bool *reduced, bool keepdim)
 {
     int64_t shape[RANK];
     unsigned rank = 0;
@@ -116,10 +123,10 @@ array *tdc_reduced_shape(evaluation *e, array *y, const array *x, const bool *re
 }
 
 /* gradient has one element per row: copies it along the row. */
-static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_sum_rows(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
@@ -131,7 +138,7 @@ static void pull_sum_rows(evaluation *e, struct tdc_tape_node *node, array *grad
     tdc_collect(e, x, g);
 }
 
-static void bound_sums(evaluation *e, const array *x, array *y)
+static void bound_sums(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     int64_t n = x->shape[x->rank - 1];
     double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
@@ -149,13 +156,13 @@ static void bound_sums(evaluation *e, const array *x, array *y)
     }
 }
 
-array *tdc_sum_rows(evaluation *e, array *x)
+tdc_array *tdc_sum_rows(tdc_evaluation *e, tdc_array *x)
 {
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
     if (tdc_is_narrow(e) && floating)
         return tdc_narrow_sums(e, x, 1);
-    array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
+    tdc_array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
     if (floating && n >= TDC_PARALLEL_FROM && y->count < 8) {
         for (int64_t r = 0; r < y->count; r++)
             y->real[r] = sum_of_long_row(x->real + r * n, n);
@@ -182,10 +189,10 @@ array *tdc_sum_rows(evaluation *e, array *x)
 }
 
 /* Products of all others from both ends: no division, so zeros are exact. */
-static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_product_rows(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < gradient->count; r++) {
@@ -215,7 +222,7 @@ static void pull_product_rows(evaluation *e, struct tdc_tape_node *node, array *
 }
 
 /* One factor's error at a time, the others' product from both ends. */
-static double carried_by_factors(const array *x, int64_t from, int64_t n)
+static double carried_by_factors(const tdc_array *x, int64_t from, int64_t n)
 {
     double product = 1, carried = 0;
     for (int64_t i = from; i < from + n; i++) {
@@ -225,7 +232,7 @@ static double carried_by_factors(const array *x, int64_t from, int64_t n)
     return carried;
 }
 
-static void bound_products(evaluation *e, const array *x, array *y)
+static void bound_products(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     int64_t n = x->shape[x->rank - 1];
     double weight = TDC_BASIC * tdc_sum_weight((double)n), *errors = tdc_new_errors(e, y);
@@ -234,11 +241,11 @@ static void bound_products(evaluation *e, const array *x, array *y)
                     (x->error == NULL ? 0 : carried_by_factors(x, r * n, n));
 }
 
-array *tdc_product_rows(evaluation *e, array *x)
+tdc_array *tdc_product_rows(tdc_evaluation *e, tdc_array *x)
 {
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
-    array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
+    tdc_array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++) {
         double product = 1;
@@ -260,15 +267,15 @@ array *tdc_product_rows(evaluation *e, array *x)
     return y;
 }
 
-array *tdc_sum(evaluation *e, array *x, const bool *reduced, bool keepdim)
+tdc_array *tdc_sum(tdc_evaluation *e, tdc_array *x, const bool *reduced, bool keepdim)
 {
-    array *y = tdc_is_column_sum(x, reduced) && !tdc_is_narrow(e)
-                   ? tdc_column_sums(e, x, reduced)
-                   : tdc_sum_rows(e, tdc_rows(e, x, reduced));
+    tdc_array *y = tdc_is_column_sum(x, reduced) && !tdc_is_narrow(e)
+                       ? tdc_column_sums(e, x, reduced)
+                       : tdc_sum_rows(e, tdc_rows(e, x, reduced));
     return tdc_reduced_shape(e, y, x, reduced, keepdim);
 }
 
-array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
+tdc_array *tdc_mean(tdc_evaluation *e, tdc_array *x, const bool *reduced, bool keepdim)
 {
     int64_t n = 1;
     for (unsigned d = 0; d < x->rank; d++)
@@ -277,25 +284,25 @@ array *tdc_mean(evaluation *e, array *x, const bool *reduced, bool keepdim)
     if (tdc_is_narrow(e))
         return tdc_reduced_shape(e, tdc_narrow_sums(e, tdc_rows(e, x, reduced), (double)n), x,
                                  reduced, keepdim);
-    array *sum = tdc_sum(e, x, reduced, keepdim);
+    tdc_array *sum = tdc_sum(e, x, reduced, keepdim);
     return tdc_div(e, sum, tdc_number(e, (double)n));
 }
 
-array *tdc_sum_all(evaluation *e, array *x)
+tdc_array *tdc_sum_all(tdc_evaluation *e, tdc_array *x)
 {
     bool all[RANK];
     memset(all, 1, sizeof all);
     return tdc_sum(e, x, all, false);
 }
 
-array *tdc_sum_dim(evaluation *e, array *x, unsigned dim, bool keepdim)
+tdc_array *tdc_sum_dim(tdc_evaluation *e, tdc_array *x, unsigned dim, bool keepdim)
 {
     bool reduced[RANK] = {false};
     reduced[dim] = true;
     return tdc_sum(e, x, reduced, keepdim);
 }
 
-array *tdc_mean_dim(evaluation *e, array *x, unsigned dim, bool keepdim)
+tdc_array *tdc_mean_dim(tdc_evaluation *e, tdc_array *x, unsigned dim, bool keepdim)
 {
     bool reduced[RANK] = {false};
     reduced[dim] = true;
@@ -336,7 +343,7 @@ static int64_t extreme_whole(const int64_t *x, int64_t from, int64_t to, bool la
 }
 
 /* The better of two places, the first of which comes first. */
-static int64_t better(const array *x, int64_t a, int64_t b, bool largest)
+static int64_t better(const tdc_array *x, int64_t a, int64_t b, bool largest)
 {
     if (!tdc_dtype_is_floating(x->dtype))
         return (largest ? x->whole[b] > x->whole[a] : x->whole[b] < x->whole[a]) ? b : a;
@@ -346,10 +353,10 @@ static int64_t better(const array *x, int64_t a, int64_t b, bool largest)
     return (largest ? q > p : q < p) ? b : a;
 }
 
-array *tdc_extreme_index(evaluation *e, array *rows, bool largest)
+tdc_array *tdc_extreme_index(tdc_evaluation *e, tdc_array *rows, bool largest)
 {
     int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    tdc_array *y = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
     bool floating = tdc_dtype_is_floating(rows->dtype);
     if (n == 0 && y->count > 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "no extreme of an empty dimension");
@@ -372,7 +379,7 @@ array *tdc_extreme_index(evaluation *e, array *rows, bool largest)
     return y;
 }
 
-array *tdc_pick(evaluation *e, array *rows, array *index)
+tdc_array *tdc_pick(tdc_evaluation *e, tdc_array *rows, tdc_array *index)
 {
     int64_t n = rows->shape[rows->rank - 1];
     int64_t width = index->rank == rows->rank ? index->shape[index->rank - 1] : 1;
@@ -383,10 +390,10 @@ array *tdc_pick(evaluation *e, array *rows, array *index)
     return tdc_mapped(e, rows, map, index->rank, index->shape, 0);
 }
 
-static void pull_extreme_shared(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_extreme_shared(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < y->count; r++) {
@@ -407,10 +414,10 @@ static void pull_extreme_shared(evaluation *e, struct tdc_tape_node *node, array
     tdc_collect(e, x, g);
 }
 
-array *tdc_extreme_shared(evaluation *e, array *rows, bool largest)
+tdc_array *tdc_extreme_shared(tdc_evaluation *e, tdc_array *rows, bool largest)
 {
-    array *index = tdc_extreme_index(e, rows, largest);
-    array *y = tdc_pick(e, tdc_constant(e, rows), index);
+    tdc_array *index = tdc_extreme_index(e, rows, largest);
+    tdc_array *y = tdc_pick(e, tdc_constant(e, rows), index);
     tdc_note(e, y, pull_extreme_shared, NULL, 1, &rows);
     return y;
 }

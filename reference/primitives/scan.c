@@ -1,17 +1,23 @@
 /* Along rows: running sums and products, softmax. */
+#include "reference/primitives/scan.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 #include "reference/primitives/vector/vector_math.h"
+#include "reference/tape.h"
 
-static int64_t row_length(const array *rows)
+static int64_t row_length(const tdc_array *rows)
 {
     return rows->shape[rows->rank - 1];
 }
 
-static int64_t row_count(const array *rows)
+static int64_t row_count(const tdc_array *rows)
 {
     return rows->count == 0 ? 0 : rows->count / row_length(rows);
 }
@@ -21,7 +27,7 @@ struct running {
     double sum, lost;
 };
 
-static double run_on(const evaluation *e, struct running *r, double x)
+static double run_on(const tdc_evaluation *e, struct running *r, double x)
 {
     double next = tdc_partial(e, r->sum + x);
     if (isfinite(next) && !tdc_is_narrow(e))
@@ -30,7 +36,7 @@ static double run_on(const evaluation *e, struct running *r, double x)
     return r->sum + r->lost;
 }
 
-static void bound_running_sums(evaluation *e, const array *x, array *y)
+static void bound_running_sums(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     int64_t n = row_length(x);
     double *errors = tdc_new_errors(e, y), magnitude = 0, carried = 0;
@@ -44,7 +50,7 @@ static void bound_running_sums(evaluation *e, const array *x, array *y)
     }
 }
 
-static void bound_running_products(evaluation *e, const array *x, array *y)
+static void bound_running_products(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     int64_t n = row_length(x);
     double *errors = tdc_new_errors(e, y), carried = 0;
@@ -59,10 +65,10 @@ static void bound_running_products(evaluation *e, const array *x, array *y)
     }
 }
 
-static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_cumulative_sum(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
     int64_t rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
@@ -73,16 +79,16 @@ static void pull_cumulative_sum(evaluation *e, struct tdc_tape_node *node, array
     }
     if (tdc_is_bounded(e)) {
         unsigned last = x->rank - 1;
-        array *turned = tdc_cumulative_sum(e, tdc_flip(e, gradient, last));
+        tdc_array *turned = tdc_cumulative_sum(e, tdc_flip(e, gradient, last));
         tdc_bound_as(g, tdc_flip(e, turned, last));
     }
     tdc_collect(e, x, g);
 }
 
-array *tdc_cumulative_sum(evaluation *e, array *rows)
+tdc_array *tdc_cumulative_sum(tdc_evaluation *e, tdc_array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
-    array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
+    tdc_array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
@@ -103,10 +109,11 @@ array *tdc_cumulative_sum(evaluation *e, array *rows)
 
 /* Without dividing: from the right, tail = g_i + x_{i+1} * tail is d(sum)/d(prefix product i), and
  * the prefix before i multiplies it. */
-static void pull_cumulative_product(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_cumulative_product(tdc_evaluation *e, struct tdc_tape_node *node,
+                                    tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
     int64_t rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
@@ -122,10 +129,10 @@ static void pull_cumulative_product(evaluation *e, struct tdc_tape_node *node, a
     tdc_collect(e, x, g);
 }
 
-array *tdc_cumulative_product(evaluation *e, array *rows)
+tdc_array *tdc_cumulative_product(tdc_evaluation *e, tdc_array *rows)
 {
     bool floating = tdc_dtype_is_floating(rows->dtype);
-    array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
+    tdc_array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
@@ -144,7 +151,7 @@ array *tdc_cumulative_product(evaluation *e, array *rows)
     return y;
 }
 
-double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t n, double *top)
+double tdc_exponentials(const tdc_evaluation *e, double *y, const double *x, int64_t n, double *top)
 {
     double m = -(double)INFINITY;
     for (int64_t i = 0; i < n; i++)
@@ -160,7 +167,7 @@ double tdc_exponentials(const evaluation *e, double *y, const double *x, int64_t
 
 /* Both are off by what their exponents are, at the element and on average over the row, and by the
  * exponentials' and the sum's own error; the logarithm in absolute terms. */
-static void bound_softmax(evaluation *e, const array *x, array *y, bool logarithm)
+static void bound_softmax(tdc_evaluation *e, const tdc_array *x, tdc_array *y, bool logarithm)
 {
     int64_t n = row_length(x), count = row_count(x);
     double *errors = tdc_new_errors(e, y), weight = TDC_ELEMENTARY + e->bounds.inner;
@@ -189,19 +196,19 @@ static void bound_softmax(evaluation *e, const array *x, array *y, bool logarith
     }
 }
 
-static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_softmax(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *steps = NULL;
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *steps = NULL;
     if (tdc_is_narrow(e) || tdc_is_bounded(e)) {
-        array *share = tdc_sum_dim(e, tdc_mul(e, y, gradient), y->rank - 1, true);
+        tdc_array *share = tdc_sum_dim(e, tdc_mul(e, y, gradient), y->rank - 1, true);
         steps = tdc_mul(e, y, tdc_sub(e, gradient, share));
     }
     if (tdc_is_narrow(e)) {
         tdc_collect(e, x, steps);
         return;
     }
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
@@ -216,9 +223,9 @@ static void pull_softmax(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
-array *tdc_softmax_rows(evaluation *e, array *rows)
+tdc_array *tdc_softmax_rows(tdc_evaluation *e, tdc_array *rows)
 {
-    array *y = tdc_new_like(e, TDC_F64, rows);
+    tdc_array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {
@@ -233,20 +240,20 @@ array *tdc_softmax_rows(evaluation *e, array *rows)
     return y;
 }
 
-static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_log_softmax(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *steps = NULL;
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *steps = NULL;
     if (tdc_is_narrow(e) || tdc_is_bounded(e)) {
-        array *sum = tdc_sum_dim(e, gradient, gradient->rank - 1, true);
-        array *probability = tdc_apply(e, TDC_EXP, tdc_constant(e, y));
+        tdc_array *sum = tdc_sum_dim(e, gradient, gradient->rank - 1, true);
+        tdc_array *probability = tdc_apply(e, TDC_EXP, tdc_constant(e, y));
         steps = tdc_sub(e, gradient, tdc_mul(e, probability, sum));
     }
     if (tdc_is_narrow(e)) {
         tdc_collect(e, x, steps);
         return;
     }
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < rows; r++) {
@@ -261,9 +268,9 @@ static void pull_log_softmax(evaluation *e, struct tdc_tape_node *node, array *g
     tdc_collect(e, x, g);
 }
 
-array *tdc_log_softmax_rows(evaluation *e, array *rows)
+tdc_array *tdc_log_softmax_rows(tdc_evaluation *e, tdc_array *rows)
 {
-    array *y = tdc_new_like(e, TDC_F64, rows);
+    tdc_array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
 #pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < count; r++) {

@@ -4,6 +4,9 @@
 
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/complex_parts.h"
+#include "reference/primitives/gather.h"
+#include "reference/tape.h"
 
 struct detail {
     enum tdc_join how;
@@ -24,8 +27,8 @@ static double join(enum tdc_join how, double a, double b)
 }
 
 /* Product of all factors of each place but this one: prefix times suffix, without dividing. */
-static void others_of_products(evaluation *e, const struct detail *d, const array *x,
-                               const array *src, const double *gradient, double *dx, double *ds)
+static void others_of_products(tdc_evaluation *e, const struct detail *d, const tdc_array *x,
+                               const tdc_array *src, const double *gradient, double *dx, double *ds)
 {
     double *run = tdc_take(e, x->count, sizeof *run);
     for (int64_t i = 0; i < x->count; i++)
@@ -45,9 +48,9 @@ static void others_of_products(evaluation *e, const struct detail *d, const arra
 }
 
 /* Extremes share the gradient equally among equals. */
-static void shares_of_extremes(evaluation *e, const struct detail *d, const array *x,
-                               const array *src, const array *y, const double *gradient, double *dx,
-                               double *ds)
+static void shares_of_extremes(tdc_evaluation *e, const struct detail *d, const tdc_array *x,
+                               const tdc_array *src, const tdc_array *y, const double *gradient,
+                               double *dx, double *ds)
 {
     double *equals = tdc_take(e, x->count, sizeof *equals);
     for (int64_t i = 0; i < x->count; i++)
@@ -61,11 +64,11 @@ static void shares_of_extremes(evaluation *e, const struct detail *d, const arra
         ds[i] = src->real[i] == y->real[d->map[i]] ? gradient[d->map[i]] / equals[d->map[i]] : 0;
 }
 
-static void pull_scatter_reduce(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_scatter_reduce(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct detail *d = node->detail;
-    array *x = node->inputs[0], *src = node->inputs[1];
-    array *dx = tdc_new_like(e, TDC_F64, x), *ds = tdc_new_like(e, TDC_F64, src);
+    tdc_array *x = node->inputs[0], *src = node->inputs[1];
+    tdc_array *dx = tdc_new_like(e, TDC_F64, x), *ds = tdc_new_like(e, TDC_F64, src);
     const double *g = gradient->real;
     if (d->how == TDC_JOIN_PRODUCT) {
         others_of_products(e, d, x, src, g, dx->real, ds->real);
@@ -91,8 +94,8 @@ static void pull_scatter_reduce(evaluation *e, struct tdc_tape_node *node, array
     tdc_collect(e, src, ds);
 }
 
-static void bound_joined(evaluation *e, const struct detail *d, const array *x, const array *src,
-                         array *y)
+static void bound_joined(tdc_evaluation *e, const struct detail *d, const tdc_array *x,
+                         const tdc_array *src, tdc_array *y)
 {
     double *errors = tdc_new_errors(e, y), *magnitude = tdc_take(e, y->count, sizeof *magnitude);
     bool adds = d->how == TDC_JOIN_SUM || d->how == TDC_JOIN_MEAN;
@@ -118,12 +121,12 @@ static void bound_joined(evaluation *e, const struct detail *d, const array *x, 
     }
 }
 
-array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src,
-                          const int64_t *map, bool self)
+tdc_array *tdc_scatter_joined(tdc_evaluation *e, enum tdc_join how, tdc_array *x, tdc_array *src,
+                              const int64_t *map, bool self)
 {
     struct detail *d = tdc_take(e, 1, sizeof *d);
     *d = (struct detail){.how = how, .map = map, .self = self};
-    array *y = tdc_new_like(e, TDC_F64, x);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
     double *counts = tdc_take(e, x->count, sizeof *counts);
     memcpy(y->real, x->real, (size_t)x->count * sizeof *x->real);
     memset(counts, 0, (size_t)x->count * sizeof *counts);
@@ -138,6 +141,6 @@ array *tdc_scatter_joined(evaluation *e, enum tdc_join how, array *x, array *src
     d->counts = counts;
     if (tdc_is_bounded(e))
         bound_joined(e, d, x, src, y);
-    tdc_note(e, y, pull_scatter_reduce, d, 2, (array *[]){x, src});
+    tdc_note(e, y, pull_scatter_reduce, d, 2, (tdc_array *[]){x, src});
     return y;
 }

@@ -1,5 +1,6 @@
 /* The order of rows, in time linear in their length: stable radix sort of keys of 64 bits. */
-#include "reference/primitives/primitives.h"
+
+#include "reference/primitives/sort.h"
 
 #include <math.h>
 #include <omp.h>
@@ -11,7 +12,7 @@
 #define RADIX_FROM 512 /* elements; shorter rows are sorted by merging */
 
 /* Keys are in the order of the elements as numbers: NaN above everything, -0 equal to 0. */
-static uint64_t key_of(const array *x, int64_t i, bool descending)
+static uint64_t key_of(const tdc_array *x, int64_t i, bool descending)
 {
     uint64_t key;
     if (tdc_dtype_is_floating(x->dtype)) {
@@ -75,10 +76,10 @@ static struct item *radix_sort(struct item *from, struct item *to, int64_t n, in
     return from;
 }
 
-array *tdc_order_rows(evaluation *e, array *rows, bool descending)
+tdc_array *tdc_order_rows(tdc_evaluation *e, tdc_array *rows, bool descending)
 {
     int64_t n = rows->shape[rows->rank - 1], count = n == 0 ? 0 : rows->count / n;
-    array *y = tdc_new_like(e, TDC_I64, rows);
+    tdc_array *y = tdc_new_like(e, TDC_I64, rows);
     bool parallel = rows->count >= TDC_PARALLEL_FROM && count > 1 && !omp_in_parallel();
     int threads = parallel ? omp_get_max_threads() : 1;
     bool radix = n >= RADIX_FROM;

@@ -1,4 +1,4 @@
-#include "tests/tensor_probe.h"
+#include "tests/support/tensor_probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

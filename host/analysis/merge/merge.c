@@ -132,13 +132,13 @@ static bool is_malicious(const struct tdc_cell *cell)
            tdc_runs_as_formula(cell->text, cell->length);
 }
 
-static const struct tdc_cell *cell_of(const struct tdc_sheet_row *row, size_t column)
+static const struct tdc_cell *cell_of(const struct tdc_rank_row *row, size_t column)
 {
     static const struct tdc_cell nothing = {.kind = TDC_CELL_TEXT, .text = ""};
     return column < row->count ? &row->cells[column] : &nothing;
 }
 
-static bool keep_cell(struct merging *merging, const struct tdc_sheet_row *row,
+static bool keep_cell(struct merging *merging, const struct tdc_rank_row *row,
                       const struct places *places, size_t metric, struct tdc_cell *kept)
 {
     const struct tdc_cell *value = cell_of(row, places->metrics[metric]);
@@ -177,7 +177,7 @@ static tdc_status out_of_memory(struct tdc_error *error)
 }
 
 static tdc_status keep_row(struct merging *merging, struct rank_column *column,
-                           const struct tdc_sheet_row *row, const struct places *places,
+                           const struct tdc_rank_row *row, const struct places *places,
                            struct tdc_error *error)
 {
     const struct tdc_cell *name = cell_of(row, places->name);
@@ -241,8 +241,8 @@ static tdc_status take_rows(struct merging *merging, struct rank_column *column,
     for (size_t i = 0; i < merging->config->api_count && status == TDC_OK; i++) {
         const char *api = merging->config->apis[i];
         bool found = false;
-        for (size_t k = 1; k < table->sheet.count && status == TDC_OK; k++) {
-            const struct tdc_sheet_row *row = &table->sheet.rows[k];
+        for (size_t k = 1; k < table->count && status == TDC_OK; k++) {
+            const struct tdc_rank_row *row = &table->rows[k];
             if (!names_api(cell_of(row, places.name), api))
                 continue;
             found = true;
@@ -263,7 +263,7 @@ static tdc_status merge_rank(struct merging *merging, const struct tdc_rank_file
     struct tdc_rank_table table;
     tdc_status status = tdc_rank_table_read(file->path, &table, error);
     bool used = false;
-    if (status == TDC_OK && table.sheet.count < 2)
+    if (status == TDC_OK && table.count < 2)
         tdc_analysis_say(merging->options, TDC_MESSAGE_WARNING,
                          "Rank%ld compare result is empty and will not shown in merged result.",
                          file->rank);

@@ -8,52 +8,67 @@
 #include "io/table/text_table.h"
 #include "io/text/pytext.h"
 
+#define TABLE_LIMIT ((size_t)4 << 30)
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool copy_row(struct tdc_sheet *sheet, const struct tdc_text_row *row)
+/* What the cell is by itself: in csv a number is what looks like one. */
+static bool copy_cell(struct tdc_rank_table *table, const char *text, tdc_cell_kind kind,
+                      bool typed, struct tdc_cell *cell)
 {
-    struct tdc_cell *cells = tdc_sheet_add(sheet, row->count);
-    for (size_t i = 0; i < row->count && cells != NULL; i++) {
-        size_t length = strlen(row->cells[i]);
-        double number;
-        cells[i].text = tdc_arena_text(&sheet->arena, row->cells[i], length);
-        cells[i].length = length;
-        if (cells[i].text == NULL)
-            return false;
-        if (sheet->count > 1 && tdc_float_parse(row->cells[i], length, &number)) {
-            cells[i].kind = TDC_CELL_NUMBER;
-            cells[i].number = number;
-        } else if (strcmp(row->cells[i], "True") == 0 || strcmp(row->cells[i], "False") == 0) {
-            cells[i].kind = TDC_CELL_BOOL;
-            cells[i].truth = row->cells[i][0] == 'T';
-        }
+    size_t length = strlen(text);
+    bool truth = strcmp(text, "True") == 0;
+    double number;
+    *cell = (struct tdc_cell){.kind = TDC_CELL_TEXT, .length = length};
+    cell->text = tdc_arena_text(&table->arena, text, length);
+    if ((!typed || kind == TDC_CELL_NUMBER) && tdc_float_parse(text, length, &number)) {
+        cell->kind = TDC_CELL_NUMBER;
+        cell->number = number;
+    } else if ((!typed || kind == TDC_CELL_BOOL) && (truth || strcmp(text, "False") == 0)) {
+        cell->kind = TDC_CELL_BOOL;
+        cell->truth = truth;
     }
-    return cells != NULL;
+    return cell->text != NULL;
 }
 
-static tdc_status read_csv(const char *path, struct tdc_sheet *sheet, struct tdc_error *error)
+static bool copy_row(struct tdc_rank_table *table, const struct tdc_text_row *row)
 {
-    struct tdc_text_table texts;
-    tdc_sheet_start(sheet);
-    tdc_status status = tdc_text_table_from_csv(path, &texts, error);
-    for (size_t i = 0; i < texts.count && status == TDC_OK; i++)
-        if (!copy_row(sheet, &texts.rows[i]))
-            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
-    tdc_text_table_free(&texts);
-    return status;
+    struct tdc_cell *cells = tdc_arena_zeroed(&table->arena, row->count + 1, sizeof *cells);
+    if (cells == NULL)
+        return false;
+    for (size_t i = 0; i < row->count; i++) {
+        tdc_cell_kind kind = row->kinds != NULL ? (tdc_cell_kind)row->kinds[i] : TDC_CELL_TEXT;
+        if (!copy_cell(table, tdc_text_cell(row, i), kind, row->kinds != NULL, &cells[i]))
+            return false;
+    }
+    table->rows[table->count++] = (struct tdc_rank_row){cells, row->count};
+    return true;
 }
 
 tdc_status tdc_rank_table_read(const char *path, struct tdc_rank_table *table,
                                struct tdc_error *error)
 {
+    *table = (struct tdc_rank_table){0};
+    tdc_arena_init(&table->arena, TABLE_LIMIT);
+    struct tdc_text_table texts;
     size_t length = strlen(path);
     bool csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
-    return csv ? read_csv(path, &table->sheet, error) : tdc_sheet_read(path, &table->sheet, error);
+    tdc_status status = csv ? tdc_text_table_from_csv(path, &texts, error)
+                            : tdc_text_table_from_xlsx(path, 0, &texts, error);
+    if (status == TDC_OK)
+        table->rows = tdc_arena_zeroed(&table->arena, texts.count + 1, sizeof *table->rows);
+    bool room = table->rows != NULL;
+    for (size_t i = 0; i < texts.count && status == TDC_OK && room; i++)
+        room = copy_row(table, &texts.rows[i]);
+    if (status == TDC_OK && !room)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    tdc_text_table_free(&texts);
+    return status;
 }
 
 void tdc_rank_table_free(struct tdc_rank_table *table)
 {
-    tdc_sheet_free(&table->sheet);
+    tdc_arena_free(&table->arena);
 }
 
 /* ---- header ---------------------------------------------------------------------------------- */
@@ -97,7 +112,7 @@ const char *const *tdc_rank_table_metrics(tdc_mode mode)
 }
 
 struct header {
-    const struct tdc_sheet_row *row;
+    const struct tdc_rank_row *row;
     size_t at;
 };
 
@@ -129,9 +144,9 @@ static bool take_all(struct header *header, const char *const *names, size_t but
 
 tdc_mode tdc_rank_table_mode(const struct tdc_rank_table *table)
 {
-    if (table->sheet.count == 0)
+    if (table->count == 0)
         return TDC_MODE_NONE;
-    struct header header = {.row = &table->sheet.rows[0]};
+    struct header header = {.row = &table->rows[0]};
     bool known = take_all(&header, basic, 0);
     tdc_mode mode = TDC_MODE_NONE;
     if (known && next_is(&header, tensor_values[0])) {
@@ -162,7 +177,7 @@ tdc_mode tdc_rank_table_mode(const struct tdc_rank_table *table)
 
 size_t tdc_rank_table_column(const struct tdc_rank_table *table, const char *name)
 {
-    const struct tdc_sheet_row *header = &table->sheet.rows[0];
+    const struct tdc_rank_row *header = &table->rows[0];
     for (size_t i = 0; i < header->count; i++)
         if (header->cells[i].kind == TDC_CELL_TEXT && strcmp(header->cells[i].text, name) == 0)
             return i;
@@ -201,13 +216,13 @@ void tdc_rank_table_settle(struct tdc_rank_table *table, size_t column)
     bool all = true, whole = true;
     double number;
     bool integer;
-    for (size_t i = 1; i < table->sheet.count && all; i++) {
-        const struct tdc_sheet_row *row = &table->sheet.rows[i];
+    for (size_t i = 1; i < table->count && all; i++) {
+        const struct tdc_rank_row *row = &table->rows[i];
         all = column < row->count && numeric(&row->cells[column], &number, &integer);
         whole = whole && all && integer;
     }
-    for (size_t i = 1; i < table->sheet.count; i++) {
-        struct tdc_sheet_row *row = &table->sheet.rows[i];
+    for (size_t i = 1; i < table->count; i++) {
+        struct tdc_rank_row *row = &table->rows[i];
         if (column >= row->count)
             continue;
         struct tdc_cell *cell = &row->cells[column];

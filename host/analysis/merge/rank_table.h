@@ -5,10 +5,18 @@
 #ifndef TDC_ANALYSIS_RANK_TABLE_H
 #define TDC_ANALYSIS_RANK_TABLE_H
 
-#include "io/table/xlsx_reader.h"
+#include "io/base/arena.h"
+#include "tdcmp.h"
+
+struct tdc_rank_row {
+    struct tdc_cell *cells; /* texts terminated */
+    size_t count;
+};
 
 struct tdc_rank_table {
-    struct tdc_sheet sheet; /* the first row is the header */
+    struct tdc_arena arena;
+    struct tdc_rank_row *rows; /* the first is the header */
+    size_t count;
 };
 
 /* The kind is in the name: .csv or .xlsx. To be freed in any case. */

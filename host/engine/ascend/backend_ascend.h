@@ -49,4 +49,9 @@ const char *tdc_ascend_run_trouble(struct tdc_ascend_run *run);
 bool tdc_ascend_run_failed(struct tdc_ascend_run *run);
 void tdc_ascend_run_close(struct tdc_ascend_run *run);
 
+/* tdc_compare_device, with the rule for relative errors. */
+tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
+                              tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
+                              void *stream, struct tdc_device_sums *sums, struct tdc_error *error);
+
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/platform/platform.h"
+
 void tdc_soc_family(const char *soc, char *family, size_t size)
 {
     static const char *const families[] = {"Ascend910B", "Ascend910_93", "Ascend950", "Ascend310P"};
@@ -28,8 +30,8 @@ static bool own_folder(char *folder, size_t size)
     if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
         return false;
     /* a program may be known by the name it was called by alone */
-    const char *name = strchr(info.dli_fname, '/') != NULL ? info.dli_fname : "/proc/self/exe";
-    if (realpath(name, resolved) == NULL)
+    const char *name = strchr(info.dli_fname, '/') != NULL ? info.dli_fname : tdc_program_link();
+    if (name == NULL || realpath(name, resolved) == NULL)
         return false;
     char *slash = strrchr(resolved, '/');
     *slash = '\0';

@@ -22,6 +22,8 @@ static const char *verdict_text(const struct tdc_row *row)
         return "Different";
     case TDC_VERDICT_NA:
         return "N/A";
+    case TDC_VERDICT_ERROR:
+        return "Error";
     }
     return "";
 }
@@ -41,7 +43,7 @@ const struct tdc_rules tdc_rules_compat = {
             .old_stacks_only = true,
         },
     .relative = TDC_RELATIVE_NATIVE,
-    .last_pair_wins = true,
+    .files = TDC_FILES_OF_LAST_NAME,
     .extended = false,
     .survey = tdc_compat_survey,
     .judge_tensor = tdc_compat_tensor,

@@ -9,12 +9,12 @@
 
 #define EPSILON 0x1p-52
 
-static const char zero_d_text[] =
+const char tdc_compat_zero_d_text[] =
     "This is type of 0-d tensor, can not calculate 'Cosine', 'EucDist', 'One Thousandth Err Ratio' "
     "and 'Five Thousandths Err Ratio'. ";
-static const char nan_abs_text[] =
+const char tdc_compat_nan_abs_text[] =
     "Cannot compare by MaxAbsError, the data contains nan/inf/-inf in dump data.";
-static const char nan_rel_text[] =
+const char tdc_compat_nan_rel_text[] =
     "Cannot compare by MaxRelativeError, the data contains nan/inf/-inf in dump data.";
 
 /* Printed with so many decimals and read back; infinities stay. */
@@ -59,8 +59,7 @@ static struct tdc_value cosine(const struct tdc_pair_sums *sums, struct tdc_text
     return tdc_value_number(c > 0.9999 ? rounded(c, 6) : c);
 }
 
-/* A maximum as a cell; NaN is a text with a message. */
-static struct tdc_value maximum(double value, const char *nan_text, struct tdc_text *message)
+struct tdc_value tdc_compat_maximum(double value, const char *nan_text, struct tdc_text *message)
 {
     if (isnan(value)) {
         tdc_text_adds(message, nan_text);
@@ -91,9 +90,9 @@ static void compute(const struct tdc_outcome *outcome, struct tdc_row *row,
     double count = (double)sums->count;
     row->values[TDC_COSINE] = cosine(sums, message);
     row->values[TDC_EUC_DIST] = tdc_value_number(sqrt(sums->dd));
-    row->values[TDC_MAX_ABS] = maximum(sums->abs_max, nan_abs_text, message);
-    row->values[TDC_MAX_REL] =
-        maximum(sums->rel_nan != 0 ? (double)NAN : sums->rel_max, nan_rel_text, message);
+    row->values[TDC_MAX_ABS] = tdc_compat_maximum(sums->abs_max, tdc_compat_nan_abs_text, message);
+    row->values[TDC_MAX_REL] = tdc_compat_maximum(sums->rel_nan != 0 ? (double)NAN : sums->rel_max,
+                                                  tdc_compat_nan_rel_text, message);
     row->values[TDC_ONE_THOUSANDTH] = tdc_value_number(rounded((double)sums->below[0] / count, 12));
     row->values[TDC_FIVE_THOUSANDTHS] =
         tdc_value_number(rounded((double)sums->below[1] / count, 12));
@@ -105,14 +104,23 @@ static void compute_zero_d(const struct tdc_outcome *outcome, struct tdc_row *ro
                            struct tdc_text *message)
 {
     double max_abs, max_rel;
-    tdc_compat_zero_d(outcome, &max_abs, &max_rel);
+    tdc_compat_zero_d(outcome, TDC_RELATIVE_NATIVE, &max_abs, &max_rel);
     set_all(row, TDC_HOLDS_UNSUPPORTED);
     for (int repeat = 0; repeat < 4; repeat++) {
         for (int i = 0; i < 4; i++)
-            tdc_text_adds(message, zero_d_text);
-        row->values[TDC_MAX_ABS] = maximum(max_abs, nan_abs_text, message);
-        row->values[TDC_MAX_REL] = maximum(max_rel, nan_rel_text, message);
+            tdc_text_adds(message, tdc_compat_zero_d_text);
+        row->values[TDC_MAX_ABS] = tdc_compat_maximum(max_abs, tdc_compat_nan_abs_text, message);
+        row->values[TDC_MAX_REL] = tdc_compat_maximum(max_rel, tdc_compat_nan_rel_text, message);
     }
+}
+
+static void say_unreadable(const struct tdc_case *row_case, struct tdc_text *message)
+{
+    tdc_text_adds(message, "Dump file: [");
+    tdc_pytext_repr_string(message, row_case->n_file, strlen(row_case->n_file));
+    tdc_text_adds(message, ", ");
+    tdc_pytext_repr_string(message, row_case->b_file, strlen(row_case->b_file));
+    tdc_text_adds(message, "] not found or read failed.");
 }
 
 static bool has_suffix(const char *file, const char *suffix)
@@ -129,9 +137,9 @@ static bool was_read(const struct tdc_case *row_case, const struct tdc_outcome *
            has_suffix(row_case->b_file, row_case->match->b_suffix);
 }
 
-/* Values and the message (docs/msprobe.md#tensor-mode). */
-static void judge_files(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
-                        struct tdc_row *row, struct tdc_text *message)
+void tdc_compat_files(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
+                      const struct tdc_file_words *words, struct tdc_row *row,
+                      struct tdc_text *message)
 {
     set_all(row, TDC_HOLDS_UNSUPPORTED);
     if (strcmp(row_case->n_file, "-1") == 0) {
@@ -141,11 +149,7 @@ static void judge_files(const struct tdc_case *row_case, const struct tdc_outcom
     } else if (outcome == NULL) {
         tdc_text_adds(message, "Bench api/module unmatched.");
     } else if (!was_read(row_case, outcome)) {
-        tdc_text_adds(message, "Dump file: [");
-        tdc_pytext_repr_string(message, row_case->n_file, strlen(row_case->n_file));
-        tdc_text_adds(message, ", ");
-        tdc_pytext_repr_string(message, row_case->b_file, strlen(row_case->b_file));
-        tdc_text_adds(message, "] not found or read failed.");
+        words->unreadable(row_case, message);
         row->row_class = TDC_ROW_ERROR;
     } else if (outcome->code == TDC_OUTCOME_EMPTY) {
         tdc_text_adds(message, "This is empty data, can not compare.");
@@ -156,7 +160,7 @@ static void judge_files(const struct tdc_case *row_case, const struct tdc_outcom
         tdc_text_adds(message, "Data is unreadable.");
         row->row_class = TDC_ROW_ERROR;
     } else if (outcome->n_dimensions == 0) {
-        compute_zero_d(outcome, row, message);
+        words->zero_d(outcome, row, message);
     } else {
         compute(outcome, row, message);
     }
@@ -194,7 +198,8 @@ void tdc_compat_tensor(const struct tdc_case *row_case, const struct tdc_outcome
     else if (bench == NULL)
         tdc_text_adds(message, "No bench data matched.");
     row->row_class = bench == NULL ? TDC_ROW_UNMATCHED : TDC_ROW_NONE;
-    judge_files(row_case, outcome, row, message);
+    static const struct tdc_file_words words = {say_unreadable, compute_zero_d};
+    tdc_compat_files(row_case, outcome, &words, row, message);
     if (row_case->match->fuzzy && bench != NULL && strcmp(npu->name, bench->name) != 0)
         tdc_text_adds(message, " Fuzzy matching data, the comparison accuracy may be affected.");
     row->verdict = (uint8_t)verdict(row);

@@ -86,6 +86,8 @@ static int float_width(tdc_dtype dtype)
         return 16;
     case TDC_F32:
     case TDC_BF16:
+    case TDC_F8_E4M3: /* read as f32, as bf16 is */
+    case TDC_F8_E5M2:
     case TDC_C64:
     case TDC_I16:
     case TDC_U16:
@@ -141,21 +143,28 @@ static int relative_width(tdc_dtype dtype, bool swapped)
         return 64;
     if (dtype == TDC_F16)
         return 16;
-    return dtype == TDC_F32 || dtype == TDC_BF16 ? 32 : 64;
+    bool single =
+        dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F8_E4M3 || dtype == TDC_F8_E5M2;
+    return single ? 32 : 64;
 }
 
-static double relative_error(const struct tdc_outcome *outcome)
+static double relative_error(const struct tdc_outcome *outcome, bool promoted)
 {
     double imaginary;
     double n = tdc_element_value(outcome->n_dtype, outcome->n_element, &imaginary);
     double b = tdc_element_value(outcome->b_dtype, outcome->b_element, &imaginary);
     int n_width = relative_width(outcome->n_dtype, outcome->n_swapped);
     int b_width = relative_width(outcome->b_dtype, outcome->b_swapped);
-    if (b == 0) {
-        n = in_width(n + 0x1p-52, n_width);
-        b = in_width(b + 0x1p-52, b_width);
-    }
     int width = n_width > b_width ? n_width : b_width;
+    double epsilon = 0x1p-52;
+    if (promoted) {
+        n_width = b_width = width = width == 64 ? 64 : 32;
+        epsilon = width == 64 ? 0x1p-52 : 0x1p-23;
+    }
+    if (b == 0) {
+        n = in_width(n + epsilon, n_width);
+        b = in_width(b + epsilon, b_width);
+    }
     return fabs(in_width(in_width(n - b, width) / b, width));
 }
 
@@ -185,7 +194,8 @@ static void promote_bool(struct tdc_outcome *pair)
     }
 }
 
-void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, double *max_rel)
+void tdc_compat_zero_d(const struct tdc_outcome *outcome, enum tdc_relative_rule rule,
+                       double *max_abs, double *max_rel)
 {
     struct tdc_outcome plain = *outcome;
     /* numbers stored as text were gathered as float64 */
@@ -196,5 +206,5 @@ void tdc_compat_zero_d(const struct tdc_outcome *outcome, double *max_abs, doubl
     promote_bool(&plain);
     if (!integer_difference(&plain, max_abs))
         *max_abs = float_difference(&plain);
-    *max_rel = relative_error(&plain);
+    *max_rel = relative_error(&plain, rule == TDC_RELATIVE_PROMOTED);
 }

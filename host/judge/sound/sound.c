@@ -171,7 +171,7 @@ const struct tdc_rules tdc_rules_sound = {
     .name = "sound",
     .match = {.list_bench_only = true},
     .relative = TDC_RELATIVE_F64,
-    .last_pair_wins = false,
+    .files = TDC_FILES_OF_ITS_OWN,
     .extended = true,
     .judge_tensor = tdc_sound_tensor,
     .judge_statistics = tdc_sound_statistics,

@@ -26,6 +26,21 @@ static bool has_part(const char *name, const char *part)
     return false;
 }
 
+/* A cell's name with each key of the map that occurs in it replaced once, in the order of the file;
+ * NULL when out of memory. */
+static const char *replace_parts(struct tdc_match *match, struct tdc_flat_map *map,
+                                 const char *cell)
+{
+    for (uint32_t i = 0; i < map->names.count && cell != NULL; i++) {
+        const struct tdc_yaml *rule = map->entries[i];
+        if (strstr(cell, rule->key) == NULL)
+            continue;
+        map->used[i] = true;
+        cell = tdc_text_replaced(&match->arena, cell, rule->key, rule->text, true);
+    }
+    return cell;
+}
+
 /* NULL when out of memory. */
 static const char *translate(struct tdc_match *match, struct tdc_flat_map *map, const char *name)
 {
@@ -40,6 +55,13 @@ static const char *translate(struct tdc_match *match, struct tdc_flat_map *map, 
     const char *end = cell_end(start);
     size_t length = end != NULL ? (size_t)(end - start) : strlen(start);
     const struct tdc_yaml *target = tdc_flat_map_use(map, start, length);
+    if (target == NULL && match->rules->cells_by_part) {
+        const char *cell = tdc_arena_text(&match->arena, start, length);
+        const char *other = cell != NULL ? replace_parts(match, map, cell) : NULL;
+        return other == NULL   ? NULL
+               : other == cell ? module
+                               : tdc_text_replaced(&match->arena, module, cell, other, true);
+    }
     if (target == NULL)
         return module;
     return tdc_text_replaced(&match->arena, module, target->key, target->text, true);

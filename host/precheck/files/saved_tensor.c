@@ -3,6 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "io/base/little_endian.h"
 #include "io/tensor/npy_writer.h"
 #include "io/tensor/pt_writer.h"
 
@@ -44,8 +45,8 @@ static size_t element_bytes(const struct tdc_reference_tensor *tensor, int64_t a
         memcpy(&word, &narrow, sizeof word);
         bits = tensor->dtype == TDC_BF16 ? word >> 16 : word;
     }
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (unsigned char)(bits >> (8 * i));
+    tdc_set_le32(bytes, (uint32_t)bits);
+    tdc_set_le32(bytes + 4, (uint32_t)(bits >> 32));
     return size;
 }
 

@@ -146,11 +146,64 @@ static void join(struct joined *joined, const struct part *part)
     joined->any = true;
 }
 
+/* ---- cosine at any scale --------------------------------------------------------------------- */
+
+/* Sums of squares in between have lost nothing that matters to small squares, nor overflowed. */
+#define LEAST_SQUARES 0x1p-900
+#define MOST_SQUARES  0x1p1000
+
+static bool is_in_range(double squares)
+{
+    return squares >= LEAST_SQUARES && squares <= MOST_SQUARES;
+}
+
+/* The power of two that brings the largest magnitude to [1, 2); 0 where there is none. */
+static int scale_of(const double *x, uint64_t count)
+{
+    double most = 0;
+    for (uint64_t i = 0; i < count; i++)
+        most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most == 0 || isinf(most) ? 0 : -ilogb(most);
+}
+
+/* Both sides are scaled on their own, the term that is added with them. */
+static double scaled_cosine(const double *bench, const double *tested, uint64_t count)
+{
+    int of_bench = scale_of(bench, count), of_tested = scale_of(tested, count);
+    struct joined joined = {0};
+    for (uint64_t first = 0; first < count; first += BLOCK) {
+        double b[BLOCK], t[BLOCK];
+        uint64_t here = count - first < BLOCK ? count - first : BLOCK;
+        for (uint64_t i = 0; i < here; i++) {
+            b[i] = scalbn(bench[first + i], of_bench);
+            t[i] = scalbn(tested[first + i], of_tested);
+        }
+        struct part part = {0};
+        add_products(b, t, here, &part);
+        join(&joined, &part);
+    }
+    double norms = sqrt(joined.bb.sum + joined.bb.lost) * sqrt(joined.tt.sum + joined.tt.lost);
+    double epsilon = scalbn(EPSILON, of_bench + of_tested);
+    if (epsilon > MOST_SQUARES) /* beside which both sums are nothing */
+        return 1;
+    return (epsilon + joined.bt.sum + joined.bt.lost) / (epsilon + norms);
+}
+
+static double cosine_of(const struct joined *joined, const double *bench, const double *tested,
+                        uint64_t count, bool any_scale)
+{
+    double bt = joined->bt.sum + joined->bt.lost;
+    double bb = joined->bb.sum + joined->bb.lost, tt = joined->tt.sum + joined->tt.lost;
+    if (any_scale && !(is_in_range(bb) && is_in_range(tt)))
+        return scaled_cosine(bench, tested, count);
+    return (EPSILON + bt) / (EPSILON + sqrt(bb) * sqrt(tt));
+}
+
 /* Blocks measured at a time, so that their parts need no memory of their own. */
 #define GROUP 64
 
 void tdc_measure_slot(const double *bench, const double *tested, uint64_t count, tdc_dtype ulp_of,
-                      struct tdc_metrics *metrics)
+                      bool any_scale, struct tdc_metrics *metrics)
 {
     struct joined joined = {0};
     for (uint64_t start = 0; start < count; start += GROUP * BLOCK) {
@@ -166,9 +219,7 @@ void tdc_measure_slot(const double *bench, const double *tested, uint64_t count,
         for (uint64_t i = 0; i < blocks; i++)
             join(&joined, &parts[i]);
     }
-    double bt = joined.bt.sum + joined.bt.lost;
-    double norms = sqrt(joined.bb.sum + joined.bb.lost) * sqrt(joined.tt.sum + joined.tt.lost);
-    metrics->cosine = (EPSILON + bt) / (EPSILON + norms);
+    metrics->cosine = cosine_of(&joined, bench, tested, count, any_scale);
     metrics->max_abs = joined.all.nan_abs ? (double)NAN : joined.all.max_abs;
     metrics->max_relative = joined.all.nan_relative ? (double)NAN : joined.all.max_relative;
     metrics->max_ulp = joined.all.max_ulp;

@@ -16,9 +16,12 @@ struct tdc_metrics {
  * Both sides as float64, count > 0. The sums have an order that does not depend on threads: blocks
  * of 4096, in each eight interleaved sums; relative error below 1e-12 for any count that fits in
  * memory. ulp_of: a floating dtype to count its units in, else TDC_DTYPE_NONE.
+ *
+ * any_scale: the cosine is right where squares leave the range of float64, too; the old tool's
+ * is NaN or anything there.
  */
 void tdc_measure_slot(const double *bench, const double *tested, uint64_t count, tdc_dtype ulp_of,
-                      struct tdc_metrics *metrics);
+                      bool any_scale, struct tdc_metrics *metrics);
 
 /* One unit in the last place of dtype at value; 1 for other dtypes. */
 double tdc_unit_at(double value, tdc_dtype dtype);

@@ -189,7 +189,8 @@ static bool judge_pair(const struct tdc_precheck_options *options, struct tdc_ar
         return true;
     }
     tdc_measure_slot(pair->bench, pair->tested, pair->count,
-                     extended && pair->floating ? pair->dtype : TDC_DTYPE_NONE, &row->metrics);
+                     extended && pair->floating ? pair->dtype : TDC_DTYPE_NONE, extended,
+                     &row->metrics);
     row->measured = true;
     row->floating = pair->floating;
     bool cosine = row->metrics.cosine > options->cosine;

@@ -2,13 +2,17 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* An array and a letter for each of its dimensions. */
 struct lettered {
-    array *x;
+    tdc_array *x;
     char letters[RANK + 1];
 };
 
@@ -26,7 +30,7 @@ static int64_t extent(const struct lettered *o, char c)
 }
 
 /* A letter that comes twice takes the diagonal. */
-static void take_diagonals(evaluation *e, struct lettered *o)
+static void take_diagonals(tdc_evaluation *e, struct lettered *o)
 {
     for (unsigned i = 0; i < o->x->rank; i++)
         for (unsigned j = i + 1; j < o->x->rank; j++) {
@@ -52,7 +56,8 @@ static void take_diagonals(evaluation *e, struct lettered *o)
 }
 
 /* Sums over letters that occur neither in `others` nor in the result. */
-static void sum_unused(evaluation *e, struct lettered *o, const char *others, const char *result)
+static void sum_unused(tdc_evaluation *e, struct lettered *o, const char *others,
+                       const char *result)
 {
     bool reduced[RANK] = {false};
     char kept[RANK + 1] = {0};
@@ -68,7 +73,7 @@ static void sum_unused(evaluation *e, struct lettered *o, const char *others, co
 }
 
 /* The letters in the given order. */
-static array *ordered(evaluation *e, const struct lettered *o, const char *letters)
+static tdc_array *ordered(tdc_evaluation *e, const struct lettered *o, const char *letters)
 {
     unsigned order[RANK];
     if (strlen(letters) != o->x->rank)
@@ -81,7 +86,8 @@ static array *ordered(evaluation *e, const struct lettered *o, const char *lette
     return tdc_permute(e, o->x, order);
 }
 
-static int64_t size_of(evaluation *e, const struct lettered *o, const char *letters, int64_t *sizes)
+static int64_t size_of(tdc_evaluation *e, const struct lettered *o, const char *letters,
+                       int64_t *sizes)
 {
     int64_t total = 1;
     for (unsigned i = 0; letters[i] != 0; i++) {
@@ -100,7 +106,7 @@ static void append(char *to, const char *letters)
 }
 
 /* A dimension of one element broadcasts against the other operand's: it is left out. */
-static void drop_ones(evaluation *e, struct lettered *o, const struct lettered *other)
+static void drop_ones(tdc_evaluation *e, struct lettered *o, const struct lettered *other)
 {
     for (unsigned d = 0; d < o->x->rank;) {
         if (o->x->shape[d] != 1 || extent(other, o->letters[d]) < 2) {
@@ -112,7 +118,7 @@ static void drop_ones(evaluation *e, struct lettered *o, const struct lettered *
     }
 }
 
-static struct lettered contract(evaluation *e, struct lettered *a, struct lettered *b,
+static struct lettered contract(tdc_evaluation *e, struct lettered *a, struct lettered *b,
                                 const char *wanted)
 {
     char batch[RANK + 1] = "", inner[RANK + 1] = "", rows[RANK + 1] = "", columns[RANK + 1] = "";
@@ -138,10 +144,10 @@ static struct lettered contract(evaluation *e, struct lettered *a, struct letter
     int64_t n = size_of(e, b, columns, shape + nb + nr), k = size_of(e, a, inner, ignored);
     order[0] = 0;
     strcat(strcat(strcat(order, batch), rows), inner);
-    array *x = tdc_reshape(e, ordered(e, a, order), 3, (const int64_t[]){batches, m, k});
+    tdc_array *x = tdc_reshape(e, ordered(e, a, order), 3, (const int64_t[]){batches, m, k});
     order[0] = 0;
     strcat(strcat(strcat(order, batch), inner), columns);
-    array *y = tdc_reshape(e, ordered(e, b, order), 3, (const int64_t[]){batches, k, n});
+    tdc_array *y = tdc_reshape(e, ordered(e, b, order), 3, (const int64_t[]){batches, k, n});
     struct lettered result = {.letters = ""};
     strcat(strcat(strcat(result.letters, batch), rows), columns);
     result.x =
@@ -150,7 +156,7 @@ static struct lettered contract(evaluation *e, struct lettered *a, struct letter
 }
 
 /* The dimensions an ellipsis stands for are called '0', '1', ... from the last one on. */
-static unsigned add_ellipsis(evaluation *e, struct lettered *o, unsigned length, unsigned rank,
+static unsigned add_ellipsis(tdc_evaluation *e, struct lettered *o, unsigned length, unsigned rank,
                              const char *behind)
 {
     unsigned named = length;
@@ -192,8 +198,8 @@ static void implicit_result(const struct lettered *operands, size_t count, char 
     result[length] = 0;
 }
 
-static size_t read_operands(evaluation *e, array *const *arrays, size_t count, const char **at,
-                            struct lettered *operands)
+static size_t read_operands(tdc_evaluation *e, tdc_array *const *arrays, size_t count,
+                            const char **at, struct lettered *operands)
 {
     const char *text = *at;
     for (size_t i = 0; i < count; i++) {
@@ -221,9 +227,9 @@ static size_t read_operands(evaluation *e, array *const *arrays, size_t count, c
     return count;
 }
 
-static void einsum(evaluation *e)
+static void einsum(tdc_evaluation *e)
 {
-    array **arrays;
+    tdc_array **arrays;
     size_t count = tdc_arrays_argument(e, "operands", &arrays);
     struct lettered *operands = tdc_take(e, (int64_t)count, sizeof *operands);
     const char *text = tdc_text_argument(e, "equation");
@@ -257,34 +263,35 @@ static void einsum(evaluation *e)
 }
 
 /* Dimension i of side 0 or 1: dims is a number (the last of a with the first of b) or two lists. */
-static int64_t paired(evaluation *e, const value *dims, size_t side, size_t i, int64_t otherwise)
+static int64_t paired(tdc_evaluation *e, const tdc_call_value *dims, size_t side, size_t i,
+                      int64_t otherwise)
 {
     if (dims->kind != TDC_VALUE_LIST)
         return otherwise;
-    const value *v = &dims->list.values[side].list.values[i];
+    const tdc_call_value *v = &dims->list.values[side].list.values[i];
     if (v->kind != TDC_VALUE_INT)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "dims must be ints");
     return v->whole;
 }
 
-static size_t pair_count(evaluation *e, const value *dims)
+static size_t pair_count(tdc_evaluation *e, const tdc_call_value *dims)
 {
     if (dims->kind != TDC_VALUE_LIST) {
         int64_t count = tdc_int_argument(e, "dims");
         return count < 0 ? RANK + 1 : (size_t)count;
     }
-    const value *sides = dims->list.values;
+    const tdc_call_value *sides = dims->list.values;
     if (dims->list.count != 2 || sides[0].kind != TDC_VALUE_LIST ||
         sides[1].kind != TDC_VALUE_LIST || sides[0].list.count != sides[1].list.count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "dims must be two lists of one length");
     return sides[0].list.count;
 }
 
-static void tensordot(evaluation *e)
+static void tensordot(tdc_evaluation *e)
 {
     struct lettered a = {.x = tdc_real_array_argument(e, "input")};
     struct lettered b = {.x = tdc_real_array_argument(e, "other")};
-    const value *dims = tdc_argument(e, "dims");
+    const tdc_call_value *dims = tdc_argument(e, "dims");
     size_t pairs = pair_count(e, dims);
     char wanted[2 * RANK + 1] = "";
     if (pairs > a.x->rank || pairs > b.x->rank)

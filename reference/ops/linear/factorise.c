@@ -2,21 +2,26 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/matrix/decompose.h"
 #include "reference/primitives/matrix/factors.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
 
 /* What was recorded as output `which`, when it is a tensor of floating numbers. */
-static const array *recorded(const evaluation *e, size_t which)
+static const tdc_array *recorded(const tdc_evaluation *e, size_t which)
 {
     if (which >= e->record_count || e->record[which].kind != TDC_VALUE_TENSOR)
         return NULL;
-    const array *a = e->record[which].tensor;
+    const tdc_array *a = e->record[which].tensor;
     return tdc_dtype_is_floating(a->dtype) && !a->complex && a->rank >= 2 ? a : NULL;
 }
 
-static array *matrix_argument(evaluation *e, const char *name)
+static tdc_array *matrix_argument(tdc_evaluation *e, const char *name)
 {
-    array *x = tdc_real_array_argument(e, name);
+    tdc_array *x = tdc_real_array_argument(e, name);
     if (!tdc_is_matrix(x))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
     return x;
@@ -25,7 +30,8 @@ static array *matrix_argument(evaluation *e, const char *name)
 /* ---- singular values ------------------------------------------------------------------------- */
 
 /* |u diag(s) w - x|^2 of the first matrix, w as it is or turned: which of the two was meant */
-static double misfit(const array *x, const array *u, const array *s, const array *w, bool turned)
+static double misfit(const tdc_array *x, const tdc_array *u, const tdc_array *s, const tdc_array *w,
+                     bool turned)
 {
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = s->shape[s->rank - 1];
     int64_t line = u->shape[u->rank - 1], width = w->shape[w->rank - 1];
@@ -48,14 +54,14 @@ struct svd_form {
 
 /* torch.svd(some, compute_uv) and torch.linalg.svd(full_matrices) are recorded under one name: what
  * was recorded, or else the arguments' names, tell them apart. */
-static struct svd_form svd_form(evaluation *e, const array *x)
+static struct svd_form svd_form(tdc_evaluation *e, const tdc_array *x)
 {
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
-    const array *u = recorded(e, 0), *w = recorded(e, 2);
-    const array *s = u != NULL && w != NULL && e->record[1].kind == TDC_VALUE_TENSOR
-                         ? e->record[1].tensor
-                         : NULL;
-    const value *some = tdc_argument(e, "some");
+    const tdc_array *u = recorded(e, 0), *w = recorded(e, 2);
+    const tdc_array *s = u != NULL && w != NULL && e->record[1].kind == TDC_VALUE_TENSOR
+                             ? e->record[1].tensor
+                             : NULL;
+    const tdc_call_value *some = tdc_argument(e, "some");
     struct svd_form form = {.linalg = true, .whole = true};
     if (s == NULL || s->complex || s->rank == 0 || x->count == 0 || s->count == 0 ||
         u->count == 0 || w->count == 0 || s->shape[s->rank - 1] != k ||
@@ -76,12 +82,12 @@ static struct svd_form svd_form(evaluation *e, const array *x)
     return form;
 }
 
-static void svd(evaluation *e)
+static void svd(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
+    tdc_array *x = matrix_argument(e, "input");
     struct svd_form form = svd_form(e, x);
-    const array *v = recorded(e, 2);
-    array *turned = v == NULL ? NULL : tdc_constant(e, (array *)v);
+    const tdc_array *v = recorded(e, 2);
+    tdc_array *turned = v == NULL ? NULL : tdc_constant(e, (tdc_array *)v);
     if (turned != NULL && form.linalg)
         turned = tdc_turned(e, turned);
     struct tdc_singular y = tdc_svd(e, x, form.whole, recorded(e, 0), turned);
@@ -90,20 +96,20 @@ static void svd(evaluation *e)
     tdc_give(e, form.linalg ? tdc_turned(e, y.v) : y.v);
 }
 
-static void singular_values(evaluation *e)
+static void singular_values(tdc_evaluation *e)
 {
     tdc_give(e, tdc_svd(e, matrix_argument(e, "input"), false, NULL, NULL).s);
 }
 
 /* ---- eigenvalues ----------------------------------------------------------------------------- */
 
-static bool upper_argument(evaluation *e)
+static bool upper_argument(tdc_evaluation *e)
 {
-    const value *v = tdc_argument(e, "UPLO");
+    const tdc_call_value *v = tdc_argument(e, "UPLO");
     return v->kind == TDC_VALUE_TEXT && (v->text[0] == 'U' || v->text[0] == 'u');
 }
 
-static void eigh(evaluation *e)
+static void eigh(tdc_evaluation *e)
 {
     struct tdc_symmetric y =
         tdc_eigh(e, matrix_argument(e, "input"), upper_argument(e), recorded(e, 1));
@@ -115,10 +121,10 @@ static void eigh(evaluation *e)
 /* ---- orthogonal factors ---------------------------------------------------------------------- */
 
 /* mode 'reduced', 'complete' or 'r' of linalg.qr; a bool, `some`, of torch.qr */
-static void qr(evaluation *e)
+static void qr(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
-    const value *mode = tdc_argument(e, "mode");
+    tdc_array *x = matrix_argument(e, "input");
+    const tdc_call_value *mode = tdc_argument(e, "mode");
     bool whole = mode->kind == TDC_VALUE_TEXT ? strcmp(mode->text, "complete") == 0
                                               : mode->kind == TDC_VALUE_BOOL && mode->whole == 0;
     bool alone = mode->kind == TDC_VALUE_TEXT && strcmp(mode->text, "r") == 0;
@@ -128,14 +134,14 @@ static void qr(evaluation *e)
 }
 
 /* Reflectors and their factors as LAPACK packs them. */
-static void geqrf(evaluation *e)
+static void geqrf(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
+    tdc_array *x = matrix_argument(e, "input");
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank - 2] = k;
-    array *y = tdc_new_like(e, TDC_F64, x), *tau = tdc_new(e, TDC_F64, x->rank - 1, shape);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x), *tau = tdc_new(e, TDC_F64, x->rank - 1, shape);
     memcpy(y->real, x->real, (size_t)y->count * sizeof *y->real);
     for (int64_t i = 0; m * n > 0 && i < x->count / (m * n); i++)
         tdc_reflect(y->real + i * m * n, m, n, tau->real + i * k);
@@ -144,40 +150,41 @@ static void geqrf(evaluation *e)
 }
 
 /* (1 - tau v v^T) c with v = column k of the packed reflectors */
-static array *reflected(evaluation *e, array *packed, array *tau, int64_t k, array *c)
+static tdc_array *reflected(tdc_evaluation *e, tdc_array *packed, tdc_array *tau, int64_t k,
+                            tdc_array *c)
 {
     unsigned last = packed->rank - 1;
-    array *v = tdc_slice(e, packed, last, k, 1, 1);
+    tdc_array *v = tdc_slice(e, packed, last, k, 1, 1);
     int64_t m = v->shape[last - 1];
-    array *unit = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, 1});
-    array *mask = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, 1});
+    tdc_array *unit = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, 1});
+    tdc_array *mask = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, 1});
     for (int64_t i = k + 1; i < m; i++)
         mask->real[i] = 1;
     unit->real[k] = 1;
     v = tdc_add(e, tdc_mul(e, v, mask), unit);
-    array *factor = tdc_unsqueeze(e, tdc_slice(e, tau, tau->rank - 1, k, 1, 1), tau->rank);
-    array *along = tdc_mul(e, factor, tdc_matmul(e, tdc_turned(e, v), c));
+    tdc_array *factor = tdc_unsqueeze(e, tdc_slice(e, tau, tau->rank - 1, k, 1, 1), tau->rank);
+    tdc_array *along = tdc_mul(e, factor, tdc_matmul(e, tdc_turned(e, v), c));
     return tdc_sub(e, c, tdc_matmul(e, v, along));
 }
 
 /* The first columns of the product of the reflections. */
-static void householder_product(evaluation *e)
+static void householder_product(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
+    tdc_array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1];
     if (tau->rank + 1 != x->rank || n > m || tau->shape[tau->rank - 1] > n)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "reflectors and their factors do not fit");
-    array *c = tdc_slice(e, tdc_unit_matrix(e, m), 1, 0, n, 1);
+    tdc_array *c = tdc_slice(e, tdc_unit_matrix(e, m), 1, 0, n, 1);
     for (int64_t k = tau->shape[tau->rank - 1] - 1; k >= 0; k--)
         c = reflected(e, x, tau, k, c);
     tdc_give(e, tdc_expand(e, c, x->rank, x->shape));
 }
 
 /* q c, q^T c, c q or c q^T; c q^T = (q c^T)^T */
-static void ormqr(evaluation *e)
+static void ormqr(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
-    array *c = matrix_argument(e, "other");
+    tdc_array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
+    tdc_array *c = matrix_argument(e, "other");
     bool left = tdc_bool_argument(e, "left"), transpose = tdc_bool_argument(e, "transpose");
     int64_t k = tau->shape[tau->rank - 1];
     if (tau->rank + 1 != x->rank || k > x->shape[x->rank - 1])
@@ -194,11 +201,11 @@ static void ormqr(evaluation *e)
 /* ---- triangles ------------------------------------------------------------------------------- */
 
 /* The upper factor of a symmetric matrix is the lower one turned. */
-static void cholesky(evaluation *e)
+static void cholesky(tdc_evaluation *e)
 {
-    array *info, *x = matrix_argument(e, "input");
+    tdc_array *info, *x = matrix_argument(e, "input");
     bool upper = tdc_bool_argument(e, "upper");
-    array *l = tdc_lower_root(e, upper ? tdc_turned(e, x) : x, &info);
+    tdc_array *l = tdc_lower_root(e, upper ? tdc_turned(e, x) : x, &info);
     bool checked = e->definition->variant == 0;
     for (int64_t i = 0; i < info->count; i++)
         if (info->whole[i] != 0)
@@ -208,9 +215,9 @@ static void cholesky(evaluation *e)
         tdc_give(e, info);
 }
 
-static void lu_factor(evaluation *e)
+static void lu_factor(tdc_evaluation *e)
 {
-    array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
+    tdc_array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
     tdc_give(e, y);
     tdc_give(e, pivots);
     if (e->definition->variant != 0)
@@ -218,12 +225,12 @@ static void lu_factor(evaluation *e)
 }
 
 /* p, l and u of packed factors. */
-static void give_unpacked(evaluation *e, array *packed, const array *pivots)
+static void give_unpacked(tdc_evaluation *e, tdc_array *packed, const tdc_array *pivots)
 {
     int64_t m = packed->shape[packed->rank - 2], n = packed->shape[packed->rank - 1];
     int64_t k = m < n ? m : n;
-    array *l = tdc_below(e, tdc_slice(e, packed, packed->rank - 1, 0, k, 1), -1);
-    array *unit = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, k});
+    tdc_array *l = tdc_below(e, tdc_slice(e, packed, packed->rank - 1, 0, k, 1), -1);
+    tdc_array *unit = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){m, k});
     for (int64_t i = 0; i < k; i++)
         unit->real[i * k + i] = 1;
     tdc_give(e, tdc_permutation(e, pivots, m));
@@ -231,17 +238,17 @@ static void give_unpacked(evaluation *e, array *packed, const array *pivots)
     tdc_give(e, tdc_above(e, tdc_slice(e, packed, packed->rank - 2, 0, k, 1), 0));
 }
 
-static void lu(evaluation *e)
+static void lu(tdc_evaluation *e)
 {
     if (!tdc_bool_argument(e, "pivot"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "factors without pivots");
-    array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
+    tdc_array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
     give_unpacked(e, y, pivots);
 }
 
-static void lu_unpack(evaluation *e)
+static void lu_unpack(tdc_evaluation *e)
 {
-    array *pivots = tdc_array_argument(e, "LU_pivots");
+    tdc_array *pivots = tdc_array_argument(e, "LU_pivots");
     if (tdc_dtype_is_floating(pivots->dtype) || pivots->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "pivots must be integers");
     give_unpacked(e, matrix_argument(e, "LU_data"), pivots);

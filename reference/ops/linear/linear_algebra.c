@@ -2,20 +2,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
+#include "reference/arguments.h"
 #include "reference/bounds.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/tape.h"
 
-static array *square_argument(evaluation *e, const char *name)
+static tdc_array *square_argument(tdc_evaluation *e, const char *name)
 {
-    array *x = tdc_real_array_argument(e, name);
+    tdc_array *x = tdc_real_array_argument(e, name);
     if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
     return x;
 }
 
 /* Sign and logarithm of the magnitude, by elimination with partial pivoting. */
-static void eliminate(const evaluation *e, double *work, int64_t n, double *sign, double *logarithm,
-                      double *product)
+static void eliminate(const tdc_evaluation *e, double *work, int64_t n, double *sign,
+                      double *logarithm, double *product)
 {
     *sign = 1;
     *logarithm = 0;
@@ -46,7 +54,7 @@ static void eliminate(const evaluation *e, double *work, int64_t n, double *sign
 
 /* Zeros of x's shape that pass a gradient of zero back to it: what does not change is
  * differentiable all the same. */
-static array *constant_zeros(evaluation *e, array *x)
+static tdc_array *constant_zeros(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_apply_with(e, TDC_HARDTANH, x, 0, 0, 0);
 }
@@ -58,25 +66,25 @@ enum determinant {
 };
 
 /* d log|det A| = tr(A^-1 dA) */
-static void pull_determinant(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_determinant(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
+    tdc_array *x = node->inputs[0], *y = node->output;
     bool plain = *(const enum determinant *)node->detail == DET;
-    array *inverse = tdc_inverse(e, tdc_constant(e, x));
-    array *turned = tdc_swap(e, inverse, x->rank - 1, x->rank - 2);
-    array *factor = plain ? tdc_mul(e, tdc_constant(e, y), gradient) : gradient;
+    tdc_array *inverse = tdc_inverse(e, tdc_constant(e, x));
+    tdc_array *turned = tdc_swap(e, inverse, x->rank - 1, x->rank - 2);
+    tdc_array *factor = plain ? tdc_mul(e, tdc_constant(e, y), gradient) : gradient;
     factor = tdc_unsqueeze(e, tdc_unsqueeze(e, factor, y->rank), y->rank + 1);
     tdc_collect(e, x, tdc_mul(e, turned, factor));
 }
 
 /* An elimination is that of a matrix within n roundings: the logarithm changes by the trace of
  * A^-1 times that, and each logarithm is rounded. */
-static void bound_determinant(evaluation *e, array *x, array *y, bool plain)
+static void bound_determinant(tdc_evaluation *e, tdc_array *x, tdc_array *y, bool plain)
 {
     if (!tdc_is_bounded(e))
         return;
     struct tdc_quiet before = tdc_quietly(e);
-    array *inverse = tdc_inverse(e, tdc_constant(e, x));
+    tdc_array *inverse = tdc_inverse(e, tdc_constant(e, x));
     tdc_as_before(e, before);
     int64_t n = x->shape[x->rank - 1];
     double *errors = tdc_new_errors(e, y), weight = TDC_SUM_BASE + (double)n;
@@ -94,13 +102,14 @@ static void bound_determinant(evaluation *e, array *x, array *y, bool plain)
     y->bounded = true;
 }
 
-static void determinant(evaluation *e)
+static void determinant(tdc_evaluation *e)
 {
-    array *x = square_argument(e, "input");
+    tdc_array *x = square_argument(e, "input");
     enum determinant *which = tdc_take(e, 1, sizeof *which);
     *which = (enum determinant)e->definition->variant;
     int64_t n = x->shape[x->rank - 1], size = n * n;
-    array *sign = tdc_new(e, TDC_F64, x->rank - 2, x->shape), *y = tdc_new_like(e, TDC_F64, sign);
+    tdc_array *sign = tdc_new(e, TDC_F64, x->rank - 2, x->shape),
+              *y = tdc_new_like(e, TDC_F64, sign);
     double *work = tdc_take(e, size, sizeof *work);
     for (int64_t i = 0; i < y->count; i++) {
         double logarithm, product;
@@ -121,15 +130,15 @@ static void determinant(evaluation *e)
     tdc_give(e, y);
 }
 
-static void matrix_power(evaluation *e)
+static void matrix_power(tdc_evaluation *e)
 {
-    array *x = square_argument(e, "input");
+    tdc_array *x = square_argument(e, "input");
     int64_t n = tdc_int_argument(e, "n"), size = x->shape[x->rank - 1];
     if (n < -INT32_MAX || n > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "n is out of range");
     if (n < 0)
         x = tdc_inverse(e, x);
-    array *y = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){size, size});
+    tdc_array *y = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){size, size});
     for (int64_t i = 0; i < size; i++)
         y->real[i * size + i] = 1;
     y = tdc_add(e, y, constant_zeros(e, x));
@@ -144,45 +153,47 @@ static void matrix_power(evaluation *e)
     tdc_give(e, y);
 }
 
-static void multi_dot(evaluation *e)
+static void multi_dot(tdc_evaluation *e)
 {
-    array **matrices;
+    tdc_array **matrices;
     size_t count = tdc_arrays_argument(e, "tensors", &matrices);
-    array *y = matrices[0];
+    tdc_array *y = matrices[0];
     for (size_t i = 1; i < count; i++)
         y = tdc_matmul(e, y, matrices[i]);
     tdc_give(e, y);
 }
 
-static void vecdot(evaluation *e)
+static void vecdot(tdc_evaluation *e)
 {
-    array *p = tdc_mul(e, tdc_real_array_argument(e, "input"), tdc_real_array_argument(e, "other"));
+    tdc_array *p =
+        tdc_mul(e, tdc_real_array_argument(e, "input"), tdc_real_array_argument(e, "other"));
     if (p->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
     tdc_give(e, tdc_sum_dim(e, p, tdc_dim_argument(e, "dim", p->rank), false));
 }
 
 /* [.., P, M] and [.., R, M] to [.., P, R] */
-static void cdist(evaluation *e)
+static void cdist(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
+    tdc_array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
     if (a->rank < 2 || b->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
-    array *d = tdc_sub(e, tdc_unsqueeze(e, a, a->rank - 1), tdc_unsqueeze(e, b, b->rank - 2));
+    tdc_array *d = tdc_sub(e, tdc_unsqueeze(e, a, a->rank - 1), tdc_unsqueeze(e, b, b->rank - 2));
     tdc_give(e, tdc_norm_rows(e, d, tdc_real_argument(e, "p")));
 }
 
 /* Distances of all pairs of rows. */
-static void pdist(evaluation *e)
+static void pdist(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     if (x->rank != 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix expected");
     int64_t n = x->shape[0], width = x->shape[1], pairs = 0;
     if (n > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "too many rows");
     pairs = n * (n - 1) / 2;
-    array *room = tdc_new(e, TDC_I64, 2, (const int64_t[]){pairs, width}); /* checks the sizes */
+    tdc_array *room =
+        tdc_new(e, TDC_I64, 2, (const int64_t[]){pairs, width}); /* checks the sizes */
     int64_t *first = room->whole, *second = tdc_take(e, room->count, sizeof *second), k = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i + 1; j < n; j++)
@@ -190,21 +201,22 @@ static void pdist(evaluation *e)
                 first[k] = i * width + c;
                 second[k] = j * width + c;
             }
-    array *a = tdc_mapped(e, x, first, 2, room->shape, 0);
-    array *b = tdc_mapped(e, x, second, 2, room->shape, 0);
+    tdc_array *a = tdc_mapped(e, x, first, 2, room->shape, 0);
+    tdc_array *b = tdc_mapped(e, x, second, 2, room->shape, 0);
     tdc_give(e, tdc_norm_rows(e, tdc_sub(e, a, b), tdc_real_argument(e, "p")));
 }
 
 /* y[.., o] = a[.., i] w[o, i, j] b[.., j] + bias[o] */
-static void bilinear(evaluation *e)
+static void bilinear(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input1"), *b = tdc_real_array_argument(e, "input2");
-    array *w = tdc_real_array_argument(e, "weight"), *bias = tdc_optional_real_array(e, "bias");
+    tdc_array *a = tdc_real_array_argument(e, "input1"), *b = tdc_real_array_argument(e, "input2");
+    tdc_array *w = tdc_real_array_argument(e, "weight"), *bias = tdc_optional_real_array(e, "bias");
     if (w->rank != 3 || a->rank == 0 || b->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a bilinear form do not fit");
-    array *half = tdc_matmul(e, tdc_unsqueeze(e, tdc_unsqueeze(e, a, a->rank - 1), a->rank - 1), w);
+    tdc_array *half =
+        tdc_matmul(e, tdc_unsqueeze(e, tdc_unsqueeze(e, a, a->rank - 1), a->rank - 1), w);
     half = tdc_squeeze(e, half, half->rank - 2); /* [.., o, j] */
-    array *y = tdc_sum_rows(e, tdc_mul(e, half, tdc_unsqueeze(e, b, b->rank - 1)));
+    tdc_array *y = tdc_sum_rows(e, tdc_mul(e, half, tdc_unsqueeze(e, b, b->rank - 1)));
     tdc_give(e, bias == NULL ? y : tdc_add(e, y, bias));
 }
 

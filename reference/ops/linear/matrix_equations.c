@@ -3,37 +3,44 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
 #include "reference/primitives/matrix/factors.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
-static array *square_argument(evaluation *e, const char *name)
+static tdc_array *square_argument(tdc_evaluation *e, const char *name)
 {
-    array *x = tdc_real_array_argument(e, name);
+    tdc_array *x = tdc_real_array_argument(e, name);
     if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
     return x;
 }
 
 /* b is one vector for each matrix of a. */
-static bool is_vector(const array *a, const array *b)
+static bool is_vector(const tdc_array *a, const tdc_array *b)
 {
     return b->rank == 1 ||
            (b->rank + 1 == a->rank && memcmp(a->shape, b->shape, b->rank * sizeof *b->shape) == 0);
 }
 
-static void give_no_errors(evaluation *e, const array *a)
+static void give_no_errors(tdc_evaluation *e, const tdc_array *a)
 {
     tdc_give(e, tdc_zeros(e, TDC_I32, a->rank - 2, a->shape));
 }
 
 /* A X = B, or X A = B */
-static void solve(evaluation *e)
+static void solve(tdc_evaluation *e)
 {
-    array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     bool left = tdc_bool_argument(e, "left"), vector = is_vector(a, b);
     if (vector)
         b = tdc_unsqueeze(e, b, left ? b->rank : b->rank - 1);
-    array *inverse = tdc_inverse(e, a);
-    array *x = left ? tdc_matmul(e, inverse, b) : tdc_matmul(e, b, inverse);
+    tdc_array *inverse = tdc_inverse(e, a);
+    tdc_array *x = left ? tdc_matmul(e, inverse, b) : tdc_matmul(e, b, inverse);
     if (vector)
         x = tdc_squeeze(e, x, left ? x->rank - 1 : x->rank - 2);
     tdc_give(e, x);
@@ -41,41 +48,41 @@ static void solve(evaluation *e)
         give_no_errors(e, a);
 }
 
-static void inverse_checked(evaluation *e)
+static void inverse_checked(tdc_evaluation *e)
 {
-    array *x = square_argument(e, "input");
+    tdc_array *x = square_argument(e, "input");
     tdc_give(e, tdc_inverse(e, x));
     give_no_errors(e, x);
 }
 
 /* A's first dimensions are those of B, the others those of X. */
-static void tensor_solve(evaluation *e)
+static void tensor_solve(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     if (tdc_given(e, "dims") || a->rank < b->rank || a->count != b->count * b->count)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "other dimensions of a tensor equation");
     int64_t n = b->count;
-    array *x = tdc_matmul(e, tdc_inverse(e, tdc_reshape(e, a, 2, (const int64_t[]){n, n})),
-                          tdc_reshape(e, b, 1, &n));
+    tdc_array *x = tdc_matmul(e, tdc_inverse(e, tdc_reshape(e, a, 2, (const int64_t[]){n, n})),
+                              tdc_reshape(e, b, 1, &n));
     tdc_give(e, tdc_reshape(e, x, a->rank - b->rank, a->shape + b->rank));
 }
 
 /* The triangle of a that counts, with ones on its diagonal when so told. */
-static array *triangle_of(evaluation *e, array *a, bool upper, bool unit)
+static tdc_array *triangle_of(tdc_evaluation *e, tdc_array *a, bool upper, bool unit)
 {
     if (!unit)
         return upper ? tdc_above(e, a, 0) : tdc_below(e, a, 0);
-    array *rest = upper ? tdc_above(e, a, 1) : tdc_below(e, a, -1);
+    tdc_array *rest = upper ? tdc_above(e, a, 1) : tdc_below(e, a, -1);
     return tdc_add(e, rest, tdc_unit_matrix(e, a->shape[a->rank - 1]));
 }
 
-static void solve_triangular(evaluation *e)
+static void solve_triangular(tdc_evaluation *e)
 {
-    array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
-    array *t =
+    tdc_array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *t =
         triangle_of(e, a, tdc_bool_argument(e, "upper"), tdc_bool_argument(e, "unitriangular"));
     bool turned = e->definition->variant != 0 && tdc_bool_argument(e, "transpose");
-    array *inverse = tdc_inverse(e, turned ? tdc_turned(e, t) : t);
+    tdc_array *inverse = tdc_inverse(e, turned ? tdc_turned(e, t) : t);
     bool left = e->definition->variant != 0 || tdc_bool_argument(e, "left");
     tdc_give(e, left ? tdc_matmul(e, inverse, b) : tdc_matmul(e, b, inverse));
     if (e->definition->variant != 0)
@@ -84,14 +91,14 @@ static void solve_triangular(evaluation *e)
 
 /* (L L^T)^-1, or U^T U; variant 1: times B. Only a triangle is read, but the frameworks' gradient
  * is that of the whole matrix. */
-static void from_root(evaluation *e)
+static void from_root(tdc_evaluation *e)
 {
-    array *whole = square_argument(e, "factor"), *fixed = tdc_constant(e, whole);
+    tdc_array *whole = square_argument(e, "factor"), *fixed = tdc_constant(e, whole);
     bool upper = tdc_bool_argument(e, "upper");
-    array *l = upper ? tdc_above(e, fixed, 0) : tdc_below(e, fixed, 0);
+    tdc_array *l = upper ? tdc_above(e, fixed, 0) : tdc_below(e, fixed, 0);
     l = tdc_add(e, l, tdc_sub(e, whole, fixed));
     l = upper ? tdc_turned(e, l) : l;
-    array *half = tdc_inverse(e, l), *turned = tdc_turned(e, half);
+    tdc_array *half = tdc_inverse(e, l), *turned = tdc_turned(e, half);
     if (e->definition->variant == 0)
         tdc_give(e, tdc_matmul(e, turned, half));
     else
@@ -99,25 +106,25 @@ static void from_root(evaluation *e)
                  tdc_matmul(e, turned, tdc_matmul(e, half, tdc_real_array_argument(e, "input"))));
 }
 
-static void lu_solve(evaluation *e)
+static void lu_solve(tdc_evaluation *e)
 {
     bool linalg = e->definition->variant != 0;
-    array *packed = square_argument(e, linalg ? "LU" : "LU_data");
-    array *pivots = tdc_array_argument(e, linalg ? "pivots" : "LU_pivots");
-    array *b = tdc_real_array_argument(e, linalg ? "B" : "input");
+    tdc_array *packed = square_argument(e, linalg ? "LU" : "LU_data");
+    tdc_array *pivots = tdc_array_argument(e, linalg ? "pivots" : "LU_pivots");
+    tdc_array *b = tdc_real_array_argument(e, linalg ? "B" : "input");
     if (tdc_dtype_is_floating(pivots->dtype) || pivots->rank + 1 != packed->rank)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "pivots must be integers");
     if (linalg && (!tdc_bool_argument(e, "left") || tdc_bool_argument(e, "adjoint")))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "factors from the right, or adjoint");
-    array *l = triangle_of(e, packed, false, true), *u = tdc_above(e, packed, 0);
-    array *p = tdc_permutation(e, pivots, packed->shape[packed->rank - 1]);
-    array *x = tdc_matmul(e, tdc_inverse(e, l), tdc_matmul(e, tdc_turned(e, p), b));
+    tdc_array *l = triangle_of(e, packed, false, true), *u = tdc_above(e, packed, 0);
+    tdc_array *p = tdc_permutation(e, pivots, packed->shape[packed->rank - 1]);
+    tdc_array *x = tdc_matmul(e, tdc_inverse(e, l), tdc_matmul(e, tdc_turned(e, p), b));
     tdc_give(e, tdc_matmul(e, tdc_inverse(e, u), x));
 }
 
 /* ---- by singular values ---------------------------------------------------------------------- */
 
-static double roundoff_of(const array *x)
+static double roundoff_of(const tdc_array *x)
 {
     return x->recorded == TDC_F32    ? (double)FLT_EPSILON
            : x->recorded == TDC_F16  ? 0x1p-10
@@ -126,7 +133,7 @@ static double roundoff_of(const array *x)
 }
 
 /* Below it a singular value counts as zero: max(atol, rtol * the largest). `own` is the dtype's. */
-static double cutoff(evaluation *e, const array *x, double largest)
+static double cutoff(tdc_evaluation *e, const tdc_array *x, double largest)
 {
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1];
     double absolute = tdc_given(e, "atol") ? tdc_real_argument(e, "atol") : 0;
@@ -139,10 +146,10 @@ static double cutoff(evaluation *e, const array *x, double largest)
 }
 
 /* How many singular values of each matrix count. */
-static array *ranks(evaluation *e, array *x, array *s)
+static tdc_array *ranks(tdc_evaluation *e, tdc_array *x, tdc_array *s)
 {
     int64_t k = s->shape[s->rank - 1];
-    array *y = tdc_zeros(e, TDC_I64, s->rank - 1, s->shape);
+    tdc_array *y = tdc_zeros(e, TDC_I64, s->rank - 1, s->shape);
     for (int64_t i = 0; k > 0 && i < y->count; i++) {
         double limit = cutoff(e, x, s->real[i * k]);
         for (int64_t j = 0; j < k; j++)
@@ -151,55 +158,55 @@ static array *ranks(evaluation *e, array *x, array *s)
     return y;
 }
 
-static array *matrix_argument(evaluation *e, const char *name)
+static tdc_array *matrix_argument(tdc_evaluation *e, const char *name)
 {
-    array *x = tdc_real_array_argument(e, name);
+    tdc_array *x = tdc_real_array_argument(e, name);
     if (!tdc_is_matrix(x))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
     return x;
 }
 
-static void matrix_rank(evaluation *e)
+static void matrix_rank(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
+    tdc_array *x = matrix_argument(e, "input");
     tdc_give(e, ranks(e, x, tdc_svd(e, x, false, NULL, NULL).s));
 }
 
 /* Of full rank by orthogonal factors, which have a derivative also when singular values are equal;
  * else from the singular values that count. */
-static array *pseudo_inverse(evaluation *e, array *x)
+static tdc_array *pseudo_inverse(tdc_evaluation *e, tdc_array *x)
 {
     struct tdc_singular f = tdc_svd(e, x, false, NULL, NULL);
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
-    array *count = ranks(e, x, tdc_constant(e, f.s));
+    tdc_array *count = ranks(e, x, tdc_constant(e, f.s));
     bool whole = true;
     for (int64_t i = 0; i < count->count; i++)
         whole &= count->whole[i] == k;
     if (whole) {
         struct tdc_orthogonal o = tdc_qr(e, m < n ? tdc_turned(e, x) : x, false, NULL);
-        array *y = tdc_matmul(e, tdc_inverse(e, o.r), tdc_turned(e, o.q));
+        tdc_array *y = tdc_matmul(e, tdc_inverse(e, o.r), tdc_turned(e, o.q));
         return m < n ? tdc_turned(e, y) : y;
     }
     if (e->recording)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "the gradient at a matrix without full rank");
-    array *factors = tdc_new_like(e, TDC_F64, f.s);
+    tdc_array *factors = tdc_new_like(e, TDC_F64, f.s);
     for (int64_t i = 0; i < factors->count; i++)
         factors->real[i] = i % k < count->whole[i / k] ? 1 / f.s->real[i] : 0;
     return tdc_matmul(e, tdc_columns_times(e, f.v, factors), tdc_turned(e, f.u));
 }
 
-static void pinv(evaluation *e)
+static void pinv(tdc_evaluation *e)
 {
     tdc_give(e, pseudo_inverse(e, matrix_argument(e, "input")));
 }
 
 /* The solution; residuals, rank and singular values depend on the driver. */
-static void lstsq(evaluation *e)
+static void lstsq(tdc_evaluation *e)
 {
-    array *a = matrix_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = matrix_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     bool vector = is_vector(a, b);
     b = vector ? tdc_unsqueeze(e, b, b->rank) : b;
-    array *x = tdc_matmul(e, pseudo_inverse(e, a), b);
+    tdc_array *x = tdc_matmul(e, pseudo_inverse(e, a), b);
     tdc_give(e, vector ? tdc_squeeze(e, x, x->rank - 1) : x);
 }
 
@@ -209,9 +216,9 @@ enum order {
     BY_NUMBER
 };
 
-static enum order order_argument(evaluation *e, double *p)
+static enum order order_argument(tdc_evaluation *e, double *p)
 {
-    const value *v = tdc_argument(e, "p");
+    const tdc_call_value *v = tdc_argument(e, "p");
     *p = 2;
     if (v->kind == TDC_VALUE_TEXT) {
         if (strcmp(v->text, "fro") == 0)
@@ -230,17 +237,17 @@ static enum order order_argument(evaluation *e, double *p)
 }
 
 /* The norm of the matrices in the last two dimensions. */
-static array *matrix_norm_of(evaluation *e, array *x, enum order order, double p)
+static tdc_array *matrix_norm_of(tdc_evaluation *e, tdc_array *x, enum order order, double p)
 {
     unsigned rank = x->rank;
     if (order == FROBENIUS) {
         bool reduced[TDC_REFERENCE_RANK] = {false};
         reduced[rank - 1] = reduced[rank - 2] = true;
-        array *y = tdc_norm_rows(e, tdc_rows(e, x, reduced), 2);
+        tdc_array *y = tdc_norm_rows(e, tdc_rows(e, x, reduced), 2);
         return tdc_reduced_shape(e, y, x, reduced, false);
     }
     if (order == NUCLEAR || fabs(p) == 2) {
-        array *s = tdc_svd(e, x, false, NULL, NULL).s;
+        tdc_array *s = tdc_svd(e, x, false, NULL, NULL).s;
         if (order == NUCLEAR)
             return tdc_sum_rows(e, s);
         int64_t k = s->shape[s->rank - 1];
@@ -250,12 +257,13 @@ static array *matrix_norm_of(evaluation *e, array *x, enum order order, double p
     }
     if (!isinf(p) && fabs(p) != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix has no such norm");
-    array *sums = tdc_sum_dim(e, tdc_apply(e, TDC_ABS, x), isinf(p) ? rank - 1 : rank - 2, false);
+    tdc_array *sums =
+        tdc_sum_dim(e, tdc_apply(e, TDC_ABS, x), isinf(p) ? rank - 1 : rank - 2, false);
     return tdc_extreme_shared(e, sums, p > 0);
 }
 
 /* The two dimensions put last. */
-static array *matrices_last(evaluation *e, array *x, unsigned dims[2])
+static tdc_array *matrices_last(tdc_evaluation *e, tdc_array *x, unsigned dims[2])
 {
     int64_t list[TDC_REFERENCE_RANK] = {-2, -1};
     unsigned order[TDC_REFERENCE_RANK], n = 0;
@@ -274,13 +282,13 @@ static array *matrices_last(evaluation *e, array *x, unsigned dims[2])
 }
 
 /* variant 1: nuclear_norm */
-static void matrix_norm(evaluation *e)
+static void matrix_norm(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
+    tdc_array *x = matrix_argument(e, "input");
     double p = 2;
     enum order order = e->definition->variant == 1 ? NUCLEAR : order_argument(e, &p);
     unsigned dims[2];
-    array *y = matrix_norm_of(e, matrices_last(e, x, dims), order, p);
+    tdc_array *y = matrix_norm_of(e, matrices_last(e, x, dims), order, p);
     if (tdc_bool_argument(e, "keepdim")) {
         y = tdc_unsqueeze(e, y, dims[0] < dims[1] ? dims[0] : dims[1]);
         y = tdc_unsqueeze(e, y, dims[0] < dims[1] ? dims[1] : dims[0]);
@@ -289,9 +297,9 @@ static void matrix_norm(evaluation *e)
 }
 
 /* By singular values for 2, else the norm times that of the inverse. */
-static void cond(evaluation *e)
+static void cond(tdc_evaluation *e)
 {
-    array *x = matrix_argument(e, "input");
+    tdc_array *x = matrix_argument(e, "input");
     double p;
     enum order order = order_argument(e, &p);
     if (order == BY_NUMBER && fabs(p) == 2)
@@ -306,9 +314,9 @@ static void cond(evaluation *e)
 #define TERMS 18 /* of Taylor's series: 2^-18 / 19! is below 2^-53 of the first */
 
 /* exp(x) = exp(x / 2^k)^(2^k), with the norm of x / 2^k at most a half. */
-static void matrix_exp(evaluation *e)
+static void matrix_exp(tdc_evaluation *e)
 {
-    array *x = square_argument(e, "input");
+    tdc_array *x = square_argument(e, "input");
     int64_t n = x->shape[x->rank - 1];
     double norm = 0;
     for (int64_t i = 0; n > 0 && i < x->count / n; i++) {
@@ -322,8 +330,8 @@ static void matrix_exp(evaluation *e)
     int halvings = 0;
     for (; norm > 0.5; norm /= 2)
         halvings++;
-    array *small = tdc_scale(e, x, ldexp(1, -halvings)), *unit = tdc_unit_matrix(e, n);
-    array *y = tdc_add(e, tdc_scale(e, small, 1.0 / TERMS), unit);
+    tdc_array *small = tdc_scale(e, x, ldexp(1, -halvings)), *unit = tdc_unit_matrix(e, n);
+    tdc_array *y = tdc_add(e, tdc_scale(e, small, 1.0 / TERMS), unit);
     for (int k = TERMS - 1; k > 0; k--)
         y = tdc_add(e, tdc_scale(e, tdc_matmul(e, small, y), 1.0 / k), unit);
     for (; halvings > 0; halvings--)

@@ -1,25 +1,32 @@
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
-static void matmul(evaluation *e)
+static void matmul(tdc_evaluation *e)
 {
     tdc_give(e, tdc_matmul(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
-static void bmm(evaluation *e)
+static void bmm(tdc_evaluation *e)
 {
     tdc_give(e, tdc_batch_product(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"),
                                   false, false));
 }
 
 /* beta * c + alpha * (a @ b); variant 1: summed over the batch */
-static void added_product(evaluation *e)
+static void added_product(tdc_evaluation *e)
 {
-    array *c = tdc_real_array_argument(e, "input");
-    array *a = tdc_real_array_argument(e, "first"), *b = tdc_real_array_argument(e, "second");
+    tdc_array *c = tdc_real_array_argument(e, "input");
+    tdc_array *a = tdc_real_array_argument(e, "first"), *b = tdc_real_array_argument(e, "second");
     double beta = tdc_real_argument(e, "beta");
-    array *y = tdc_matmul(e, a, b);
+    tdc_array *y = tdc_matmul(e, a, b);
     if (e->definition->variant == 1)
         y = tdc_sum_dim(e, y, 0, false);
     y = tdc_scale(e, y, tdc_real_argument(e, "alpha"));
@@ -27,37 +34,37 @@ static void added_product(evaluation *e)
     tdc_give(e, beta == 0 && !e->recording ? y : tdc_add(e, tdc_scale(e, c, beta), y));
 }
 
-static array *outer_of(evaluation *e, array *a, array *b)
+static tdc_array *outer_of(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     if (a->rank != 1 || b->rank != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "vectors expected");
     return tdc_combine_any(e, TDC_MUL, tdc_unsqueeze(e, a, 1), b);
 }
 
-static void outer(evaluation *e)
+static void outer(tdc_evaluation *e)
 {
     tdc_give(e, outer_of(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
-static void addr(evaluation *e)
+static void addr(tdc_evaluation *e)
 {
-    array *y =
+    tdc_array *y =
         outer_of(e, tdc_real_array_argument(e, "first"), tdc_real_array_argument(e, "second"));
     y = tdc_scale(e, y, tdc_real_argument(e, "alpha"));
-    array *c = tdc_real_array_argument(e, "input");
+    tdc_array *c = tdc_real_array_argument(e, "input");
     tdc_give(e, tdc_add(e, tdc_scale(e, c, tdc_real_argument(e, "beta")), y));
 }
 
-static void linear(evaluation *e)
+static void linear(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_linear(e, tdc_real_array_argument(e, "input"),
                         tdc_real_array_argument(e, "weight"), tdc_optional_real_array(e, "bias")));
 }
 
-static void cross(evaluation *e)
+static void cross(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
     tdc_broadcast_shape(e, a, b, &rank, shape);
@@ -71,7 +78,7 @@ static void cross(evaluation *e)
             dim++;
     if (dim >= rank || shape[dim] != 3)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "no dimension of size 3");
-    array *p[3], *q[3], *r[3];
+    tdc_array *p[3], *q[3], *r[3];
     for (int i = 0; i < 3; i++) {
         p[i] = tdc_slice(e, a, dim, i, 1, 1);
         q[i] = tdc_slice(e, b, dim, i, 1, 1);
@@ -82,14 +89,14 @@ static void cross(evaluation *e)
     tdc_give(e, tdc_concatenate(e, r, 3, dim));
 }
 
-static void inverse(evaluation *e)
+static void inverse(tdc_evaluation *e)
 {
     tdc_give(e, tdc_inverse(e, tdc_real_array_argument(e, "input")));
 }
 
-static void inner(evaluation *e)
+static void inner(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     if (a->rank == 0 || b->rank == 0) {
         tdc_give(e, tdc_mul(e, a, b));
         return;
@@ -98,14 +105,14 @@ static void inner(evaluation *e)
     unsigned rank = a->rank - 1;
     memcpy(shape, a->shape, rank * sizeof *shape);
     memcpy(shape + rank, b->shape, (b->rank - 1) * sizeof *shape);
-    array *lines =
+    tdc_array *lines =
         tdc_reshape(e, b, 2, (const int64_t[]){depth == 0 ? 0 : b->count / depth, depth});
     tdc_give(e, tdc_reshape(e, tdc_linear(e, a, lines, NULL), rank + b->rank - 1, shape));
 }
 
-static void kron(evaluation *e)
+static void kron(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     unsigned rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t pa[TDC_REFERENCE_RANK], pb[TDC_REFERENCE_RANK], whole[TDC_REFERENCE_RANK];
     if (2 * rank > TDC_REFERENCE_RANK)
@@ -120,15 +127,15 @@ static void kron(evaluation *e)
         if (__builtin_mul_overflow(x, y, &whole[d]))
             tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     }
-    array *y = tdc_mul(e, tdc_reshape(e, a, 2 * rank, pa), tdc_reshape(e, b, 2 * rank, pb));
+    tdc_array *y = tdc_mul(e, tdc_reshape(e, a, 2 * rank, pa), tdc_reshape(e, b, 2 * rank, pb));
     tdc_give(e, tdc_reshape(e, y, rank, whole));
 }
 
-static void chain_matmul(evaluation *e)
+static void chain_matmul(tdc_evaluation *e)
 {
-    array **matrices;
+    tdc_array **matrices;
     size_t count = tdc_arrays_argument(e, "matrices", &matrices);
-    array *y = matrices[0];
+    tdc_array *y = matrices[0];
     for (size_t i = 1; i < count; i++)
         y = tdc_matmul(e, y, matrices[i]);
     tdc_give(e, y);

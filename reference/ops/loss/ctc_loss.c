@@ -3,8 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
+#include "reference/operators.h"
 #include "reference/ops/loss/loss_reduction.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 /* One sample: log-probabilities with `step` elements between frames, and the labels with blanks. */
 struct sample {
@@ -15,7 +20,7 @@ struct sample {
 
 static const double nothing = -(double)INFINITY;
 
-static double log_add(const evaluation *e, double a, double b)
+static double log_add(const tdc_evaluation *e, double a, double b)
 {
     double top = a > b ? a : b;
     return top == nothing ? nothing : tdc_partial(e, top + log(exp(a - top) + exp(b - top)));
@@ -30,7 +35,7 @@ static bool skips(const struct sample *s, int64_t state)
 
 /* alpha[t][s]: log-probability of all beginnings that are in state s at frame t. Gives that of the
  * whole. */
-static double run_forward(const evaluation *e, const struct sample *s, double *alpha)
+static double run_forward(const tdc_evaluation *e, const struct sample *s, double *alpha)
 {
     int64_t n = s->states;
     for (int64_t t = 0; t < s->frames; t++)
@@ -55,7 +60,7 @@ static double run_forward(const evaluation *e, const struct sample *s, double *a
 /* Adds to slopes what the loss -log p gains per log-probability: exp(log_prob) - share, share being
  * the probability that a way is at that label then. As the frameworks, the gradient is that of a
  * softmax before: for log-probabilities that sum to one it is the same. */
-static void run_backward(const evaluation *e, const struct sample *s, const double *alpha,
+static void run_backward(const tdc_evaluation *e, const struct sample *s, const double *alpha,
                          double total, double factor, double *beta, int64_t classes, double *slopes)
 {
     int64_t n = s->states;
@@ -89,11 +94,11 @@ struct ctc {
     bool zero_infinity;
 };
 
-static void pull_ctc(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_ctc(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct ctc *c = node->detail;
-    array *x = node->inputs[0];
-    array *g = tdc_zeros(e, TDC_F64, x->rank, x->shape);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_zeros(e, TDC_F64, x->rank, x->shape);
     double *beta = tdc_take(e, 2 * c->most_states, sizeof *beta);
     for (int64_t b = 0; b < c->count; b++) {
         const struct sample *s = &c->samples[b];
@@ -106,9 +111,9 @@ static void pull_ctc(evaluation *e, struct tdc_tape_node *node, array *gradient)
     tdc_collect(e, x, g);
 }
 
-static int64_t length_at(evaluation *e, const char *name, int64_t i, int64_t count)
+static int64_t length_at(tdc_evaluation *e, const char *name, int64_t i, int64_t count)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_TENSOR && v->tensor->count == count &&
         !tdc_dtype_is_floating(v->tensor->dtype))
         return v->tensor->whole[i];
@@ -120,8 +125,8 @@ static int64_t length_at(evaluation *e, const char *name, int64_t i, int64_t cou
 
 /* The labels of a sample with blanks around. Targets are [count, longest] or one after the other.
  */
-static const int64_t *spaced(evaluation *e, const array *targets, int64_t start, int64_t length,
-                             int64_t blank, int64_t classes)
+static const int64_t *spaced(tdc_evaluation *e, const tdc_array *targets, int64_t start,
+                             int64_t length, int64_t blank, int64_t classes)
 {
     int64_t *labels = tdc_take(e, 2 * length + 1, sizeof *labels);
     if (start < 0 || length > targets->count - start)
@@ -134,7 +139,7 @@ static const int64_t *spaced(evaluation *e, const array *targets, int64_t start,
     return labels;
 }
 
-static struct ctc *read_samples(evaluation *e, const array *x, const array *targets)
+static struct ctc *read_samples(tdc_evaluation *e, const tdc_array *x, const tdc_array *targets)
 {
     int64_t frames = x->shape[0], count = x->shape[1], classes = x->shape[2], start = 0;
     int64_t blank = tdc_int_argument(e, "blank");
@@ -164,9 +169,10 @@ static struct ctc *read_samples(evaluation *e, const array *x, const array *targ
     return c;
 }
 
-static void ctc_loss(evaluation *e)
+static void ctc_loss(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "log_probs"), *targets = tdc_array_argument(e, "targets");
+    tdc_array *x = tdc_real_array_argument(e, "log_probs"),
+              *targets = tdc_array_argument(e, "targets");
     bool single = x->rank == 2;
     if (single)
         x = tdc_unsqueeze(e, x, 1);
@@ -174,7 +180,7 @@ static void ctc_loss(evaluation *e)
         (targets->rank == 2 && targets->shape[0] != x->shape[1]))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "log_probs or targets have a wrong shape");
     struct ctc *c = read_samples(e, x, targets);
-    array *y = tdc_new(e, TDC_F64, 1, &c->count);
+    tdc_array *y = tdc_new(e, TDC_F64, 1, &c->count);
 #pragma omp parallel for schedule(dynamic) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t b = 0; b < c->count; b++) {
         c->totals[b] = run_forward(e, &c->samples[b], c->alpha[b]);
@@ -186,7 +192,7 @@ static void ctc_loss(evaluation *e)
         return;
     }
     /* the mean is of losses per label */
-    array *lengths = tdc_new(e, TDC_F64, 1, &c->count);
+    tdc_array *lengths = tdc_new(e, TDC_F64, 1, &c->count);
     for (int64_t b = 0; b < c->count; b++)
         lengths->real[b] = fmax((double)(c->samples[b].states / 2), 1);
     tdc_give(e, tdc_mean_all(e, tdc_div(e, y, lengths)));

@@ -11,8 +11,8 @@ enum tdc_loss_reduction {
 };
 
 /* The argument `reduction`: a word, or torch's number for it. */
-enum tdc_loss_reduction tdc_loss_reduction(evaluation *e);
-array *tdc_mean_all(evaluation *e, array *x);
-void tdc_give_loss(evaluation *e, array *x);
+enum tdc_loss_reduction tdc_loss_reduction(tdc_evaluation *e);
+tdc_array *tdc_mean_all(tdc_evaluation *e, tdc_array *x);
+void tdc_give_loss(tdc_evaluation *e, tdc_array *x);
 
 #endif

@@ -2,33 +2,38 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
 #include "reference/ops/loss/loss_reduction.h"
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 /* ---- of pairs
  * -------------------------------------------------------------------------------------- */
 
 /* max(x, least); the floor is set without a gradient, as the framework does */
-static array *floored(evaluation *e, array *x, double least)
+static tdc_array *floored(tdc_evaluation *e, tdc_array *x, double least)
 {
-    array *old = tdc_constant(e, x);
-    array *high = tdc_apply_with(e, TDC_CLAMP, old, least, (double)INFINITY, 0);
+    tdc_array *old = tdc_constant(e, x);
+    tdc_array *high = tdc_apply_with(e, TDC_CLAMP, old, least, (double)INFINITY, 0);
     return tdc_add(e, x, tdc_sub(e, high, old));
 }
 
-static array *cosine(evaluation *e, array *a, array *b, unsigned dim, double eps)
+static tdc_array *cosine(tdc_evaluation *e, tdc_array *a, tdc_array *b, unsigned dim, double eps)
 {
-    array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
-    array *aa = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false);
-    array *bb = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false);
-    array *na = floored(e, tdc_apply(e, TDC_SQRT, aa), eps);
-    array *nb = floored(e, tdc_apply(e, TDC_SQRT, bb), eps);
+    tdc_array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
+    tdc_array *aa = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false);
+    tdc_array *bb = tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false);
+    tdc_array *na = floored(e, tdc_apply(e, TDC_SQRT, aa), eps);
+    tdc_array *nb = floored(e, tdc_apply(e, TDC_SQRT, bb), eps);
     return tdc_div(e, ab, tdc_mul(e, na, nb));
 }
 
-static void cosine_similarity(evaluation *e)
+static void cosine_similarity(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
+    tdc_array *a = tdc_real_array_argument(e, "x1"), *b = tdc_real_array_argument(e, "x2");
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
     tdc_broadcast_shape(e, a, b, &rank, shape);
@@ -39,79 +44,79 @@ static void cosine_similarity(evaluation *e)
     tdc_give(e, cosine(e, a, b, tdc_dim_argument(e, "dim", rank), tdc_real_argument(e, "epsilon")));
 }
 
-static void margin_ranking_loss(evaluation *e)
+static void margin_ranking_loss(tdc_evaluation *e)
 {
-    array *d = tdc_sub(e, tdc_array_argument(e, "input1"), tdc_array_argument(e, "input2"));
-    array *y = tdc_mul(e, tdc_scale(e, tdc_array_argument(e, "target"), -1), d);
+    tdc_array *d = tdc_sub(e, tdc_array_argument(e, "input1"), tdc_array_argument(e, "input2"));
+    tdc_array *y = tdc_mul(e, tdc_scale(e, tdc_array_argument(e, "target"), -1), d);
     tdc_give_loss(e, tdc_apply(e, TDC_RELU, tdc_shift(e, y, tdc_real_argument(e, "margin"))));
 }
 
-static void hinge_embedding_loss(evaluation *e)
+static void hinge_embedding_loss(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *t = tdc_array_argument(e, "target");
-    array *hinge =
+    tdc_array *x = tdc_real_array_argument(e, "input"), *t = tdc_array_argument(e, "target");
+    tdc_array *hinge =
         tdc_apply(e, TDC_RELU, tdc_shift(e, tdc_scale(e, x, -1), tdc_real_argument(e, "margin")));
     tdc_give_loss(e, tdc_select(e, tdc_relate(e, TDC_EQ, t, tdc_number(e, 1)), x, hinge));
 }
 
 /* 1 - cos for target 1, max(0, cos - margin) for -1 */
-static void cosine_embedding_loss(evaluation *e)
+static void cosine_embedding_loss(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input1"), *b = tdc_real_array_argument(e, "input2");
-    array *t = tdc_array_argument(e, "target");
+    tdc_array *a = tdc_real_array_argument(e, "input1"), *b = tdc_real_array_argument(e, "input2");
+    tdc_array *t = tdc_array_argument(e, "target");
     if (!tdc_same_shape(a, b) || a->rank < 1 || a->rank > 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "two vectors or matrices expected");
     unsigned dim = a->rank - 1;
-    array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
-    array *aa = tdc_shift(e, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false), 1e-12);
-    array *bb = tdc_shift(e, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false), 1e-12);
-    array *c = tdc_div(e, ab, tdc_apply(e, TDC_SQRT, tdc_mul(e, aa, bb)));
-    array *near = tdc_shift(e, tdc_scale(e, c, -1), 1);
-    array *far = tdc_apply(e, TDC_RELU, tdc_shift(e, c, -tdc_real_argument(e, "margin")));
+    tdc_array *ab = tdc_sum_dim(e, tdc_mul(e, a, b), dim, false);
+    tdc_array *aa = tdc_shift(e, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, a), dim, false), 1e-12);
+    tdc_array *bb = tdc_shift(e, tdc_sum_dim(e, tdc_apply(e, TDC_SQUARE, b), dim, false), 1e-12);
+    tdc_array *c = tdc_div(e, ab, tdc_apply(e, TDC_SQRT, tdc_mul(e, aa, bb)));
+    tdc_array *near = tdc_shift(e, tdc_scale(e, c, -1), 1);
+    tdc_array *far = tdc_apply(e, TDC_RELU, tdc_shift(e, c, -tdc_real_argument(e, "margin")));
     tdc_give_loss(e, tdc_select(e, tdc_relate(e, TDC_EQ, t, tdc_number(e, 1)), near, far));
 }
 
 /* |a - b + eps|_p along the last dimension */
-static array *distance(evaluation *e, array *a, array *b, double p, double eps)
+static tdc_array *distance(tdc_evaluation *e, tdc_array *a, tdc_array *b, double p, double eps)
 {
-    array *d = tdc_shift(e, tdc_sub(e, a, b), eps);
+    tdc_array *d = tdc_shift(e, tdc_sub(e, a, b), eps);
     if (d->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
     return tdc_norm_rows(e, d, p);
 }
 
-static void pairwise_distance(evaluation *e)
+static void pairwise_distance(tdc_evaluation *e)
 {
-    array *y = distance(e, tdc_real_array_argument(e, "x1"), tdc_real_array_argument(e, "x2"),
-                        tdc_real_argument(e, "p"), tdc_real_argument(e, "epsilon"));
+    tdc_array *y = distance(e, tdc_real_array_argument(e, "x1"), tdc_real_array_argument(e, "x2"),
+                            tdc_real_argument(e, "p"), tdc_real_argument(e, "epsilon"));
     tdc_give(e, tdc_bool_argument(e, "keepdim") ? tdc_unsqueeze(e, y, y->rank) : y);
 }
 
-static void triplet_margin_loss(evaluation *e)
+static void triplet_margin_loss(tdc_evaluation *e)
 {
-    array *anchor = tdc_real_array_argument(e, "anchor");
-    array *same = tdc_real_array_argument(e, "positive");
-    array *other = tdc_real_array_argument(e, "negative");
+    tdc_array *anchor = tdc_real_array_argument(e, "anchor");
+    tdc_array *same = tdc_real_array_argument(e, "positive");
+    tdc_array *other = tdc_real_array_argument(e, "negative");
     double p = tdc_real_argument(e, "p"), eps = tdc_real_argument(e, "epsilon");
-    array *near = distance(e, anchor, same, p, eps), *far = distance(e, anchor, other, p, eps);
+    tdc_array *near = distance(e, anchor, same, p, eps), *far = distance(e, anchor, other, p, eps);
     if (tdc_bool_argument(e, "swap"))
         far = tdc_combine(e, TDC_MINIMUM, far, distance(e, same, other, p, eps));
-    array *y = tdc_shift(e, tdc_sub(e, near, far), tdc_real_argument(e, "margin"));
+    tdc_array *y = tdc_shift(e, tdc_sub(e, near, far), tdc_real_argument(e, "margin"));
     tdc_give_loss(e, tdc_apply(e, TDC_RELU, y));
 }
 
 /* t log t - t + log(2 pi t) / 2 */
-static array *stirling(evaluation *e, array *t)
+static tdc_array *stirling(tdc_evaluation *e, tdc_array *t)
 {
-    array *half = tdc_apply(e, TDC_LOG, tdc_scale(e, t, 6.283185307179586476925));
-    array *y = tdc_sub(e, tdc_mul(e, t, tdc_apply(e, TDC_LOG, t)), t);
+    tdc_array *half = tdc_apply(e, TDC_LOG, tdc_scale(e, t, 6.283185307179586476925));
+    tdc_array *y = tdc_sub(e, tdc_mul(e, t, tdc_apply(e, TDC_LOG, t)), t);
     return tdc_add(e, y, tdc_scale(e, half, 0.5));
 }
 
-static void poisson_nll_loss(evaluation *e)
+static void poisson_nll_loss(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
-    array *y;
+    tdc_array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
+    tdc_array *y;
     if (tdc_bool_argument(e, "log_input"))
         y = tdc_sub(e, tdc_apply(e, TDC_EXP, x), tdc_mul(e, t, x));
     else
@@ -125,15 +130,15 @@ static void poisson_nll_loss(evaluation *e)
     tdc_give_loss(e, y);
 }
 
-static void gaussian_nll_loss(evaluation *e)
+static void gaussian_nll_loss(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
-    array *var = tdc_real_array_argument(e, "var");
+    tdc_array *x = tdc_real_array_argument(e, "input"), *t = tdc_real_array_argument(e, "target");
+    tdc_array *var = tdc_real_array_argument(e, "var");
     if (var->rank + 1 == x->rank)
         var = tdc_unsqueeze(e, var, var->rank);
     var = floored(e, var, tdc_real_argument(e, "epsilon"));
-    array *square = tdc_apply(e, TDC_SQUARE, tdc_sub(e, x, t));
-    array *y = tdc_add(e, tdc_apply(e, TDC_LOG, var), tdc_div(e, square, var));
+    tdc_array *square = tdc_apply(e, TDC_SQUARE, tdc_sub(e, x, t));
+    tdc_array *y = tdc_add(e, tdc_apply(e, TDC_LOG, var), tdc_div(e, square, var));
     y = tdc_scale(e, y, 0.5);
     if (tdc_bool_argument(e, "full"))
         y = tdc_shift(e, y, 0.918938533204672741780);

@@ -1,17 +1,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
 #include "reference/twister.h"
 
-static void plain(evaluation *e)
+static void plain(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_array_argument(e, "input")));
 }
 
 /* One parameter, the second of the signature. */
-static void with_parameter(evaluation *e)
+static void with_parameter(tdc_evaluation *e)
 {
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)e->parameters[1].length, e->parameters[1].name);
@@ -19,7 +24,7 @@ static void with_parameter(evaluation *e)
                                tdc_array_argument(e, "input"), tdc_real_argument(e, name), 0, 0));
 }
 
-static void gelu(evaluation *e)
+static void gelu(tdc_evaluation *e)
 {
     const char *how = tdc_text_argument(e, "approximate");
     bool tanh = strcmp(how, "tanh") == 0;
@@ -28,52 +33,52 @@ static void gelu(evaluation *e)
     tdc_give(e, tdc_apply(e, tanh ? TDC_GELU_TANH : TDC_GELU, tdc_array_argument(e, "input")));
 }
 
-static void softplus(evaluation *e)
+static void softplus(tdc_evaluation *e)
 {
     tdc_give(e, tdc_apply_with(e, TDC_SOFTPLUS, tdc_array_argument(e, "input"),
                                tdc_real_argument(e, "beta"), tdc_real_argument(e, "threshold"), 0));
 }
 
-static void elu(evaluation *e)
+static void elu(tdc_evaluation *e)
 {
     tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"),
                                tdc_real_argument(e, "alpha"), 1, 1));
 }
 
-static void celu(evaluation *e)
+static void celu(tdc_evaluation *e)
 {
     double alpha = tdc_real_argument(e, "alpha");
     tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"), alpha, 1, 1 / alpha));
 }
 
-static void selu(evaluation *e)
+static void selu(tdc_evaluation *e)
 {
     tdc_give(e, tdc_apply_with(e, TDC_ELU, tdc_array_argument(e, "input"), 1.6732632423543772,
                                1.0507009873554805, 1));
 }
 
-static void hardtanh(evaluation *e)
+static void hardtanh(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_apply_with(e, TDC_HARDTANH, tdc_array_argument(e, "input"),
                             tdc_real_argument(e, "min_val"), tdc_real_argument(e, "max_val"), 0));
 }
 
-static void relu6(evaluation *e)
+static void relu6(tdc_evaluation *e)
 {
     tdc_give(e, tdc_apply_with(e, TDC_HARDTANH, tdc_array_argument(e, "input"), 0, 6, 0));
 }
 
-static void threshold(evaluation *e)
+static void threshold(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_apply_with(e, TDC_THRESHOLD, tdc_array_argument(e, "input"),
                             tdc_real_argument(e, "threshold"), tdc_real_argument(e, "value"), 0));
 }
 
-static void prelu(evaluation *e)
+static void prelu(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *w = tdc_real_array_argument(e, "weight");
+    tdc_array *x = tdc_real_array_argument(e, "input"), *w = tdc_real_array_argument(e, "weight");
     if (w->count != 1) {
         int64_t shape[TDC_REFERENCE_RANK];
         for (unsigned d = 0; d < x->rank; d++)
@@ -85,7 +90,7 @@ static void prelu(evaluation *e)
     tdc_give(e, tdc_combine(e, TDC_PRELU, x, w));
 }
 
-static void rrelu(evaluation *e)
+static void rrelu(tdc_evaluation *e)
 {
     if (tdc_bool_argument(e, "training"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
@@ -93,18 +98,18 @@ static void rrelu(evaluation *e)
     tdc_give(e, tdc_apply_with(e, TDC_LEAKY_RELU, tdc_array_argument(e, "input"), slope, 0, 0));
 }
 
-static void glu(evaluation *e)
+static void glu(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     if (x->rank == 0 || x->shape[dim] % 2 != 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "halving dimension must be even");
     int64_t half = x->shape[dim] / 2;
-    array *gate = tdc_apply(e, TDC_SIGMOID, tdc_slice(e, x, dim, half, half, 1));
+    tdc_array *gate = tdc_apply(e, TDC_SIGMOID, tdc_slice(e, x, dim, half, half, 1));
     tdc_give(e, tdc_mul(e, tdc_slice(e, x, dim, 0, half, 1), gate));
 }
 
-static bool drops(evaluation *e)
+static bool drops(tdc_evaluation *e)
 {
     return tdc_bool_argument(e, "training") && tdc_real_argument(e, "p") != 0;
 }
@@ -113,11 +118,11 @@ static bool drops(evaluation *e)
  * The mask that torch draws for a float64 tensor after manual_seed(0), one thread and no MKL: 53
  * bits per element of two words of its generator, kept when below the share to keep.
  */
-static array *drawn_mask(evaluation *e, const array *like, double keep)
+static tdc_array *drawn_mask(tdc_evaluation *e, const tdc_array *like, double keep)
 {
     struct tdc_twister twister;
     tdc_twister_seed(&twister, 0);
-    array *mask = tdc_new_like(e, TDC_F64, like);
+    tdc_array *mask = tdc_new_like(e, TDC_F64, like);
     for (int64_t i = 0; i < mask->count; i++) {
         uint64_t high = tdc_twister_word(&twister), low = tdc_twister_word(&twister);
         double drawn = (double)((high << 32 | low) & 0x1fffffffffffff) * 0x1p-53;
@@ -126,13 +131,13 @@ static array *drawn_mask(evaluation *e, const array *like, double keep)
     return mask;
 }
 
-static void dropout(evaluation *e)
+static void dropout(tdc_evaluation *e)
 {
     if (!drops(e)) {
         tdc_give(e, tdc_array_argument(e, "input"));
         return;
     }
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     double keep = 1 - tdc_real_argument(e, "p");
     if (!(keep >= 0 && keep <= 1))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "dropout probability has to be between 0 and 1");
@@ -140,7 +145,7 @@ static void dropout(evaluation *e)
 }
 
 /* The variants draw whole channels, or add noise: only the identity can be computed. */
-static void other_dropout(evaluation *e)
+static void other_dropout(tdc_evaluation *e)
 {
     if (drops(e))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");

@@ -1,36 +1,39 @@
 #include <math.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/move.h"
 
-static void compare(evaluation *e)
+static void compare(tdc_evaluation *e)
 {
     tdc_give(e, tdc_relate(e, (enum tdc_comparison)e->definition->variant,
                            tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
 /* on x != 0 */
-static void logical(evaluation *e)
+static void logical(tdc_evaluation *e)
 {
-    array *a = tdc_truth(e, tdc_array_argument(e, "input"));
-    array *b = tdc_truth(e, tdc_array_argument(e, "other"));
+    tdc_array *a = tdc_truth(e, tdc_array_argument(e, "input"));
+    tdc_array *b = tdc_truth(e, tdc_array_argument(e, "other"));
     tdc_give(e, tdc_combine_whole(e, (enum tdc_binary)e->definition->variant, a, b, TDC_BOOL));
 }
 
-static void logical_not(evaluation *e)
+static void logical_not(tdc_evaluation *e)
 {
-    array *x = tdc_truth(e, tdc_array_argument(e, "input"));
-    array *y = tdc_new_like(e, TDC_BOOL, x);
+    tdc_array *x = tdc_truth(e, tdc_array_argument(e, "input"));
+    tdc_array *y = tdc_new_like(e, TDC_BOOL, x);
     for (int64_t i = 0; i < x->count; i++)
         y->whole[i] = !x->whole[i];
     tdc_give(e, y);
 }
 
-static void bitwise_not(evaluation *e)
+static void bitwise_not(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_dtype_is_floating(x->dtype))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "not defined for floating tensors");
-    array *y = tdc_new_like(e, x->dtype, x);
+    tdc_array *y = tdc_new_like(e, x->dtype, x);
     for (int64_t i = 0; i < x->count; i++)
         y->whole[i] = x->dtype == TDC_BOOL ? !x->whole[i] : tdc_wrap(~x->whole[i], x->dtype);
     tdc_give(e, y);
@@ -45,10 +48,10 @@ enum kind {
     SIGN_BIT
 };
 
-static void classify(evaluation *e)
+static void classify(tdc_evaluation *e)
 {
-    array *x = tdc_to_real(e, tdc_array_argument(e, "input"));
-    array *y = tdc_new_like(e, TDC_BOOL, x);
+    tdc_array *x = tdc_to_real(e, tdc_array_argument(e, "input"));
+    tdc_array *y = tdc_new_like(e, TDC_BOOL, x);
     for (int64_t i = 0; i < x->count; i++) {
         double v = x->real[i];
         bool is[] = {isfinite(v) != 0,       isnan(v) != 0,          isinf(v) != 0,
@@ -58,15 +61,15 @@ static void classify(evaluation *e)
     tdc_give(e, y);
 }
 
-static array *close(evaluation *e)
+static tdc_array *close(tdc_evaluation *e)
 {
-    array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_real_array_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     double rtol = tdc_real_argument(e, "rtol"), atol = tdc_real_argument(e, "atol");
     bool equal_nan = tdc_bool_argument(e, "equal_nan");
-    array *difference = tdc_sub(e, a, b);
+    tdc_array *difference = tdc_sub(e, a, b);
     a = tdc_expand(e, a, difference->rank, difference->shape);
     b = tdc_expand(e, b, difference->rank, difference->shape);
-    array *y = tdc_new_like(e, TDC_BOOL, a);
+    tdc_array *y = tdc_new_like(e, TDC_BOOL, a);
     for (int64_t i = 0; i < a->count; i++) {
         double p = a->real[i], q = b->real[i];
         bool near = isfinite(p) && isfinite(q) && fabs(p - q) <= atol + fabs(rtol * q);
@@ -75,12 +78,12 @@ static array *close(evaluation *e)
     return y;
 }
 
-static void isclose(evaluation *e)
+static void isclose(tdc_evaluation *e)
 {
     tdc_give(e, close(e));
 }
 
-static bool all_of(const array *x)
+static bool all_of(const tdc_array *x)
 {
     for (int64_t i = 0; i < x->count; i++)
         if (x->whole[i] == 0)
@@ -88,16 +91,16 @@ static bool all_of(const array *x)
     return true;
 }
 
-static void allclose(evaluation *e)
+static void allclose(tdc_evaluation *e)
 {
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = all_of(close(e))});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = all_of(close(e))});
 }
 
-static void equal(evaluation *e)
+static void equal(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
     bool same = tdc_same_shape(a, b) && all_of(tdc_relate(e, TDC_EQ, a, b));
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = same});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = same});
 }
 
 #define ROW(names, function, variant)                                                              \

@@ -3,80 +3,51 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/complex.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/complex_parts.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 typedef struct tdc_parts parts;
 
-static array *part(evaluation *e, array *x, int which)
-{
-    return tdc_squeeze(e, tdc_slice(e, x, x->rank - 1, which, 1, 1), x->rank - 1);
-}
-
-parts tdc_split(evaluation *e, array *x)
-{
-    if (!x->complex)
-        return (parts){tdc_to_real(e, x), NULL};
-    return (parts){part(e, x, 0), part(e, x, 1)};
-}
-
-array *tdc_join(evaluation *e, parts z)
-{
-    unsigned rank;
-    int64_t shape[TDC_REFERENCE_RANK];
-    array *im = z.im != NULL ? z.im : tdc_zeros(e, TDC_F64, z.re->rank, z.re->shape);
-    tdc_broadcast_shape(e, z.re, im, &rank, shape);
-    if (rank + 1 > TDC_REFERENCE_RANK)
-        tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
-    array *both[2] = {tdc_unsqueeze(e, tdc_expand(e, z.re, rank, shape), rank),
-                      tdc_unsqueeze(e, tdc_expand(e, im, rank, shape), rank)};
-    array *y = tdc_concatenate(e, both, 2, rank);
-    y->complex = true;
-    return y;
-}
-
-parts tdc_parts_argument(evaluation *e, const char *name)
-{
-    return tdc_split(e, tdc_array_argument(e, name));
-}
-
-void tdc_give_parts(evaluation *e, parts z)
-{
-    tdc_give(e, z.im == NULL ? z.re : tdc_join(e, z));
-}
-
 /* ---- making and taking apart ----------------------------------------------------------------- */
 
-static void polar(evaluation *e)
+static void polar(tdc_evaluation *e)
 {
-    array *r = tdc_real_array_argument(e, "abs"), *angle = tdc_real_array_argument(e, "angle");
+    tdc_array *r = tdc_real_array_argument(e, "abs"), *angle = tdc_real_array_argument(e, "angle");
     tdc_give_parts(e, (parts){tdc_mul(e, r, tdc_apply(e, TDC_COS, angle)),
                               tdc_mul(e, r, tdc_apply(e, TDC_SIN, angle))});
 }
 
-static void of_parts(evaluation *e)
+static void of_parts(tdc_evaluation *e)
 {
     tdc_give_parts(e,
                    (parts){tdc_real_array_argument(e, "real"), tdc_real_array_argument(e, "imag")});
 }
 
-static void view_as_complex(evaluation *e)
+static void view_as_complex(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     if (x->rank == 0 || x->shape[x->rank - 1] != 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a last dimension of two expected");
-    tdc_give_parts(e, (parts){part(e, x, 0), part(e, x, 1)});
+    tdc_give_parts(e, (parts){tdc_part(e, x, 0), tdc_part(e, x, 1)});
 }
 
-static void view_as_real(evaluation *e)
+static void view_as_real(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (!x->complex)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a complex tensor expected");
     tdc_give(e, tdc_reshape(e, x, x->rank, x->shape));
     e->outputs[e->output_count - 1].tensor->complex = false;
 }
 
-static void one_part(evaluation *e)
+static void one_part(tdc_evaluation *e)
 {
     parts z = tdc_parts_argument(e, "input");
     if (e->definition->variant != 0 && z.im == NULL)
@@ -84,58 +55,58 @@ static void one_part(evaluation *e)
     tdc_give(e, e->definition->variant == 0 ? z.re : z.im);
 }
 
-static void is_complex(evaluation *e)
+static void is_complex(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = x->complex});
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = x->complex});
 }
 
 /* True where the imaginary part is zero. */
-static void is_real(evaluation *e)
+static void is_real(tdc_evaluation *e)
 {
     parts z = tdc_parts_argument(e, "input");
-    array *im = z.im != NULL ? z.im : tdc_zeros(e, TDC_F64, z.re->rank, z.re->shape);
+    tdc_array *im = z.im != NULL ? z.im : tdc_zeros(e, TDC_F64, z.re->rank, z.re->shape);
     tdc_give(e, tdc_relate(e, TDC_EQ, im, tdc_number(e, 0)));
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
-static array *sum_of(evaluation *e, array *a, array *b)
+static tdc_array *sum_of(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return a == NULL ? b : b == NULL ? a : tdc_add(e, a, b);
 }
 
-static array *negative(evaluation *e, array *x)
+static tdc_array *negative(tdc_evaluation *e, tdc_array *x)
 {
     return x == NULL ? NULL : tdc_scale(e, x, -1);
 }
 
-static array *product_of(evaluation *e, array *a, array *b)
+static tdc_array *product_of(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return a == NULL || b == NULL ? NULL : tdc_mul(e, a, b);
 }
 
-static parts conjugate(evaluation *e, parts z)
+static parts conjugate(tdc_evaluation *e, parts z)
 {
     return (parts){z.re, negative(e, z.im)};
 }
 
-static parts multiply(evaluation *e, parts a, parts b)
+static parts multiply(tdc_evaluation *e, parts a, parts b)
 {
     return (parts){sum_of(e, product_of(e, a.re, b.re), negative(e, product_of(e, a.im, b.im))),
                    sum_of(e, product_of(e, a.re, b.im), product_of(e, a.im, b.re))};
 }
 
-static parts scaled(evaluation *e, parts z, array *factor)
+static parts scaled(tdc_evaluation *e, parts z, tdc_array *factor)
 {
     return (parts){tdc_mul(e, z.re, factor), product_of(e, z.im, factor)};
 }
 
-static parts divide(evaluation *e, parts a, parts b)
+static parts divide(tdc_evaluation *e, parts a, parts b)
 {
     if (b.im == NULL)
         return (parts){tdc_div(e, a.re, b.re), a.im == NULL ? NULL : tdc_div(e, a.im, b.re)};
-    array *square = tdc_add(e, tdc_mul(e, b.re, b.re), tdc_mul(e, b.im, b.im));
+    tdc_array *square = tdc_add(e, tdc_mul(e, b.re, b.re), tdc_mul(e, b.im, b.im));
     parts top = multiply(e, a, conjugate(e, b));
     return (parts){tdc_div(e, top.re, square), tdc_div(e, top.im, square)};
 }
@@ -148,7 +119,7 @@ enum arithmetic {
     REVERSE = 8 /* operands exchanged */
 };
 
-static void arithmetic(evaluation *e)
+static void arithmetic(tdc_evaluation *e)
 {
     parts a = tdc_parts_argument(e, "input"), b = tdc_parts_argument(e, "other");
     if ((e->definition->variant & REVERSE) != 0) {
@@ -163,41 +134,41 @@ static void arithmetic(evaluation *e)
         b = (parts){negative(e, b.re), negative(e, b.im)};
     if (how <= SUB) {
         /* a missing part of the other operand's shape must not keep this one from broadcasting */
-        array *re = tdc_add(e, a.re, b.re), *im = sum_of(e, a.im, b.im);
+        tdc_array *re = tdc_add(e, a.re, b.re), *im = sum_of(e, a.im, b.im);
         tdc_give_parts(e, (parts){re, im});
         return;
     }
     tdc_give_parts(e, how == MUL ? multiply(e, a, b) : divide(e, a, b));
 }
 
-static void conjugates(evaluation *e)
+static void conjugates(tdc_evaluation *e)
 {
     tdc_give_parts(e, conjugate(e, tdc_parts_argument(e, "input")));
 }
 
 /* The gradient is zero at zero, as the frameworks have it. */
-static array *magnitude(evaluation *e, array *z)
+static tdc_array *magnitude(tdc_evaluation *e, tdc_array *z)
 {
     return tdc_norm_rows(e, z, 2);
 }
 
-static void absolute(evaluation *e)
+static void absolute(tdc_evaluation *e)
 {
     tdc_give(e, magnitude(e, tdc_array_argument(e, "input")));
 }
 
-static void angle(evaluation *e)
+static void angle(tdc_evaluation *e)
 {
     parts z = tdc_parts_argument(e, "input");
     tdc_give(e, tdc_combine(e, TDC_ATAN2, z.im, z.re));
 }
 
 /* z / |z|, 0 at 0 */
-static void sign(evaluation *e)
+static void sign(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *size = magnitude(e, x);
-    array *zero = tdc_relate(e, TDC_EQ, size, tdc_number(e, 0));
-    array *bottom = tdc_select(e, zero, tdc_number(e, 1), size);
+    tdc_array *x = tdc_array_argument(e, "input"), *size = magnitude(e, x);
+    tdc_array *zero = tdc_relate(e, TDC_EQ, size, tdc_number(e, 0));
+    tdc_array *bottom = tdc_select(e, zero, tdc_number(e, 1), size);
     parts z = tdc_split(e, x);
     tdc_give_parts(e, (parts){tdc_div(e, z.re, bottom), tdc_div(e, z.im, bottom)});
 }
@@ -210,9 +181,9 @@ enum function {
     NEGATIVE
 };
 
-static void function(evaluation *e)
+static void function(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *size;
+    tdc_array *x = tdc_array_argument(e, "input"), *size;
     parts z = tdc_split(e, x);
     switch ((enum function)e->definition->variant) {
     case EXP:
@@ -237,7 +208,7 @@ static void function(evaluation *e)
 }
 
 /* A small whole power, by squaring; any other has branches the frameworks choose differently. */
-static void power(evaluation *e)
+static void power(tdc_evaluation *e)
 {
     parts z = tdc_parts_argument(e, "input"), y = {tdc_number(e, 1), NULL};
     double n = tdc_real_argument(e, "other");
@@ -254,10 +225,10 @@ static void power(evaluation *e)
     tdc_give_parts(e, n < 0 ? divide(e, (parts){tdc_number(e, 1), NULL}, y) : y);
 }
 
-static void matmul(evaluation *e)
+static void matmul(tdc_evaluation *e)
 {
     parts a = tdc_parts_argument(e, "input"), b = tdc_parts_argument(e, "other");
-    array *re = tdc_matmul(e, a.re, b.re), *im = NULL;
+    tdc_array *re = tdc_matmul(e, a.re, b.re), *im = NULL;
     if (a.im != NULL && b.im != NULL)
         re = tdc_sub(e, re, tdc_matmul(e, a.im, b.im));
     if (a.im != NULL)
@@ -267,13 +238,13 @@ static void matmul(evaluation *e)
     tdc_give_parts(e, (parts){re, im});
 }
 
-static void equal(evaluation *e)
+static void equal(tdc_evaluation *e)
 {
     parts a = tdc_parts_argument(e, "input"), b = tdc_parts_argument(e, "other");
     parts d = {tdc_sub(e, a.re, b.re), sum_of(e, a.im, negative(e, b.im))};
-    array *zero = tdc_number(e, 0);
-    array *same = tdc_combine_whole(e, TDC_AND, tdc_relate(e, TDC_EQ, d.re, zero),
-                                    tdc_relate(e, TDC_EQ, d.im, zero), TDC_BOOL);
+    tdc_array *zero = tdc_number(e, 0);
+    tdc_array *same = tdc_combine_whole(e, TDC_AND, tdc_relate(e, TDC_EQ, d.re, zero),
+                                        tdc_relate(e, TDC_EQ, d.im, zero), TDC_BOOL);
     tdc_give(e, e->definition->variant == 0
                     ? same
                     : tdc_relate(e, TDC_EQ, same, tdc_zeros(e, TDC_BOOL, 0, NULL)));
@@ -283,7 +254,8 @@ static void equal(evaluation *e)
  */
 
 /* The dtype asked for by a dtype, another tensor, or lost and taken from the output. */
-static bool asked_dtype(evaluation *e, const value *v, tdc_dtype *dtype, bool *is_complex)
+static bool asked_dtype(tdc_evaluation *e, const tdc_call_value *v, tdc_dtype *dtype,
+                        bool *is_complex)
 {
     tdc_dtype found = TDC_DTYPE_NONE;
     *is_complex = false;
@@ -303,26 +275,26 @@ static bool asked_dtype(evaluation *e, const value *v, tdc_dtype *dtype, bool *i
     return found != TDC_DTYPE_NONE;
 }
 
-static void give_converted(evaluation *e, array *x, tdc_dtype dtype, bool is_complex)
+static void give_converted(tdc_evaluation *e, tdc_array *x, tdc_dtype dtype, bool is_complex)
 {
     if (!is_complex) {
-        tdc_give(e, tdc_convert(e, x->complex ? part(e, x, 0) : x, dtype));
+        tdc_give(e, tdc_convert(e, x->complex ? tdc_part(e, x, 0) : x, dtype));
         return;
     }
     if (!x->complex) {
-        array *zeros = tdc_zeros(e, dtype, x->rank, x->shape);
+        tdc_array *zeros = tdc_zeros(e, dtype, x->rank, x->shape);
         x = tdc_convert(e, x, dtype);
-        array *both[2] = {tdc_unsqueeze(e, x, x->rank), tdc_unsqueeze(e, zeros, x->rank)};
+        tdc_array *both[2] = {tdc_unsqueeze(e, x, x->rank), tdc_unsqueeze(e, zeros, x->rank)};
         x = tdc_concatenate(e, both, 2, both[0]->rank - 1);
     }
-    array *y = tdc_reshape(e, tdc_convert(e, x, dtype), x->rank, x->shape);
+    tdc_array *y = tdc_reshape(e, tdc_convert(e, x, dtype), x->rank, x->shape);
     y->complex = true;
     tdc_give(e, y);
 }
 
-static void to(evaluation *e)
+static void to(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_dtype dtype;
     bool is_complex;
     if (asked_dtype(e, tdc_argument(e, "to"), &dtype, &is_complex) ||
@@ -332,9 +304,9 @@ static void to(evaluation *e)
         tdc_give(e, x);
 }
 
-static void fixed(evaluation *e)
+static void fixed(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_dtype dtype = (tdc_dtype)e->definition->variant;
     bool is_complex = tdc_dtype_is_complex(dtype);
     dtype = tdc_dtype_part(dtype);

@@ -1,20 +1,22 @@
 #include <string.h>
 
 #include "kernels/dtype.h"
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
 
-static void fixed(evaluation *e)
+static void fixed(tdc_evaluation *e)
 {
     tdc_give(e, tdc_convert(e, tdc_array_argument(e, "input"), (tdc_dtype)e->definition->variant));
 }
 
 /* to(dtype), to(device), to(other), to(device, dtype), dtype given as text too */
-static void to(evaluation *e)
+static void to(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     const char *const names[] = {"to", "second"};
     for (int i = 0; i < 2; i++) {
-        const value *v = tdc_argument(e, names[i]);
+        const tdc_call_value *v = tdc_argument(e, names[i]);
         if (v->kind == TDC_VALUE_DTYPE || v->kind == TDC_VALUE_UNKNOWN) {
             if (v->kind == TDC_VALUE_UNKNOWN && e->recorded_output == TDC_DTYPE_NONE)
                 tdc_refuse(e, TDC_ERR_UNSUPPORTED, "the dtype was not recorded");
@@ -30,16 +32,16 @@ static void to(evaluation *e)
 }
 
 /* type() without a dtype names the tensor's class. */
-static void type(evaluation *e)
+static void type(tdc_evaluation *e)
 {
     const char *name = tdc_dtype_entry(tdc_array_argument(e, "input")->dtype)->tensor;
     if (tdc_given(e, "to") || name == NULL)
         to(e);
     else
-        tdc_give_value(e, (value){.kind = TDC_VALUE_TEXT, .text = name});
+        tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_TEXT, .text = name});
 }
 
-static void type_as(evaluation *e)
+static void type_as(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_convert(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other")->dtype));

@@ -2,12 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/sort.h"
 
 /* How often each whole number occurs, or the sum of its weights. */
-static void bincount(evaluation *e)
+static void bincount(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *weights = NULL;
+    tdc_array *x = tdc_array_argument(e, "input"), *weights = NULL;
     int64_t length = tdc_int_argument(e, "minlength");
     if (tdc_given(e, "weights"))
         weights = tdc_to_real(e, tdc_array_argument(e, "weights"));
@@ -19,7 +22,7 @@ static void bincount(evaluation *e)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a vector of non-negative integers expected");
         length = x->whole[i] >= length ? x->whole[i] + 1 : length;
     }
-    array *y = tdc_zeros(e, weights == NULL ? TDC_I64 : TDC_F64, 1, &length);
+    tdc_array *y = tdc_zeros(e, weights == NULL ? TDC_I64 : TDC_F64, 1, &length);
     for (int64_t i = 0; i < x->count; i++) {
         if (weights == NULL)
             y->whole[x->whole[i]]++;
@@ -30,13 +33,13 @@ static void bincount(evaluation *e)
 }
 
 /* First boundary that is not below the value, or above it. */
-static void bucketize(evaluation *e)
+static void bucketize(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *bounds = tdc_array_argument(e, "boundaries");
+    tdc_array *x = tdc_array_argument(e, "input"), *bounds = tdc_array_argument(e, "boundaries");
     bool right = tdc_bool_argument(e, "right");
     if (bounds->rank != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "boundaries must be a vector");
-    array *y = tdc_new_like(e, tdc_bool_argument(e, "out_int32") ? TDC_I32 : TDC_I64, x);
+    tdc_array *y = tdc_new_like(e, tdc_bool_argument(e, "out_int32") ? TDC_I32 : TDC_I64, x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++) {
         int64_t low = 0, high = bounds->count;
@@ -54,13 +57,14 @@ static void bucketize(evaluation *e)
 }
 
 /* Each element looked up in the sorted others. */
-static void isin(evaluation *e)
+static void isin(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "elements"), *others = tdc_array_argument(e, "test_elements");
+    tdc_array *x = tdc_array_argument(e, "elements"),
+              *others = tdc_array_argument(e, "test_elements");
     bool invert = tdc_bool_argument(e, "invert");
-    array *flat = tdc_reshape(e, others, 1, &others->count);
-    array *order = tdc_order_rows(e, flat, false);
-    array *y = tdc_new_like(e, TDC_BOOL, x);
+    tdc_array *flat = tdc_reshape(e, others, 1, &others->count);
+    tdc_array *order = tdc_order_rows(e, flat, false);
+    tdc_array *y = tdc_new_like(e, TDC_BOOL, x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < x->count; i++) {
         double v = tdc_element(x, i);

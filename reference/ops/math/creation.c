@@ -1,21 +1,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/move.h"
 
 #define RANK TDC_REFERENCE_RANK
 
-static array *filled(evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape,
-                     const array *fill)
+static tdc_array *filled(tdc_evaluation *e, tdc_dtype dtype, unsigned rank, const int64_t *shape,
+                         const tdc_array *fill)
 {
-    array *y = tdc_new(e, dtype, rank, shape);
-    array *one = tdc_convert(e, tdc_reshape(e, tdc_constant(e, (array *)fill), 0, NULL), dtype);
+    tdc_array *y = tdc_new(e, dtype, rank, shape);
+    tdc_array *one =
+        tdc_convert(e, tdc_reshape(e, tdc_constant(e, (tdc_array *)fill), 0, NULL), dtype);
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = one->whole[0];
     return y;
 }
 
-static void constant(evaluation *e)
+static void constant(tdc_evaluation *e)
 {
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
@@ -23,35 +27,35 @@ static void constant(evaluation *e)
                        tdc_number(e, e->definition->variant)));
 }
 
-static void full(evaluation *e)
+static void full(tdc_evaluation *e)
 {
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
-    array *fill = tdc_array_argument(e, "fill_value");
+    tdc_array *fill = tdc_array_argument(e, "fill_value");
     tdc_give(e,
              filled(e, tdc_dtype_argument(e, "dtype", fill->dtype), (unsigned)rank, shape, fill));
 }
 
-static void constant_like(evaluation *e)
+static void constant_like(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), x->rank, x->shape,
                        tdc_number(e, e->definition->variant)));
 }
 
-static void full_like(evaluation *e)
+static void full_like(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), x->rank, x->shape,
                        tdc_array_argument(e, "fill_value")));
 }
 
-static void eye(evaluation *e)
+static void eye(tdc_evaluation *e)
 {
     int64_t n = tdc_int_argument(e, "n");
     int64_t m = tdc_given(e, "m") ? tdc_int_argument(e, "m") : n;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", TDC_F64);
-    array *y = tdc_zeros(e, dtype, 2, (const int64_t[]){n, m});
+    tdc_array *y = tdc_zeros(e, dtype, 2, (const int64_t[]){n, m});
     for (int64_t i = 0; i < n && i < m; i++) {
         if (tdc_dtype_is_floating(dtype))
             y->real[i * m + i] = 1;
@@ -61,7 +65,7 @@ static void eye(evaluation *e)
     tdc_give(e, y);
 }
 
-static void arange(evaluation *e)
+static void arange(tdc_evaluation *e)
 {
     const char *first = tdc_given(e, "end") ? "start" : NULL;
     const char *last = tdc_given(e, "end") ? "end" : "start";
@@ -77,7 +81,7 @@ static void arange(evaluation *e)
     int64_t n = (int64_t)length;
     int64_t first_whole = whole && first != NULL ? tdc_int_argument(e, first) : 0;
     int64_t step_whole = whole ? tdc_int_argument(e, "step") : 0;
-    array *y = tdc_new(e, whole ? TDC_I64 : TDC_F64, 1, &n);
+    tdc_array *y = tdc_new(e, whole ? TDC_I64 : TDC_F64, 1, &n);
     for (int64_t i = 0; i < n; i++) {
         if (whole)
             y->whole[i] = first_whole + i * step_whole;
@@ -88,11 +92,11 @@ static void arange(evaluation *e)
 }
 
 /* The second half is counted from the end, so that both ends are exact. */
-static void linspace(evaluation *e)
+static void linspace(tdc_evaluation *e)
 {
     double start = tdc_real_argument(e, "start"), end = tdc_real_argument(e, "end");
     int64_t n = tdc_int_argument(e, "steps");
-    array *y = tdc_new(e, TDC_F64, 1, &n);
+    tdc_array *y = tdc_new(e, TDC_F64, 1, &n);
     double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
     for (int64_t i = 0; i < n; i++)
         y->real[i] = n == 1      ? start
@@ -102,43 +106,43 @@ static void linspace(evaluation *e)
 }
 
 /* In place: what was there gets a gradient of zero. */
-static void fill(evaluation *e)
+static void fill(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *v = tdc_array_argument(e, "value");
-    array *all = tdc_new_like(e, TDC_BOOL, x);
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *v = tdc_array_argument(e, "value");
+    tdc_array *all = tdc_new_like(e, TDC_BOOL, x);
     for (int64_t i = 0; i < all->count; i++)
         all->whole[i] = 1;
     tdc_give(e, tdc_select(e, all, tdc_convert(e, tdc_reshape(e, v, 0, NULL), x->dtype), x));
 }
 
-static void one(evaluation *e)
+static void one(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
     tdc_give(e, tdc_select(e, none, x, tdc_convert(e, tdc_number(e, 1), x->dtype)));
 }
 
-static void zero(evaluation *e)
+static void zero(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
-    array *zeros = tdc_zeros(e, x->dtype, 0, NULL);
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
+    tdc_array *zeros = tdc_zeros(e, x->dtype, 0, NULL);
     tdc_give(e, tdc_select(e, none, x, zeros));
 }
 
-static void copy(evaluation *e)
+static void copy(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *src = tdc_convert(e, tdc_array_argument(e, "src"), x->dtype);
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, "src"), x->dtype);
     src = tdc_expand(e, src, x->rank, x->shape);
-    array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
+    tdc_array *none = tdc_zeros(e, TDC_BOOL, x->rank, x->shape);
     tdc_give(e, tdc_select(e, none, x, src));
 }
 
-static void one_hot(evaluation *e)
+static void one_hot(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t classes = tdc_int_argument(e, "num_classes"), most = -1, shape[RANK];
     if (tdc_dtype_is_floating(x->dtype) || x->rank + 1 > RANK)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "one_hot needs integers");
@@ -153,19 +157,19 @@ static void one_hot(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "class values must be smaller than num_classes");
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank] = classes;
-    array *y = tdc_zeros(e, TDC_I64, x->rank + 1, shape);
+    tdc_array *y = tdc_zeros(e, TDC_I64, x->rank + 1, shape);
     for (int64_t i = 0; i < x->count; i++)
         y->whole[i * classes + x->whole[i]] = 1;
     tdc_give(e, y);
 }
 
 /* base to the power of equally spaced exponents */
-static void logspace(evaluation *e)
+static void logspace(tdc_evaluation *e)
 {
     double start = tdc_real_argument(e, "start"), end = tdc_real_argument(e, "end");
     double base = tdc_real_argument(e, "base");
     int64_t n = tdc_int_argument(e, "steps");
-    array *y = tdc_new(e, TDC_F64, 1, &n);
+    tdc_array *y = tdc_new(e, TDC_F64, 1, &n);
     double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
     for (int64_t i = 0; i < n; i++)
         y->real[i] = pow(base, i < n / 2 || n == 1 ? start + step * (double)i
@@ -174,32 +178,32 @@ static void logspace(evaluation *e)
 }
 
 /* Its end included: torch's older arange. */
-static void range(evaluation *e)
+static void range(tdc_evaluation *e)
 {
     double start = tdc_real_argument(e, "start"), step = tdc_real_argument(e, "step");
     double length = floor((tdc_real_argument(e, "end") - start) / step) + 1;
     if (!(step != 0) || !(length < 0x1p40) || length < 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "step must be nonzero and lead to the end");
     int64_t n = (int64_t)length;
-    array *y = tdc_new(e, TDC_F64, 1, &n);
+    tdc_array *y = tdc_new(e, TDC_F64, 1, &n);
     for (int64_t i = 0; i < n; i++)
         y->real[i] = start + (double)i * step;
     tdc_give(e, tdc_convert(e, y, tdc_dtype_argument(e, "dtype", TDC_F64)));
 }
 
 /* new_zeros, new_ones, new_full: shape given, dtype the tensor's */
-static void constant_new(evaluation *e)
+static void constant_new(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
-    array *fill = e->definition->variant < 0 ? tdc_array_argument(e, "fill_value")
-                                             : tdc_number(e, e->definition->variant);
+    tdc_array *fill = e->definition->variant < 0 ? tdc_array_argument(e, "fill_value")
+                                                 : tdc_number(e, e->definition->variant);
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", x->dtype), (unsigned)rank, shape, fill));
 }
 
 /* Rows and columns of the elements of a triangle: tril -1, triu 1. */
-static void triangle_indices(evaluation *e)
+static void triangle_indices(tdc_evaluation *e)
 {
     int64_t lines = tdc_int_argument(e, "row"), columns = tdc_int_argument(e, "col");
     int64_t offset = tdc_int_argument(e, "offset"), found = 0;
@@ -212,7 +216,8 @@ static void triangle_indices(evaluation *e)
         if (lower ? away <= offset : away >= offset)
             at[found++] = i;
     }
-    array *y = tdc_new(e, tdc_dtype_argument(e, "dtype", TDC_I64), 2, (const int64_t[]){2, found});
+    tdc_array *y =
+        tdc_new(e, tdc_dtype_argument(e, "dtype", TDC_I64), 2, (const int64_t[]){2, found});
     for (int64_t i = 0; i < found; i++) {
         y->whole[i] = at[i] / columns;
         y->whole[found + i] = at[i] % columns;
@@ -220,13 +225,13 @@ static void triangle_indices(evaluation *e)
     tdc_give(e, y);
 }
 
-static void scalar_tensor(evaluation *e)
+static void scalar_tensor(tdc_evaluation *e)
 {
-    array *v = tdc_array_argument(e, "value");
+    tdc_array *v = tdc_array_argument(e, "value");
     tdc_give(e, filled(e, tdc_dtype_argument(e, "dtype", TDC_F64), 0, NULL, v));
 }
 
-static void nothing(evaluation *e)
+static void nothing(tdc_evaluation *e)
 {
     tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
 }
@@ -234,76 +239,78 @@ static void nothing(evaluation *e)
 /* ---- results that are no tensors
  * ----------------------------------------------------------------- */
 
-static void size(evaluation *e)
+static void size(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_given(e, "dim")) {
         unsigned dim = tdc_dim_argument(e, "dim", x->rank);
-        tdc_give_value(e, (value){.kind = TDC_VALUE_INT, .whole = x->rank ? x->shape[dim] : 0});
+        tdc_give_value(
+            e, (tdc_call_value){.kind = TDC_VALUE_INT, .whole = x->rank ? x->shape[dim] : 0});
         return;
     }
     for (unsigned d = 0; d < x->rank; d++)
-        tdc_give_value(e, (value){.kind = TDC_VALUE_INT, .whole = x->shape[d]});
+        tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_INT, .whole = x->shape[d]});
 }
 
-static void numel(evaluation *e)
+static void numel(tdc_evaluation *e)
 {
-    tdc_give_value(e,
-                   (value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->count});
+    tdc_give_value(
+        e, (tdc_call_value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->count});
 }
 
-static void rank_of(evaluation *e)
+static void rank_of(tdc_evaluation *e)
 {
-    tdc_give_value(e,
-                   (value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->rank});
+    tdc_give_value(
+        e, (tdc_call_value){.kind = TDC_VALUE_INT, .whole = tdc_array_argument(e, "input")->rank});
 }
 
-static void is_floating_point(evaluation *e)
+static void is_floating_point(tdc_evaluation *e)
 {
     bool floating = tdc_dtype_is_floating(tdc_array_argument(e, "input")->dtype);
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = floating});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = floating});
 }
 
-static value element_value(const array *x, int64_t i)
+static tdc_call_value element_value(const tdc_array *x, int64_t i)
 {
     if (tdc_dtype_is_floating(x->dtype))
-        return (value){.kind = TDC_VALUE_FLOAT, .real = x->real[i]};
-    return (value){.kind = x->dtype == TDC_BOOL ? TDC_VALUE_BOOL : TDC_VALUE_INT,
-                   .whole = x->whole[i]};
+        return (tdc_call_value){.kind = TDC_VALUE_FLOAT, .real = x->real[i]};
+    return (tdc_call_value){.kind = x->dtype == TDC_BOOL ? TDC_VALUE_BOOL : TDC_VALUE_INT,
+                            .whole = x->whole[i]};
 }
 
-static void item(evaluation *e)
+static void item(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->count != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "only one element tensors can be converted to scalars");
     tdc_give_value(e, element_value(x, 0));
 }
 
-static void truth_value(evaluation *e)
+static void truth_value(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->count != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "truth of several elements is ambiguous");
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = tdc_truth(e, x)->whole[0]});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = tdc_truth(e, x)->whole[0]});
 }
 
-static void tolist(evaluation *e)
+static void tolist(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank > 1)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "nested lists");
     for (int64_t i = 0; i < x->count; i++)
         tdc_give_value(e, element_value(x, i));
 }
 
-static void is_contiguous(evaluation *e)
+static void is_contiguous(tdc_evaluation *e)
 {
     (void)tdc_array_argument(e, "input");
-    tdc_give_value(e, (value){.kind = TDC_VALUE_BOOL, .whole = 1}); /* strides are not recorded */
+    tdc_give_value(
+        e, (tdc_call_value){.kind = TDC_VALUE_BOOL, .whole = 1}); /* strides are not recorded */
 }
 
-static void numpy(evaluation *e)
+static void numpy(tdc_evaluation *e)
 {
     tdc_give(e, tdc_array_argument(e, "input"));
 }
@@ -312,9 +319,9 @@ static void numpy(evaluation *e)
 #define METHODS  TDC_IN_METHODS
 #define NOT      TDC_NO_GRADIENT
 /* How a tensor lies in memory was not recorded: nothing to compare. */
-static void memory_layout(evaluation *e)
+static void memory_layout(tdc_evaluation *e)
 {
-    tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_NULL});
 }
 
 static const struct tdc_operator rows[] = {

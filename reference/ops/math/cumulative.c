@@ -1,23 +1,31 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/scan.h"
+#include "reference/tape.h"
 
-static void running(evaluation *e)
+static void running(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     tdc_dtype dtype =
         tdc_dtype_argument(e, "dtype", tdc_dtype_is_floating(x->dtype) ? TDC_F64 : TDC_I64);
-    array *rows = tdc_dim_last(e, tdc_convert(e, x, dtype), dim);
-    array *y =
+    tdc_array *rows = tdc_dim_last(e, tdc_convert(e, x, dtype), dim);
+    tdc_array *y =
         e->definition->variant != 0 ? tdc_cumulative_product(e, rows) : tdc_cumulative_sum(e, rows);
     y = tdc_dim_back(e, y, dim);
     tdc_give(e, tdc_reshape(e, tdc_convert(e, y, dtype), x->rank, x->shape));
 }
 
 /* The later of equals wins, NaN beats everything. */
-static bool replaces(const array *rows, int64_t candidate, int64_t best, bool largest)
+static bool replaces(const tdc_array *rows, int64_t candidate, int64_t best, bool largest)
 {
     if (!tdc_dtype_is_floating(rows->dtype))
         return largest ? rows->whole[candidate] >= rows->whole[best]
@@ -28,13 +36,13 @@ static bool replaces(const array *rows, int64_t candidate, int64_t best, bool la
     return b == b && (largest ? c >= b : c <= b);
 }
 
-static void running_extreme(evaluation *e)
+static void running_extreme(tdc_evaluation *e)
 {
     bool largest = e->definition->variant != 0;
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
-    array *rows = tdc_dim_last(e, x, dim);
-    array *index = tdc_new_like(e, TDC_I64, rows);
+    tdc_array *rows = tdc_dim_last(e, x, dim);
+    tdc_array *index = tdc_new_like(e, TDC_I64, rows);
     int64_t n = rows->shape[rows->rank - 1];
     for (int64_t base = 0; base < rows->count; base += n) {
         int64_t best = 0;
@@ -44,16 +52,16 @@ static void running_extreme(evaluation *e)
             index->whole[base + i] = best;
         }
     }
-    array *y = tdc_dim_back(e, tdc_pick(e, rows, index), dim);
+    tdc_array *y = tdc_dim_back(e, tdc_pick(e, rows, index), dim);
     tdc_give(e, tdc_reshape(e, y, x->rank, x->shape));
     tdc_give(e, tdc_reshape(e, tdc_dim_back(e, index, dim), x->rank, x->shape));
 }
 
 /* y_i = log(sum of exp(x_0 .. x_i)); dx_j = sum over i >= j of g_i exp(x_j - y_i) */
-static void pull_log_sums(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_log_sums(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0], *y = node->output;
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
     for (int64_t base = 0; base < x->count; base += n) {
         /* sum of g_i exp(-y_i), kept relative to exp(-y) of the place it stands at */
@@ -71,11 +79,11 @@ static void pull_log_sums(evaluation *e, struct tdc_tape_node *node, array *grad
     tdc_collect(e, x, g);
 }
 
-static void log_sums(evaluation *e)
+static void log_sums(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
-    array *rows = tdc_dim_last(e, x, dim), *y = tdc_new_like(e, TDC_F64, rows);
+    tdc_array *rows = tdc_dim_last(e, x, dim), *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = rows->shape[rows->rank - 1];
     for (int64_t base = 0; base < rows->count; base += n) {
         double sum = -(double)INFINITY;
@@ -94,12 +102,12 @@ static void log_sums(evaluation *e)
 }
 
 /* Differences of neighbours, n times over. */
-static void diff(evaluation *e)
+static void diff(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t n = tdc_int_argument(e, "n");
-    array *parts[3];
+    tdc_array *parts[3];
     size_t count = 0;
     if (x->rank == 0 || n < 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension and a non-negative n expected");
@@ -119,17 +127,17 @@ static void diff(evaluation *e)
 }
 
 /* Areas under lines between the points, each or (variant 0) their sum. */
-static void trapezoids(evaluation *e)
+static void trapezoids(tdc_evaluation *e)
 {
-    array *y = tdc_real_array_argument(e, "y");
+    tdc_array *y = tdc_real_array_argument(e, "y");
     unsigned dim = tdc_dim_argument(e, "dim", y->rank);
     if (y->rank == 0 || y->shape[dim] < 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "points expected");
     int64_t left = y->shape[dim] - 1;
-    array *sum = tdc_add(e, tdc_slice(e, y, dim, 1, left, 1), tdc_slice(e, y, dim, 0, left, 1)),
-          *width;
+    tdc_array *sum = tdc_add(e, tdc_slice(e, y, dim, 1, left, 1), tdc_slice(e, y, dim, 0, left, 1)),
+              *width;
     if (tdc_given(e, "x")) {
-        array *x = tdc_real_array_argument(e, "x");
+        tdc_array *x = tdc_real_array_argument(e, "x");
         if (x->rank == 1 && y->rank > 1) {
             int64_t shape[TDC_REFERENCE_RANK];
             for (unsigned d = 0; d < y->rank; d++)
@@ -142,12 +150,12 @@ static void trapezoids(evaluation *e)
     } else {
         width = tdc_number(e, tdc_real_argument(e, "dx"));
     }
-    array *area = tdc_scale(e, tdc_mul(e, sum, width), 0.5);
+    tdc_array *area = tdc_scale(e, tdc_mul(e, sum, width), 0.5);
     if (e->definition->variant == 0) {
         tdc_give(e, tdc_sum_dim(e, area, dim, false));
         return;
     }
-    array *rows = tdc_cumulative_sum(e, tdc_dim_last(e, area, dim));
+    tdc_array *rows = tdc_cumulative_sum(e, tdc_dim_last(e, area, dim));
     tdc_give(e, tdc_dim_back(e, rows, dim));
 }
 

@@ -2,34 +2,37 @@
 #include <string.h>
 
 #include "kernels/dtype.h"
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
 
 /* ---- one operand ------------------------------------------------------------------------------
  */
 
-static void unary(evaluation *e)
+static void unary(tdc_evaluation *e)
 {
     tdc_give(e,
              tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_array_argument(e, "input")));
 }
 
-static array *round_decimals(evaluation *e, array *x, int64_t decimals)
+static tdc_array *round_decimals(tdc_evaluation *e, tdc_array *x, int64_t decimals)
 {
     if (decimals < -308 || decimals > 308)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "decimals is out of range");
     double unit = 1;
     for (int64_t i = 0; i < decimals || i < -decimals; i++)
         unit *= 10;
-    array *units = tdc_number(e, unit);
+    tdc_array *units = tdc_number(e, unit);
     enum tdc_binary before = decimals > 0 ? TDC_MUL : TDC_DIV;
-    array *y = tdc_apply(e, TDC_ROUND, tdc_combine(e, before, x, units));
+    tdc_array *y = tdc_apply(e, TDC_ROUND, tdc_combine(e, before, x, units));
     return tdc_combine(e, decimals > 0 ? TDC_DIV : TDC_MUL, y, units);
 }
 
 /* Integers stay what they are. */
-static void rounding(evaluation *e)
+static void rounding(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (!tdc_dtype_is_floating(x->dtype))
         tdc_give(e, x);
     else if (e->definition->variant == TDC_ROUND && tdc_int_argument(e, "decimals") != 0)
@@ -38,16 +41,16 @@ static void rounding(evaluation *e)
         tdc_give(e, tdc_apply(e, (enum tdc_unary)e->definition->variant, x));
 }
 
-static void signed_unary(evaluation *e)
+static void signed_unary(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_dtype_is_floating(x->dtype)) {
         tdc_give(e, tdc_apply_with(e, (enum tdc_unary)e->definition->variant, x, -1, 0, 0));
         return;
     }
     if (x->dtype == TDC_BOOL && e->definition->variant == TDC_SQUARE)
         x = tdc_convert(e, x, TDC_I64);
-    array *y = tdc_new_like(e, x->dtype, x);
+    tdc_array *y = tdc_new_like(e, x->dtype, x);
     for (int64_t i = 0; i < x->count; i++) {
         int64_t v = x->whole[i];
         int64_t negated = (int64_t)(0 - (uint64_t)v);
@@ -60,9 +63,9 @@ static void signed_unary(evaluation *e)
     tdc_give(e, y);
 }
 
-static void relu(evaluation *e)
+static void relu(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_dtype_is_floating(x->dtype))
         tdc_give(e, tdc_apply(e, TDC_RELU, x));
     else
@@ -70,21 +73,21 @@ static void relu(evaluation *e)
                  tdc_combine_whole(e, TDC_MAXIMUM, x, tdc_zeros(e, x->dtype, 0, NULL), x->dtype));
 }
 
-static void identity(evaluation *e)
+static void identity(tdc_evaluation *e)
 {
     tdc_give(e, tdc_array_argument(e, "input"));
 }
 
-static void degrees(evaluation *e)
+static void degrees(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     double factor = e->definition->variant != 0 ? 57.29577951308232087680 : 0.01745329251994329577;
     tdc_give(e, tdc_scale(e, x, factor));
 }
 
-static void nan_to_num(evaluation *e)
+static void nan_to_num(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (!tdc_dtype_is_floating(x->dtype)) {
         tdc_give(e, x);
         return;
@@ -97,24 +100,24 @@ static void nan_to_num(evaluation *e)
 }
 
 /* Tensor bounds: gradient to x inside (bounds included), to a bound where it is taken. */
-static array *clamp_by_tensors(evaluation *e, array *x)
+static tdc_array *clamp_by_tensors(tdc_evaluation *e, tdc_array *x)
 {
-    array *low = tdc_given(e, "min") ? tdc_array_argument(e, "min") : NULL;
-    array *high = tdc_given(e, "max") ? tdc_array_argument(e, "max") : NULL;
-    array *y = x;
+    tdc_array *low = tdc_given(e, "min") ? tdc_array_argument(e, "min") : NULL;
+    tdc_array *high = tdc_given(e, "max") ? tdc_array_argument(e, "max") : NULL;
+    tdc_array *y = x;
     if (low != NULL)
         y = tdc_select(e, tdc_relate(e, TDC_LT, x, low), low, y);
     if (high == NULL)
         return y;
-    array *above = tdc_relate(e, TDC_GT, x, high);
+    tdc_array *above = tdc_relate(e, TDC_GT, x, high);
     if (low != NULL)
         above = tdc_combine_whole(e, TDC_OR, above, tdc_relate(e, TDC_LT, high, low), TDC_BOOL);
     return tdc_select(e, above, high, y);
 }
 
-static void clamp(evaluation *e)
+static void clamp(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     bool low = tdc_given(e, "min"), high = tdc_given(e, "max");
     if (!low && !high)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least one of min and max must not be None");
@@ -129,9 +132,9 @@ static void clamp(evaluation *e)
                                high ? tdc_real_argument(e, "max") : (double)__builtin_inf(), 0));
 }
 
-static void logit(evaluation *e)
+static void logit(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_given(e, "eps")) {
         double eps = tdc_real_argument(e, "eps");
         x = tdc_apply_with(e, TDC_CLAMP, x, eps, 1 - eps, 0);
@@ -142,22 +145,22 @@ static void logit(evaluation *e)
 /* ---- two operands -----------------------------------------------------------------------------
  */
 
-static void binary(evaluation *e)
+static void binary(tdc_evaluation *e)
 {
     tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
                                 tdc_array_argument(e, "input"), tdc_array_argument(e, "other")));
 }
 
-static void binary_reversed(evaluation *e)
+static void binary_reversed(tdc_evaluation *e)
 {
     tdc_give(e, tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
                                 tdc_array_argument(e, "other"), tdc_array_argument(e, "input")));
 }
 
 /* a + alpha * b, a - alpha * b */
-static array *added(evaluation *e, array *a, array *b, enum tdc_binary function)
+static tdc_array *added(tdc_evaluation *e, tdc_array *a, tdc_array *b, enum tdc_binary function)
 {
-    const value *alpha = tdc_argument(e, "alpha");
+    const tdc_call_value *alpha = tdc_argument(e, "alpha");
     bool one = alpha->kind == TDC_VALUE_INT && alpha->whole == 1;
     if (!one)
         b = tdc_combine_any(e, TDC_MUL, b, tdc_array_of(e, alpha, "alpha"));
@@ -166,20 +169,20 @@ static array *added(evaluation *e, array *a, array *b, enum tdc_binary function)
     return tdc_combine_any(e, function, a, b);
 }
 
-static void add(evaluation *e)
+static void add(tdc_evaluation *e)
 {
     tdc_give(e, added(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"),
                       (enum tdc_binary)e->definition->variant));
 }
 
-static void rsub(evaluation *e)
+static void rsub(tdc_evaluation *e)
 {
     tdc_give(e, added(e, tdc_array_argument(e, "other"), tdc_array_argument(e, "input"), TDC_SUB));
 }
 
-static void divide(evaluation *e)
+static void divide(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
     enum tdc_binary function = TDC_DIV;
     if (tdc_given(e, "rounding_mode")) {
         const char *mode = tdc_text_argument(e, "rounding_mode");
@@ -193,7 +196,7 @@ static void divide(evaluation *e)
     tdc_give(e, tdc_combine_any(e, function, a, b));
 }
 
-static array *raise_to(evaluation *e, array *base, array *exponent)
+static tdc_array *raise_to(tdc_evaluation *e, tdc_array *base, tdc_array *exponent)
 {
     if (!tdc_dtype_is_floating(tdc_promoted(base, exponent))) {
         if (exponent->number && exponent->whole[0] < 0)
@@ -205,30 +208,31 @@ static array *raise_to(evaluation *e, array *base, array *exponent)
     return tdc_combine(e, TDC_POW, base, exponent);
 }
 
-static void power(evaluation *e)
+static void power(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
     tdc_give(e, e->definition->variant == 1 ? raise_to(e, b, a) : raise_to(e, a, b));
 }
 
-static void float_power(evaluation *e)
+static void float_power(tdc_evaluation *e)
 {
     tdc_give(e, raise_to(e, tdc_to_real(e, tdc_array_argument(e, "input")),
                          tdc_to_real(e, tdc_array_argument(e, "other"))));
 }
 
-static void lerp(evaluation *e)
+static void lerp(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "end");
-    array *step = tdc_mul(e, tdc_array_argument(e, "weight"), tdc_sub(e, b, a));
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "end");
+    tdc_array *step = tdc_mul(e, tdc_array_argument(e, "weight"), tdc_sub(e, b, a));
     tdc_give(e, tdc_add(e, a, step));
 }
 
 /* x + value * a * b, x + value * a / b */
-static void add_combined(evaluation *e)
+static void add_combined(tdc_evaluation *e)
 {
-    array *t = tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
-                               tdc_array_argument(e, "tensor1"), tdc_array_argument(e, "tensor2"));
+    tdc_array *t =
+        tdc_combine_any(e, (enum tdc_binary)e->definition->variant,
+                        tdc_array_argument(e, "tensor1"), tdc_array_argument(e, "tensor2"));
     t = tdc_combine_any(e, TDC_MUL, t, tdc_array_argument(e, "value"));
     tdc_give(e, tdc_combine_any(e, TDC_ADD, tdc_array_argument(e, "input"), t));
 }

@@ -1,17 +1,23 @@
 /* The operators of optimisers on lists of tensors, element by element of the list. */
-#include "reference/primitives/primitives.h"
 
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+
 /* A second operand: one for all, or one for each. */
 struct operand {
-    array **each;
-    array *all;
+    tdc_array **each;
+    tdc_array *all;
 };
 
-static struct operand operand_argument(evaluation *e, const char *name, size_t count)
+static struct operand operand_argument(tdc_evaluation *e, const char *name, size_t count)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     struct operand operand = {NULL, NULL};
     if (v->kind == TDC_VALUE_NULL)
         return operand;
@@ -28,46 +34,48 @@ static struct operand operand_argument(evaluation *e, const char *name, size_t c
 }
 
 /* scalars= as a tensor holds one number for each; NULL when the operand is not given. */
-static array *operand_at(evaluation *e, const struct operand *operand, size_t i, size_t count)
+static tdc_array *operand_at(tdc_evaluation *e, const struct operand *operand, size_t i,
+                             size_t count)
 {
     if (operand->each != NULL)
         return operand->each[i];
-    array *all = operand->all;
+    tdc_array *all = operand->all;
     if (all == NULL || all->rank != 1 || count == 1 || (size_t)all->count != count)
         return all;
     int64_t one = 1;
     return tdc_reshape(e, tdc_slice(e, all, 0, (int64_t)i, one, 1), 0, &one);
 }
 
-static void each_unary(evaluation *e)
+static void each_unary(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, tdc_apply(e, (enum tdc_unary)e->definition->variant, tdc_to_real(e, list[i])));
 }
 
-static void each_scaled(evaluation *e)
+static void each_scaled(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, tdc_combine_any(
                         e, TDC_MUL, list[i],
-                        tdc_array_of(e, &(value){.kind = TDC_VALUE_INT, .whole = -1}, "factor")));
+                        tdc_array_of(e, &(tdc_call_value){.kind = TDC_VALUE_INT, .whole = -1},
+                                     "factor")));
 }
 
-static void each_zero(evaluation *e)
+static void each_zero(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, tdc_zeros(e, list[i]->dtype, list[i]->rank, list[i]->shape));
 }
 
-static void each_largest(evaluation *e)
+static void each_largest(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     bool all[TDC_REFERENCE_RANK];
     memset(all, 1, sizeof all);
@@ -76,27 +84,27 @@ static void each_largest(evaluation *e)
 }
 
 /* number ** tensor, the one function whose list comes second */
-static void powers_of_number(evaluation *e)
+static void powers_of_number(tdc_evaluation *e)
 {
-    array **list, *base = tdc_real_array_argument(e, "input");
+    tdc_array **list, *base = tdc_real_array_argument(e, "input");
     size_t count = tdc_arrays_argument(e, "other", &list);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, tdc_combine(e, TDC_POW, base, tdc_to_real(e, list[i])));
 }
 
-static void each_binary(evaluation *e)
+static void each_binary(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     if (e->definition->variant == TDC_POW && tdc_argument(e, "input")->kind != TDC_VALUE_LIST) {
         powers_of_number(e);
         return;
     }
     size_t count = tdc_arrays_argument(e, "input", &list);
     struct operand other = operand_argument(e, "other", count);
-    array *alpha = tdc_given(e, "alpha") ? tdc_array_argument(e, "alpha") : NULL;
+    tdc_array *alpha = tdc_given(e, "alpha") ? tdc_array_argument(e, "alpha") : NULL;
     enum tdc_binary function = (enum tdc_binary)e->definition->variant;
     for (size_t i = 0; i < count; i++) {
-        array *b = operand_at(e, &other, i, count);
+        tdc_array *b = operand_at(e, &other, i, count);
         if (b == NULL)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "missing argument 'other'");
         if (alpha != NULL)
@@ -109,43 +117,43 @@ static void each_binary(evaluation *e)
 }
 
 /* x + value * a * b, x + value * a / b */
-static void each_combined(evaluation *e)
+static void each_combined(tdc_evaluation *e)
 {
-    array **list, **first, **second;
+    tdc_array **list, **first, **second;
     size_t count = tdc_arrays_argument(e, "input", &list);
     if (tdc_arrays_argument(e, "tensor1", &first) != count ||
         tdc_arrays_argument(e, "tensor2", &second) != count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "lists of different lengths");
     struct operand scalars = operand_argument(e, "source", count);
     for (size_t i = 0; i < count; i++) {
-        array *t = tdc_combine(e, (enum tdc_binary)e->definition->variant, tdc_to_real(e, first[i]),
-                               tdc_to_real(e, second[i]));
-        array *factor = operand_at(e, &scalars, i, count);
+        tdc_array *t = tdc_combine(e, (enum tdc_binary)e->definition->variant,
+                                   tdc_to_real(e, first[i]), tdc_to_real(e, second[i]));
+        tdc_array *factor = operand_at(e, &scalars, i, count);
         if (factor != NULL)
             t = tdc_mul(e, tdc_to_real(e, factor), t);
         tdc_give(e, tdc_add(e, tdc_to_real(e, list[i]), t));
     }
 }
 
-static void each_lerp(evaluation *e)
+static void each_lerp(tdc_evaluation *e)
 {
-    array **list, **ends;
+    tdc_array **list, **ends;
     size_t count = tdc_arrays_argument(e, "input", &list);
     if (tdc_arrays_argument(e, "end", &ends) != count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "lists of different lengths");
     struct operand weight = operand_argument(e, "weight", count);
     for (size_t i = 0; i < count; i++) {
-        array *w = operand_at(e, &weight, i, count);
+        tdc_array *w = operand_at(e, &weight, i, count);
         if (w == NULL)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "missing argument 'weight'");
-        array *step = tdc_mul(e, tdc_to_real(e, w), tdc_sub(e, ends[i], list[i]));
+        tdc_array *step = tdc_mul(e, tdc_to_real(e, w), tdc_sub(e, ends[i], list[i]));
         tdc_give(e, tdc_add(e, list[i], step));
     }
 }
 
-static void each_copy(evaluation *e)
+static void each_copy(tdc_evaluation *e)
 {
-    array **list, **from;
+    tdc_array **list, **from;
     size_t count = tdc_arrays_argument(e, "input", &list);
     if (tdc_arrays_argument(e, "source", &from) != count)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "lists of different lengths");

@@ -2,12 +2,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/complex.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/complex_parts.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/fourier.h"
+#include "reference/primitives/move.h"
 
 /* What divides the result: n forward for "forward", n backward for "backward", sqrt(n) for both. */
-static double divisor(evaluation *e, int64_t n, int sign)
+static double divisor(tdc_evaluation *e, int64_t n, int sign)
 {
-    const value *v = tdc_argument(e, "norm");
+    const tdc_call_value *v = tdc_argument(e, "norm");
     const char *norm = v->kind == TDC_VALUE_TEXT ? v->text : "backward";
     if (strcmp(norm, "ortho") == 0)
         return sqrt((double)n);
@@ -18,14 +25,14 @@ static double divisor(evaluation *e, int64_t n, int sign)
     return sign > 0 ? (double)n : 1;
 }
 
-static array *as_complex(array *x)
+static tdc_array *as_complex(tdc_array *x)
 {
     x->complex = true;
     return x;
 }
 
 /* x[.., n, 2] cut or filled with zeros to `wanted` along a dimension. */
-static array *with_length(evaluation *e, array *x, unsigned dim, int64_t wanted)
+static tdc_array *with_length(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t wanted)
 {
     int64_t n = x->shape[dim];
     if (wanted < 1)
@@ -37,16 +44,16 @@ static array *with_length(evaluation *e, array *x, unsigned dim, int64_t wanted)
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[dim] = wanted - n;
-    array *both[2] = {x, tdc_zeros(e, TDC_F64, x->rank, shape)};
+    tdc_array *both[2] = {x, tdc_zeros(e, TDC_F64, x->rank, shape)};
     return as_complex(tdc_concatenate(e, both, 2, dim));
 }
 
 /* Along any dimension of the complex x, scaled by the norm. */
-static array *transform_dim(evaluation *e, array *x, unsigned dim, int sign)
+static tdc_array *transform_dim(tdc_evaluation *e, tdc_array *x, unsigned dim, int sign)
 {
     double by = divisor(e, x->shape[dim], sign);
     unsigned last = x->rank - 2;
-    array *y = tdc_transform(e, dim == last ? x : as_complex(tdc_swap(e, x, dim, last)), sign);
+    tdc_array *y = tdc_transform(e, dim == last ? x : as_complex(tdc_swap(e, x, dim, last)), sign);
     if (dim != last)
         y = tdc_swap(e, y, dim, last);
     return as_complex(by == 1 ? y : tdc_scale(e, y, 1 / by));
@@ -54,12 +61,12 @@ static array *transform_dim(evaluation *e, array *x, unsigned dim, int sign)
 
 /* From the first half of a spectrum, n / 2 + 1 elements, to n: the others are conjugates. The
  * imaginary parts of the first and, when n is even, of the last have no meaning and are dropped. */
-static array *mirrored(evaluation *e, array *x, unsigned dim, int64_t n)
+static tdc_array *mirrored(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t n)
 {
     int64_t half = n / 2 + 1;
     x = with_length(e, x, dim, half);
     struct tdc_parts z = tdc_split(e, x);
-    array *inner = tdc_new_like(e, TDC_F64, z.im); /* 1 where the imaginary part counts */
+    tdc_array *inner = tdc_new_like(e, TDC_F64, z.im); /* 1 where the imaginary part counts */
     int64_t stride = 1;
     for (unsigned d = dim + 1; d < z.im->rank; d++)
         stride *= z.im->shape[d];
@@ -70,10 +77,10 @@ static array *mirrored(evaluation *e, array *x, unsigned dim, int64_t n)
     z.im = tdc_mul(e, z.im, inner);
     int64_t more = n - half;
     if (more > 0) {
-        array *re = tdc_flip(e, tdc_slice(e, z.re, dim, 1, more, 1), dim);
-        array *im = tdc_flip(e, tdc_slice(e, z.im, dim, 1, more, 1), dim);
-        z.re = tdc_concatenate(e, (array *const[]){z.re, re}, 2, dim);
-        z.im = tdc_concatenate(e, (array *const[]){z.im, tdc_scale(e, im, -1)}, 2, dim);
+        tdc_array *re = tdc_flip(e, tdc_slice(e, z.re, dim, 1, more, 1), dim);
+        tdc_array *im = tdc_flip(e, tdc_slice(e, z.im, dim, 1, more, 1), dim);
+        z.re = tdc_concatenate(e, (tdc_array *const[]){z.re, re}, 2, dim);
+        z.im = tdc_concatenate(e, (tdc_array *const[]){z.im, tdc_scale(e, im, -1)}, 2, dim);
     }
     return tdc_join(e, z);
 }
@@ -89,7 +96,7 @@ enum kind {
 
 /* The dimensions of the real or complex tensor and the lengths wanted along them, -1 for its own.
  */
-static size_t read_dims(evaluation *e, unsigned rank, unsigned *dims, int64_t *lengths)
+static size_t read_dims(tdc_evaluation *e, unsigned rank, unsigned *dims, int64_t *lengths)
 {
     int64_t list[TDC_REFERENCE_RANK];
     size_t count = 0, lengths_given = 0;
@@ -112,10 +119,10 @@ static size_t read_dims(evaluation *e, unsigned rank, unsigned *dims, int64_t *l
     return count;
 }
 
-static void fourier(evaluation *e)
+static void fourier(tdc_evaluation *e)
 {
     int variant = e->definition->variant, sign = (variant & INVERSE) != 0 ? 1 : -1;
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dims[TDC_REFERENCE_RANK];
     int64_t lengths[TDC_REFERENCE_RANK];
     if (!x->complex)
@@ -143,16 +150,17 @@ static void fourier(evaluation *e)
 }
 
 /* The zero frequency to the middle, or back. */
-static void shift(evaluation *e)
+static void shift(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     bool wanted[TDC_REFERENCE_RANK], back = e->definition->variant != 0;
     tdc_dims_argument(e, "dim", x->rank - x->complex, wanted);
     for (unsigned d = 0; d < x->rank - x->complex; d++) {
         int64_t n = x->shape[d], first = back ? n / 2 : n - n / 2;
         if (!wanted[d] || first == 0 || first == n)
             continue;
-        array *both[2] = {tdc_slice(e, x, d, first, n - first, 1), tdc_slice(e, x, d, 0, first, 1)};
+        tdc_array *both[2] = {tdc_slice(e, x, d, first, n - first, 1),
+                              tdc_slice(e, x, d, 0, first, 1)};
         bool was = x->complex;
         x = tdc_concatenate(e, both, 2, d);
         x->complex = was;
@@ -164,10 +172,10 @@ static void shift(evaluation *e)
 
 struct frames {
     int64_t size, hop;
-    array *window; /* [size] */
+    tdc_array *window; /* [size] */
 };
 
-static struct frames read_frames(evaluation *e)
+static struct frames read_frames(tdc_evaluation *e)
 {
     struct frames f = {.size = tdc_int_argument(e, "n_fft")};
     f.hop = tdc_given(e, "hop_length") ? tdc_int_argument(e, "hop_length") : f.size / 4;
@@ -185,15 +193,15 @@ static struct frames read_frames(evaluation *e)
     }
     if (width < f.size) {
         int64_t left = (f.size - width) / 2, right = f.size - width - left;
-        array *pieces[3] = {tdc_zeros(e, TDC_F64, 1, &left), f.window,
-                            tdc_zeros(e, TDC_F64, 1, &right)};
+        tdc_array *pieces[3] = {tdc_zeros(e, TDC_F64, 1, &left), f.window,
+                                tdc_zeros(e, TDC_F64, 1, &right)};
         f.window = tdc_concatenate(e, pieces, 3, 0);
     }
     return f;
 }
 
 /* Where element i of the padded signal comes from, -1 for a zero. */
-static int64_t padded_place(evaluation *e, int64_t i, int64_t pad, int64_t n, const char *mode)
+static int64_t padded_place(tdc_evaluation *e, int64_t i, int64_t pad, int64_t n, const char *mode)
 {
     int64_t at = i - pad;
     if (at >= 0 && at < n)
@@ -209,15 +217,15 @@ static int64_t padded_place(evaluation *e, int64_t i, int64_t pad, int64_t n, co
     return at < 0 ? -at : 2 * (n - 1) - at;
 }
 
-static bool one_sided(evaluation *e, bool real)
+static bool one_sided(tdc_evaluation *e, bool real)
 {
     return tdc_given(e, "onesided") ? tdc_bool_argument(e, "onesided") : real;
 }
 
-static void stft(evaluation *e)
+static void stft(tdc_evaluation *e)
 {
     struct frames f = read_frames(e);
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     struct tdc_parts z = tdc_split(e, x);
     bool batched = z.re->rank == 2, half = one_sided(e, z.im == NULL);
     if (z.re->rank != 1 && !batched)
@@ -228,7 +236,7 @@ static void stft(evaluation *e)
     if (n + 2 * pad < f.size)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "the signal is shorter than a frame");
     int64_t count = (n + 2 * pad - f.size) / f.hop + 1;
-    array *room = tdc_new(e, TDC_I64, 3, (const int64_t[]){batch, count, f.size});
+    tdc_array *room = tdc_new(e, TDC_I64, 3, (const int64_t[]){batch, count, f.size});
     for (int64_t i = 0; i < room->count; i++) {
         int64_t at = i / f.size % count * f.hop + i % f.size;
         at = padded_place(e, at, pad, n, mode);
@@ -238,21 +246,22 @@ static void stft(evaluation *e)
     framed.re = tdc_mul(e, framed.re, f.window);
     if (z.im != NULL)
         framed.im = tdc_mul(e, tdc_mapped(e, z.im, room->whole, 3, room->shape, 0), f.window);
-    array *y = tdc_transform(e, tdc_join(e, framed), -1);
+    tdc_array *y = tdc_transform(e, tdc_join(e, framed), -1);
     if (half)
         y = tdc_slice(e, y, 2, 0, f.size / 2 + 1, 1);
     if (tdc_bool_argument(e, "normalized"))
         y = tdc_scale(e, y, 1 / sqrt((double)f.size));
     y = tdc_swap(e, y, 1, 2); /* frequencies, then frames */
     y = batched ? y : tdc_squeeze(e, y, 0);
-    const value *form = tdc_argument(e, "return_complex");
+    const tdc_call_value *form = tdc_argument(e, "return_complex");
     y->complex = form->kind == TDC_VALUE_NULL || tdc_bool_argument(e, "return_complex");
     tdc_give(e, y);
 }
 
 /* Frames [batch, count, size] added where they were taken; `from` elements of the start left out.
  */
-static array *overlapped(evaluation *e, array *x, int64_t hop, int64_t from, int64_t length)
+static tdc_array *overlapped(tdc_evaluation *e, tdc_array *x, int64_t hop, int64_t from,
+                             int64_t length)
 {
     int64_t size = x->shape[2], count = x->shape[1];
     int64_t *map = tdc_take(e, x->count, sizeof *map);
@@ -263,10 +272,10 @@ static array *overlapped(evaluation *e, array *x, int64_t hop, int64_t from, int
     return tdc_scatter_add(e, x, map, 2, (const int64_t[]){x->shape[0], length});
 }
 
-static void istft(evaluation *e)
+static void istft(tdc_evaluation *e)
 {
     struct frames f = read_frames(e);
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (!x->complex || (x->rank != 3 && x->rank != 4) || tdc_bool_argument(e, "return_complex"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "not the spectra of a real signal");
     bool batched = x->rank == 4;
@@ -278,12 +287,12 @@ static void istft(evaluation *e)
     x = tdc_given(e, "onesided") && !tdc_bool_argument(e, "onesided") ? x
                                                                       : mirrored(e, x, 2, f.size);
     double by = tdc_bool_argument(e, "normalized") ? sqrt((double)f.size) : (double)f.size;
-    array *y = tdc_split(e, as_complex(tdc_scale(e, tdc_transform(e, x, 1), 1 / by))).re;
+    tdc_array *y = tdc_split(e, as_complex(tdc_scale(e, tdc_transform(e, x, 1), 1 / by))).re;
     y = overlapped(e, tdc_mul(e, y, f.window), f.hop, pad, length);
-    array *squares =
+    tdc_array *squares =
         tdc_expand(e, tdc_mul(e, f.window, f.window), 3, (const int64_t[]){1, count, f.size});
-    array *weight = overlapped(e, squares, f.hop, pad, length);
-    array *covered = tdc_relate(e, TDC_GT, tdc_constant(e, weight), tdc_number(e, 1e-11));
+    tdc_array *weight = overlapped(e, squares, f.hop, pad, length);
+    tdc_array *covered = tdc_relate(e, TDC_GT, tdc_constant(e, weight), tdc_number(e, 1e-11));
     y = tdc_div(e, y, tdc_select(e, covered, weight, tdc_number(e, 1)));
     tdc_give(e, batched ? y : tdc_squeeze(e, y, 0));
 }

@@ -2,7 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/sort.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -14,7 +21,7 @@ enum between {
     MIDPOINT
 };
 
-static enum between between_argument(evaluation *e)
+static enum between between_argument(tdc_evaluation *e)
 {
     static const char *const names[] = {"linear", "lower", "higher", "nearest", "midpoint"};
     const char *text = tdc_text_argument(e, "interpolation");
@@ -25,7 +32,7 @@ static enum between between_argument(evaluation *e)
 }
 
 /* Elements of a sorted row that are no NaN; those come last. */
-static int64_t numbers_of(const array *rows, const int64_t *order, int64_t base, int64_t n)
+static int64_t numbers_of(const tdc_array *rows, const int64_t *order, int64_t base, int64_t n)
 {
     int64_t count = n;
     while (count > 0 && isnan(rows->real[base + order[count - 1]]))
@@ -35,11 +42,11 @@ static int64_t numbers_of(const array *rows, const int64_t *order, int64_t base,
 
 /* Which two elements of each row, and how far between them, for one q. */
 struct places {
-    array *low, *high, *weight;
+    tdc_array *low, *high, *weight;
 };
 
-static struct places find_places(evaluation *e, array *rows, const array *order, double q,
-                                 enum between how, bool skip_nan)
+static struct places find_places(tdc_evaluation *e, tdc_array *rows, const tdc_array *order,
+                                 double q, enum between how, bool skip_nan)
 {
     int64_t n = rows->shape[rows->rank - 1];
     struct places p = {tdc_new(e, TDC_I64, rows->rank - 1, rows->shape),
@@ -63,34 +70,34 @@ static struct places find_places(evaluation *e, array *rows, const array *order,
 }
 
 /* From the nearer of both, as the framework does it. */
-static array *blended(evaluation *e, array *rows, const struct places *p)
+static tdc_array *blended(tdc_evaluation *e, tdc_array *rows, const struct places *p)
 {
-    array *low = tdc_pick(e, rows, p->low), *high = tdc_pick(e, rows, p->high);
-    array *gap = tdc_sub(e, high, low);
-    array *from_low = tdc_add(e, low, tdc_mul(e, gap, p->weight));
-    array *rest = tdc_shift(e, tdc_scale(e, p->weight, -1), 1);
-    array *from_high = tdc_sub(e, high, tdc_mul(e, gap, rest));
-    array *near = tdc_relate(e, TDC_LT, p->weight, tdc_number(e, 0.5));
+    tdc_array *low = tdc_pick(e, rows, p->low), *high = tdc_pick(e, rows, p->high);
+    tdc_array *gap = tdc_sub(e, high, low);
+    tdc_array *from_low = tdc_add(e, low, tdc_mul(e, gap, p->weight));
+    tdc_array *rest = tdc_shift(e, tdc_scale(e, p->weight, -1), 1);
+    tdc_array *from_high = tdc_sub(e, high, tdc_mul(e, gap, rest));
+    tdc_array *near = tdc_relate(e, TDC_LT, p->weight, tdc_number(e, 0.5));
     return tdc_select(e, near, from_low, from_high);
 }
 
 /* variant 1: NaNs are left out */
-static void quantile(evaluation *e)
+static void quantile(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *q = tdc_real_array_argument(e, "q");
+    tdc_array *x = tdc_real_array_argument(e, "input"), *q = tdc_real_array_argument(e, "q");
     enum between how = between_argument(e);
     bool reduced[RANK];
     tdc_dims_argument(e, "dim", x->rank, reduced);
-    array *rows = tdc_rows(e, x, reduced);
+    tdc_array *rows = tdc_rows(e, x, reduced);
     if (q->rank > 1 || rows->shape[rows->rank - 1] == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "q must be a number or a vector, the input not empty");
-    array *order = tdc_order_rows(e, rows, false);
-    array **found = tdc_take(e, q->count + 1, sizeof *found);
+    tdc_array *order = tdc_order_rows(e, rows, false);
+    tdc_array **found = tdc_take(e, q->count + 1, sizeof *found);
     for (int64_t i = 0; i < q->count; i++) {
         if (!(q->real[i] >= 0 && q->real[i] <= 1))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "q must be between 0 and 1");
         struct places p = find_places(e, rows, order, q->real[i], how, e->definition->variant != 0);
-        array *y =
+        tdc_array *y =
             tdc_reduced_shape(e, blended(e, rows, &p), x, reduced, tdc_bool_argument(e, "keepdim"));
         found[i] = q->rank == 0 ? y : tdc_unsqueeze(e, y, 0);
     }
@@ -99,7 +106,7 @@ static void quantile(evaluation *e)
     tdc_give(e, q->rank == 0 ? found[0] : tdc_concatenate(e, found, (size_t)q->count, 0));
 }
 
-static bool equal_elements(const array *x, int64_t a, int64_t b)
+static bool equal_elements(const tdc_array *x, int64_t a, int64_t b)
 {
     if (tdc_dtype_is_floating(x->dtype))
         return tdc_compare_reals(x->real[a], x->real[b]) == 0;
@@ -107,15 +114,15 @@ static bool equal_elements(const array *x, int64_t a, int64_t b)
 }
 
 /* The smallest of the most frequent elements of a row; its last place. */
-static void mode(evaluation *e)
+static void mode(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     bool reduced[RANK] = {false}, keepdim = tdc_bool_argument(e, "keepdim");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     reduced[dim] = true;
-    array *rows = tdc_rows(e, x, reduced), *order = tdc_order_rows(e, rows, false);
+    tdc_array *rows = tdc_rows(e, x, reduced), *order = tdc_order_rows(e, rows, false);
     int64_t n = rows->shape[rows->rank - 1];
-    array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    tdc_array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
     if (n == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "an empty dimension");
     for (int64_t r = 0; r < index->count; r++) {

@@ -2,39 +2,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 /* The larger or smaller, a number before NaN. */
-static void extreme_number(evaluation *e)
+static void extreme_number(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
-    array *p = tdc_select(e, tdc_relate(e, TDC_NE, a, a), b, a);
-    array *q = tdc_select(e, tdc_relate(e, TDC_NE, b, b), a, b);
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
+    tdc_array *p = tdc_select(e, tdc_relate(e, TDC_NE, a, a), b, a);
+    tdc_array *q = tdc_select(e, tdc_relate(e, TDC_NE, b, b), a, b);
     tdc_give(e, tdc_combine_any(e, e->definition->variant != 0 ? TDC_MAXIMUM : TDC_MINIMUM, p, q));
 }
 
-static void heaviside(evaluation *e)
+static void heaviside(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *at_zero = tdc_array_argument(e, "other");
-    array *zero = tdc_number(e, 0);
-    array *step = tdc_to_real(e, tdc_relate(e, TDC_GT, x, zero));
-    array *y = tdc_select(e, tdc_relate(e, TDC_EQ, x, zero), tdc_to_real(e, at_zero), step);
+    tdc_array *x = tdc_array_argument(e, "input"), *at_zero = tdc_array_argument(e, "other");
+    tdc_array *zero = tdc_number(e, 0);
+    tdc_array *step = tdc_to_real(e, tdc_relate(e, TDC_GT, x, zero));
+    tdc_array *y = tdc_select(e, tdc_relate(e, TDC_EQ, x, zero), tdc_to_real(e, at_zero), step);
     y = tdc_select(e, tdc_relate(e, TDC_NE, x, x), tdc_to_real(e, x), y);
     tdc_give(e, tdc_convert(e, y, tdc_promoted(x, at_zero)));
 }
 
 #define LOG_2 0.693147180559945309417
 
-static void log_add_exp_2(evaluation *e)
+static void log_add_exp_2(tdc_evaluation *e)
 {
-    array *a = tdc_scale(e, tdc_array_argument(e, "input"), LOG_2);
-    array *b = tdc_scale(e, tdc_array_argument(e, "other"), LOG_2);
+    tdc_array *a = tdc_scale(e, tdc_array_argument(e, "input"), LOG_2);
+    tdc_array *b = tdc_scale(e, tdc_array_argument(e, "other"), LOG_2);
     tdc_give(e, tdc_scale(e, tdc_combine(e, TDC_LOGADDEXP, a, b), 1 / LOG_2));
 }
 
-static void ldexp_of(evaluation *e)
+static void ldexp_of(tdc_evaluation *e)
 {
-    array *power = tdc_apply(e, TDC_EXP2, tdc_array_argument(e, "other"));
+    tdc_array *power = tdc_apply(e, TDC_EXP2, tdc_array_argument(e, "other"));
     tdc_give(e, tdc_mul(e, tdc_array_argument(e, "input"), power));
 }
 
@@ -54,9 +59,9 @@ static uint64_t divisor_of(uint64_t a, uint64_t b)
 }
 
 /* gcd, or with variant 1 the least common multiple */
-static void common(evaluation *e)
+static void common(tdc_evaluation *e)
 {
-    array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
+    tdc_array *a = tdc_array_argument(e, "input"), *b = tdc_array_argument(e, "other");
     tdc_dtype dtype = tdc_promoted(a, b);
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
@@ -65,7 +70,7 @@ static void common(evaluation *e)
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, tdc_convert(e, a, dtype), rank, shape);
     b = tdc_expand(e, tdc_convert(e, b, dtype), rank, shape);
-    array *y = tdc_new(e, dtype, rank, shape);
+    tdc_array *y = tdc_new(e, dtype, rank, shape);
     for (int64_t i = 0; i < y->count; i++) {
         uint64_t p = magnitude(a->whole[i]), q = magnitude(b->whole[i]), d = divisor_of(p, q);
         uint64_t result = e->definition->variant == 0 ? d : d == 0 ? 0 : p / d * q;
@@ -75,28 +80,28 @@ static void common(evaluation *e)
 }
 
 /* Of a real number: 0, or pi when it is negative. */
-static void angle(evaluation *e)
+static void angle(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
-    array *below = tdc_relate(e, TDC_LT, x, tdc_number(e, 0));
-    array *y = tdc_scale(e, tdc_to_real(e, below), 3.141592653589793238463);
-    array *strange = tdc_relate(e, TDC_NE, x, x);
+    tdc_array *x = tdc_real_array_argument(e, "input");
+    tdc_array *below = tdc_relate(e, TDC_LT, x, tdc_number(e, 0));
+    tdc_array *y = tdc_scale(e, tdc_to_real(e, below), 3.141592653589793238463);
+    tdc_array *strange = tdc_relate(e, TDC_NE, x, x);
     /* a gradient of zero reaches x */
     tdc_give(e, tdc_select(e, strange, x, tdc_add(e, y, tdc_scale(e, tdc_constant(e, x), 0))));
 }
 
-static void add_relu(evaluation *e)
+static void add_relu(tdc_evaluation *e)
 {
-    array *b =
+    tdc_array *b =
         tdc_combine_any(e, TDC_MUL, tdc_array_argument(e, "other"), tdc_array_argument(e, "alpha"));
-    array *y = tdc_combine_any(e, TDC_ADD, tdc_array_argument(e, "input"), b);
+    tdc_array *y = tdc_combine_any(e, TDC_ADD, tdc_array_argument(e, "input"), b);
     tdc_give(e, tdc_apply(e, TDC_RELU, y));
 }
 
 /* Slices along dim whose norm is larger than maxnorm are shortened to it. */
-static void renorm(evaluation *e)
+static void renorm(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     bool reduced[TDC_REFERENCE_RANK] = {false};
     int64_t shape[TDC_REFERENCE_RANK];
@@ -105,9 +110,9 @@ static void renorm(evaluation *e)
         shape[d] = d == dim ? x->shape[d] : 1;
     }
     double limit = tdc_real_argument(e, "maxnorm");
-    array *norm = tdc_norm_rows(e, tdc_rows(e, x, reduced), tdc_real_argument(e, "p"));
-    array *factor = tdc_div(e, tdc_number(e, limit), tdc_shift(e, norm, 1e-7));
-    array *long_ones = tdc_relate(e, TDC_GT, norm, tdc_number(e, limit));
+    tdc_array *norm = tdc_norm_rows(e, tdc_rows(e, x, reduced), tdc_real_argument(e, "p"));
+    tdc_array *factor = tdc_div(e, tdc_number(e, limit), tdc_shift(e, norm, 1e-7));
+    tdc_array *long_ones = tdc_relate(e, TDC_GT, norm, tdc_number(e, limit));
     factor = tdc_select(e, long_ones, factor, tdc_number(e, 1));
     tdc_give(e, tdc_mul(e, x, tdc_reshape(e, factor, x->rank, shape)));
 }

@@ -1,16 +1,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/bounds.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/sort.h"
+#include "reference/tape.h"
 
 /* What the dims, keepdim and dtype arguments ask for. */
 struct wish {
-    array *x;
+    tdc_array *x;
     bool reduced[TDC_REFERENCE_RANK];
     bool keepdim;
 };
 
-static struct wish read_wish(evaluation *e)
+static struct wish read_wish(tdc_evaluation *e)
 {
     struct wish w = {.x = tdc_array_argument(e, "input")};
     tdc_dims_argument(e, "dim", w.x->rank, w.reduced);
@@ -18,21 +26,21 @@ static struct wish read_wish(evaluation *e)
     return w;
 }
 
-static array *shaped(evaluation *e, const struct wish *w, array *y)
+static tdc_array *shaped(tdc_evaluation *e, const struct wish *w, tdc_array *y)
 {
     return tdc_reduced_shape(e, y, w->x, w->reduced, w->keepdim);
 }
 
-static void sum(evaluation *e)
+static void sum(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
+    tdc_array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
     tdc_give(e, tdc_convert(e, tdc_sum(e, x, w.reduced, w.keepdim), dtype));
 }
 
-static void mean(evaluation *e)
+static void mean(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
     bool typed = tdc_given(e, "dtype");
@@ -41,80 +49,82 @@ static void mean(evaluation *e)
     tdc_give(e, tdc_mean(e, w.x, w.reduced, w.keepdim));
 }
 
-static array *without_nan(evaluation *e, array *x, array **present)
+static tdc_array *without_nan(tdc_evaluation *e, tdc_array *x, tdc_array **present)
 {
     *present = tdc_relate(e, TDC_EQ, x, x);
     return tdc_select(e, *present, x, tdc_number(e, 0));
 }
 
-static void nansum(evaluation *e)
+static void nansum(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *present;
-    array *x = without_nan(e, tdc_to_real(e, w.x), &present);
-    array *y = tdc_sum(e, x, w.reduced, w.keepdim);
+    tdc_array *present;
+    tdc_array *x = without_nan(e, tdc_to_real(e, w.x), &present);
+    tdc_array *y = tdc_sum(e, x, w.reduced, w.keepdim);
     if (e->definition->variant != 0)
         y = tdc_div(e, y, tdc_sum(e, tdc_to_real(e, present), w.reduced, w.keepdim));
     tdc_give(e, y);
 }
 
-static void prod(evaluation *e)
+static void prod(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
     tdc_dtype natural = tdc_dtype_is_floating(w.x->dtype) ? TDC_F64 : TDC_I64;
     tdc_dtype dtype = tdc_dtype_argument(e, "dtype", natural);
-    array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
-    array *y = tdc_product_rows(e, tdc_rows(e, x, w.reduced));
+    tdc_array *x = tdc_dtype_is_floating(dtype) ? tdc_to_real(e, w.x) : tdc_convert(e, w.x, dtype);
+    tdc_array *y = tdc_product_rows(e, tdc_rows(e, x, w.reduced));
     tdc_give(e, tdc_convert(e, shaped(e, &w, y), dtype));
 }
 
-static void give_with_index(evaluation *e, const struct wish *w, array *rows, array *index)
+static void give_with_index(tdc_evaluation *e, const struct wish *w, tdc_array *rows,
+                            tdc_array *index)
 {
     tdc_give(e, shaped(e, w, tdc_pick(e, rows, index)));
     tdc_give(e, shaped(e, w, index));
 }
 
 /* max and min: of all, along a dim with indices, or of two tensors. */
-static void extreme(evaluation *e)
+static void extreme(tdc_evaluation *e)
 {
     bool largest = e->definition->variant != 0;
-    const value *dim = tdc_argument(e, "dim");
+    const tdc_call_value *dim = tdc_argument(e, "dim");
     if (dim->kind == TDC_VALUE_TENSOR && dim->tensor != NULL && !dim->tensor->number) {
         tdc_give(e, tdc_combine_any(e, largest ? TDC_MAXIMUM : TDC_MINIMUM,
                                     tdc_array_argument(e, "input"), dim->tensor));
         return;
     }
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, w.x, w.reduced);
+    tdc_array *rows = tdc_rows(e, w.x, w.reduced);
     if (tdc_given(e, "dim"))
         give_with_index(e, &w, rows, tdc_extreme_index(e, rows, largest));
     else
         tdc_give(e, shaped(e, &w, tdc_extreme_shared(e, rows, largest)));
 }
 
-static void extreme_values(evaluation *e)
+static void extreme_values(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, w.x, w.reduced);
+    tdc_array *rows = tdc_rows(e, w.x, w.reduced);
     if (e->definition->variant != 1)
         tdc_give(e, shaped(e, &w, tdc_extreme_shared(e, rows, false)));
     if (e->definition->variant != 0)
         tdc_give(e, shaped(e, &w, tdc_extreme_shared(e, rows, true)));
 }
 
-static void extreme_index(evaluation *e)
+static void extreme_index(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *index = tdc_extreme_index(e, tdc_rows(e, w.x, w.reduced), e->definition->variant != 0);
+    tdc_array *index =
+        tdc_extreme_index(e, tdc_rows(e, w.x, w.reduced), e->definition->variant != 0);
     tdc_give(e, shaped(e, &w, index));
 }
 
 /* Index of the k-th smallest of each row (from 0), or of a NaN when the row has one. */
-static array *kth_index(evaluation *e, array *rows, int64_t k, bool nan_wins)
+static tdc_array *kth_index(tdc_evaluation *e, tdc_array *rows, int64_t k, bool nan_wins)
 {
-    array *order = tdc_order_rows(e, rows, false);
+    tdc_array *order = tdc_order_rows(e, rows, false);
     int64_t n = rows->shape[rows->rank - 1];
-    array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    tdc_array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
     if (n == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "an empty dimension");
     for (int64_t r = 0; r < index->count; r++) {
@@ -129,10 +139,10 @@ static array *kth_index(evaluation *e, array *rows, int64_t k, bool nan_wins)
     return index;
 }
 
-static void pull_median(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_median(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t equals = 0;
     for (int64_t i = 0; i < x->count; i++)
         equals += tdc_compare_reals(x->real[i], node->output->real[0]) == 0;
@@ -146,11 +156,11 @@ static void pull_median(evaluation *e, struct tdc_tape_node *node, array *gradie
 }
 
 /* Index of the lower median of what is no NaN; of a NaN when there is nothing else. */
-static array *nanmedian_index(evaluation *e, array *rows)
+static tdc_array *nanmedian_index(tdc_evaluation *e, tdc_array *rows)
 {
-    array *order = tdc_order_rows(e, rows, false);
+    tdc_array *order = tdc_order_rows(e, rows, false);
     int64_t n = rows->shape[rows->rank - 1];
-    array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
+    tdc_array *index = tdc_new(e, TDC_I64, rows->rank - 1, rows->shape);
     bool floating = tdc_dtype_is_floating(rows->dtype);
     if (n == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "an empty dimension");
@@ -164,39 +174,40 @@ static array *nanmedian_index(evaluation *e, array *rows)
     return index;
 }
 
-static void median(evaluation *e)
+static void median(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, w.x, w.reduced);
-    array *index = e->definition->variant != 0
-                       ? nanmedian_index(e, rows)
-                       : kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
+    tdc_array *rows = tdc_rows(e, w.x, w.reduced);
+    tdc_array *index = e->definition->variant != 0
+                           ? nanmedian_index(e, rows)
+                           : kth_index(e, rows, (rows->shape[rows->rank - 1] - 1) / 2, true);
     if (tdc_given(e, "dim")) {
         give_with_index(e, &w, rows, index);
         return;
     }
-    array *y = tdc_pick(e, tdc_constant(e, rows), index);
+    tdc_array *y = tdc_pick(e, tdc_constant(e, rows), index);
     tdc_note(e, y, pull_median, NULL, 1, &rows);
     tdc_give(e, y);
 }
 
-static void kthvalue(evaluation *e)
+static void kthvalue(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, w.x, w.reduced);
+    tdc_array *rows = tdc_rows(e, w.x, w.reduced);
     int64_t k = tdc_int_argument(e, "k");
     if (k < 1 || k > rows->shape[rows->rank - 1])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "k is out of range");
     give_with_index(e, &w, rows, kth_index(e, rows, k - 1, false));
 }
 
-static void truths(evaluation *e)
+static void truths(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
     bool all = e->definition->variant != 0;
-    array *rows = tdc_rows(e, tdc_truth(e, w.x), w.reduced);
+    tdc_array *rows = tdc_rows(e, tdc_truth(e, w.x), w.reduced);
     int64_t n = rows->shape[rows->rank - 1];
-    array *y = tdc_new(e, w.x->dtype == TDC_U8 ? TDC_U8 : TDC_BOOL, rows->rank - 1, rows->shape);
+    tdc_array *y =
+        tdc_new(e, w.x->dtype == TDC_U8 ? TDC_U8 : TDC_BOOL, rows->rank - 1, rows->shape);
     for (int64_t r = 0; r < y->count; r++) {
         int64_t found = 0;
         for (int64_t i = 0; i < n; i++)
@@ -206,46 +217,46 @@ static void truths(evaluation *e)
     tdc_give(e, shaped(e, &w, y));
 }
 
-static void count_nonzero(evaluation *e)
+static void count_nonzero(tdc_evaluation *e)
 {
-    array *x = tdc_truth(e, tdc_array_argument(e, "input"));
+    tdc_array *x = tdc_truth(e, tdc_array_argument(e, "input"));
     bool reduced[TDC_REFERENCE_RANK];
     tdc_dims_argument(e, "dim", x->rank, reduced);
     tdc_give(e, tdc_sum(e, x, reduced, false));
 }
 
-static void trace(evaluation *e)
+static void trace(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank != 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "trace needs a matrix");
     int64_t n = x->shape[0] < x->shape[1] ? x->shape[0] : x->shape[1];
     tdc_give(e, tdc_sum_all(e, tdc_view(e, x, 1, &n, (const int64_t[]){x->shape[1] + 1}, 0)));
 }
 
-static void pull_logsumexp(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_logsumexp(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *y = node->output;
+    tdc_array *x = node->inputs[0], *y = node->output;
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank - 1] = 1;
-    array *total = tdc_reshape(e, tdc_constant(e, y), x->rank, shape);
-    array *share = tdc_apply(e, TDC_EXP, tdc_sub(e, tdc_constant(e, x), total));
+    tdc_array *total = tdc_reshape(e, tdc_constant(e, y), x->rank, shape);
+    tdc_array *share = tdc_apply(e, TDC_EXP, tdc_sub(e, tdc_constant(e, x), total));
     tdc_collect(e, x, tdc_mul(e, share, tdc_reshape(e, gradient, x->rank, shape)));
 }
 
-static void logsumexp(evaluation *e)
+static void logsumexp(tdc_evaluation *e)
 {
     struct wish w = read_wish(e);
-    array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced), *x = tdc_constant(e, rows);
+    tdc_array *rows = tdc_rows(e, tdc_to_real(e, w.x), w.reduced), *x = tdc_constant(e, rows);
     int64_t n = rows->shape[rows->rank - 1];
-    array *top = n == 0 ? tdc_zeros(e, TDC_F64, rows->rank - 1, rows->shape)
-                        : tdc_extreme_shared(e, x, true);
+    tdc_array *top = n == 0 ? tdc_zeros(e, TDC_F64, rows->rank - 1, rows->shape)
+                            : tdc_extreme_shared(e, x, true);
     for (int64_t i = 0; i < top->count; i++)
         top->real[i] = isinf(top->real[i]) ? 0 : top->real[i];
-    array *shifted = tdc_sub(e, x, tdc_unsqueeze(e, top, top->rank));
-    array *total = tdc_sum_rows(e, tdc_apply(e, TDC_EXP, shifted));
-    array *y = tdc_add(e, tdc_apply(e, TDC_LOG, total), top);
+    tdc_array *shifted = tdc_sub(e, x, tdc_unsqueeze(e, top, top->rank));
+    tdc_array *total = tdc_sum_rows(e, tdc_apply(e, TDC_EXP, shifted));
+    tdc_array *y = tdc_add(e, tdc_apply(e, TDC_LOG, total), top);
     tdc_note(e, y, pull_logsumexp, NULL, 1, &rows);
     tdc_give(e, shaped(e, &w, y));
 }

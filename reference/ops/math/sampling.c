@@ -3,8 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/operators.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 #define RANK TDC_REFERENCE_RANK
 
@@ -17,7 +21,7 @@ struct taps {
     bool averages; /* equal weights, not from coordinates */
 };
 
-static struct taps *new_taps(evaluation *e, unsigned dim, int64_t n, int64_t m, int64_t width)
+static struct taps *new_taps(tdc_evaluation *e, unsigned dim, int64_t n, int64_t m, int64_t width)
 {
     struct taps *t = tdc_take(e, 1, sizeof *t);
     int64_t count;
@@ -38,7 +42,7 @@ struct lines {
     int64_t outer, inner, strips;
 };
 
-static struct lines lines_of(const array *x, unsigned dim)
+static struct lines lines_of(const tdc_array *x, unsigned dim)
 {
     struct lines l = {1, 1, 0};
     for (unsigned d = 0; d < x->rank; d++) {
@@ -56,7 +60,7 @@ static int64_t strip_width(const struct lines *l, int64_t unit)
 }
 
 /* to += weight * from */
-static void add_weighted(const evaluation *e, double *to, double weight, const double *from,
+static void add_weighted(const tdc_evaluation *e, double *to, double weight, const double *from,
                          int64_t n)
 {
     if (tdc_is_narrow(e))
@@ -69,11 +73,11 @@ static void add_weighted(const evaluation *e, double *to, double weight, const d
 
 /* Weights come from coordinates in float32, off by the length of the line: so is each term. Errors
  * of y, or of the gradient x brings back to y. */
-static array *resampling_errors(evaluation *e, const array *x, const struct taps *t, const array *y,
-                                bool back)
+static tdc_array *resampling_errors(tdc_evaluation *e, const tdc_array *x, const struct taps *t,
+                                    const tdc_array *y, bool back)
 {
     struct lines l = lines_of(x, t->dim);
-    array *errors = tdc_zeros(e, TDC_F64, y->rank, y->shape);
+    tdc_array *errors = tdc_zeros(e, TDC_F64, y->rank, y->shape);
     double terms = (double)t->width * (back && t->m > t->n ? (double)t->m / (double)t->n : 1);
     double length = (double)(t->n > t->m ? t->n : t->m);
     double rounds = back && terms > 1 ? e->bounds.step * (1 + sqrt(terms)) : 0;
@@ -97,12 +101,12 @@ static array *resampling_errors(evaluation *e, const array *x, const struct taps
 }
 
 /* The adjoint; a line's elements are added in the order of the taps. */
-static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_resampled(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct taps *t = node->detail;
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     if (tdc_is_bounded(e)) {
-        array *own = tdc_gradient_of(e, x);
+        tdc_array *own = tdc_gradient_of(e, x);
         tdc_bound_by(own, resampling_errors(e, gradient, t, own, true));
     }
     double *g = tdc_gradient_of(e, x)->real;
@@ -119,12 +123,12 @@ static void pull_resampled(evaluation *e, struct tdc_tape_node *node, array *gra
     }
 }
 
-static array *resampled(evaluation *e, array *x, const struct taps *t)
+static tdc_array *resampled(tdc_evaluation *e, tdc_array *x, const struct taps *t)
 {
     int64_t shape[RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[t->dim] = t->m;
-    array *y = tdc_zeros(e, TDC_F64, x->rank, shape);
+    tdc_array *y = tdc_zeros(e, TDC_F64, x->rank, shape);
     struct lines l = lines_of(x, t->dim);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t unit = 0; unit < l.outer * l.strips; unit++) {
@@ -145,7 +149,7 @@ static array *resampled(evaluation *e, array *x, const struct taps *t)
 /* ---- adaptive average pooling
  * --------------------------------------------------------------------- */
 
-static const struct taps *averages(evaluation *e, unsigned dim, int64_t n, int64_t m)
+static const struct taps *averages(tdc_evaluation *e, unsigned dim, int64_t n, int64_t m)
 {
     struct taps *t = new_taps(e, dim, n, m, n / m + 2);
     t->averages = true;
@@ -159,16 +163,16 @@ static const struct taps *averages(evaluation *e, unsigned dim, int64_t n, int64
     return t;
 }
 
-static void adaptive_avg_pool(evaluation *e)
+static void adaptive_avg_pool(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     unsigned n = (unsigned)e->definition->variant;
-    const value *size = tdc_argument(e, "output_size");
+    const tdc_call_value *size = tdc_argument(e, "output_size");
     if (x->rank != n + 1 && x->rank != n + 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have %u or %u dimensions", n + 1, n + 2);
     for (unsigned i = 0; i < n; i++) {
         unsigned dim = x->rank - n + i;
-        const value *own = size;
+        const tdc_call_value *own = size;
         if (size->kind == TDC_VALUE_LIST) {
             if (size->list.count != n && size->list.count != 1)
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size has a wrong length");
@@ -219,7 +223,7 @@ struct request {
 };
 
 /* A filter as wide as the step when the result is smaller, its weights summing to 1. */
-static const struct taps *antialiased(evaluation *e, const struct request *r)
+static const struct taps *antialiased(tdc_evaluation *e, const struct request *r)
 {
     double reach = (r->mode == LINEAR ? 1 : 2) * fmax(r->scale, 1), squeeze = fmax(r->scale, 1);
     double most = 2 * reach + 3;
@@ -246,7 +250,7 @@ static const struct taps *antialiased(evaluation *e, const struct request *r)
     return t;
 }
 
-static const struct taps *interpolation(evaluation *e, struct request r)
+static const struct taps *interpolation(tdc_evaluation *e, struct request r)
 {
     if (r.mode == AREA)
         return averages(e, r.dim, r.n, r.m);
@@ -279,7 +283,7 @@ static const struct taps *interpolation(evaluation *e, struct request r)
     return t;
 }
 
-static enum mode mode_argument(evaluation *e)
+static enum mode mode_argument(tdc_evaluation *e)
 {
     static const struct {
         const char *name;
@@ -296,7 +300,7 @@ static enum mode mode_argument(evaluation *e)
 }
 
 /* Number i of a list argument, or the number itself. */
-static double number_at(evaluation *e, const value *v, unsigned i, unsigned n)
+static double number_at(tdc_evaluation *e, const tdc_call_value *v, unsigned i, unsigned n)
 {
     if (v->kind == TDC_VALUE_LIST) {
         if (v->list.count != n && v->list.count != 1)
@@ -310,15 +314,15 @@ static double number_at(evaluation *e, const value *v, unsigned i, unsigned n)
     tdc_refuse(e, TDC_ERR_ARGUMENT, "a number expected");
 }
 
-static void interpolate(evaluation *e)
+static void interpolate(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     enum mode mode = mode_argument(e);
     bool align = tdc_bool_argument(e, "align_corners") && mode != NEAREST;
     bool sized = tdc_given(e, "size");
     if (x->rank < 3 || x->rank > 5 || sized == tdc_given(e, "scale_factor"))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "either size or scale_factor, for 3 to 5 dimensions");
-    const value *asked = tdc_argument(e, sized ? "size" : "scale_factor");
+    const tdc_call_value *asked = tdc_argument(e, sized ? "size" : "scale_factor");
     unsigned n = x->rank - 2;
     for (unsigned i = 0; i < n; i++) {
         int64_t old = x->shape[2 + i];
@@ -335,9 +339,9 @@ static void interpolate(evaluation *e)
     tdc_give(e, x);
 }
 
-static void pixel_shuffle(evaluation *e)
+static void pixel_shuffle(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t r = tdc_int_argument(e, "factor");
     bool up = e->definition->variant != 0;
     if (x->rank < 3 || x->rank + 2 > RANK || r < 1 || r > 65536 || x->count == 0)

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
 #include "reference/primitives/elementwise/special.h"
 
 #define PI 3.14159265358979323846
@@ -33,7 +34,7 @@ static double weight(enum window kind, double x, double a, double b)
 }
 
 /* A periodic window is the first part of one that is longer by one. */
-static void window(evaluation *e)
+static void window(tdc_evaluation *e)
 {
     enum window kind = (enum window)e->definition->variant;
     int64_t n = tdc_int_argument(e, "window_length");
@@ -44,7 +45,7 @@ static void window(evaluation *e)
         a = tdc_real_argument(e, "alpha");
         b = tdc_real_argument(e, "beta");
     }
-    array *y = tdc_new(e, TDC_F64, 1, &n);
+    tdc_array *y = tdc_new(e, TDC_F64, 1, &n);
     double last = (double)(tdc_bool_argument(e, "periodic") ? n : n - 1);
     for (int64_t i = 0; i < n; i++)
         y->real[i] = n == 1 ? 1 : weight(kind, (double)i / last, a, b);

@@ -2,11 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/reduce.h"
 
-static double order_argument(evaluation *e, const char *name)
+static double order_argument(tdc_evaluation *e, const char *name)
 {
-    const value *p = tdc_argument(e, name);
+    const tdc_call_value *p = tdc_argument(e, name);
     if (p->kind == TDC_VALUE_NULL)
         return 2;
     if (p->kind != TDC_VALUE_TEXT)
@@ -19,24 +23,24 @@ static double order_argument(evaluation *e, const char *name)
 }
 
 /* Of a matrix: the extreme of its column sums (p 1, -1) or row sums (inf, -inf) of magnitudes. */
-static array *matrix_norm(evaluation *e, array *x, double p, unsigned row, unsigned column,
-                          bool keepdim)
+static tdc_array *matrix_norm(tdc_evaluation *e, tdc_array *x, double p, unsigned row,
+                              unsigned column, bool keepdim)
 {
     bool first[TDC_REFERENCE_RANK] = {false}, second[TDC_REFERENCE_RANK] = {false};
     first[isinf(p) ? column : row] = true;
     second[isinf(p) ? row : column] = true;
     if (!isinf(p) && fabs(p) != 1)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a norm of singular values");
-    array *sums = tdc_sum(e, tdc_apply(e, TDC_ABS, x), first, true);
-    array *y = tdc_extreme_shared(e, tdc_rows(e, sums, second), p > 0);
+    tdc_array *sums = tdc_sum(e, tdc_apply(e, TDC_ABS, x), first, true);
+    tdc_array *y = tdc_extreme_shared(e, tdc_rows(e, sums, second), p > 0);
     first[row] = first[column] = true;
     return tdc_reduced_shape(e, y, x, first, keepdim);
 }
 
 /* Two dimensions and an order other than Frobenius' mean a matrix norm. */
-static bool is_matrix_norm(evaluation *e, const array *x, unsigned dims[2])
+static bool is_matrix_norm(tdc_evaluation *e, const tdc_array *x, unsigned dims[2])
 {
-    const value *p = tdc_argument(e, "p");
+    const tdc_call_value *p = tdc_argument(e, "p");
     int64_t list[TDC_REFERENCE_RANK] = {-2, -1};
     size_t count = x->rank;
     if (tdc_given(e, "dim"))
@@ -52,9 +56,9 @@ static bool is_matrix_norm(evaluation *e, const array *x, unsigned dims[2])
 }
 
 /* variant 1: of vectors or of matrices */
-static void norm(evaluation *e)
+static void norm(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     bool reduced[TDC_REFERENCE_RANK];
     unsigned dims[2];
     if (e->definition->variant == 1 && is_matrix_norm(e, x, dims)) {
@@ -63,22 +67,22 @@ static void norm(evaluation *e)
         return;
     }
     tdc_dims_argument(e, "dim", x->rank, reduced);
-    array *y = tdc_norm_rows(e, tdc_rows(e, x, reduced), order_argument(e, "p"));
+    tdc_array *y = tdc_norm_rows(e, tdc_rows(e, x, reduced), order_argument(e, "p"));
     tdc_give(e, tdc_reduced_shape(e, y, x, reduced, tdc_bool_argument(e, "keepdim")));
 }
 
-static void dist(evaluation *e)
+static void dist(tdc_evaluation *e)
 {
-    array *d = tdc_sub(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"));
+    tdc_array *d = tdc_sub(e, tdc_array_argument(e, "input"), tdc_array_argument(e, "other"));
     bool all[TDC_REFERENCE_RANK];
     memset(all, 1, sizeof all);
     tdc_give(e, tdc_norm_rows(e, tdc_rows(e, d, all), tdc_real_argument(e, "p")));
 }
 
 /* torch's older form has unbiased=True where newer ones have correction=1, also positionally. */
-static double correction_argument(evaluation *e)
+static double correction_argument(tdc_evaluation *e)
 {
-    const value *c = tdc_argument(e, "correction");
+    const tdc_call_value *c = tdc_argument(e, "correction");
     return c->kind == TDC_VALUE_NULL ? 1 : tdc_real_argument(e, "correction");
 }
 
@@ -88,13 +92,13 @@ enum spread {
     WITH_MEAN = 2
 };
 
-static void spread(evaluation *e)
+static void spread(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     bool reduced[TDC_REFERENCE_RANK];
     int64_t n = 1;
     double correction = correction_argument(e);
-    const value *dim = tdc_argument(e, "dim");
+    const tdc_call_value *dim = tdc_argument(e, "dim");
     bool flag_only = dim->kind == TDC_VALUE_BOOL; /* var(unbiased) */
     if (flag_only) {
         correction = (double)dim->whole;
@@ -104,10 +108,10 @@ static void spread(evaluation *e)
     }
     for (unsigned d = 0; d < x->rank; d++)
         n *= reduced[d] ? x->shape[d] : 1;
-    array *mean = tdc_mean(e, x, reduced, true);
-    array *squares = tdc_apply(e, TDC_SQUARE, tdc_sub(e, x, mean));
+    tdc_array *mean = tdc_mean(e, x, reduced, true);
+    tdc_array *squares = tdc_apply(e, TDC_SQUARE, tdc_sub(e, x, mean));
     bool keepdim = tdc_bool_argument(e, "keepdim");
-    array *y = tdc_sum(e, squares, reduced, keepdim);
+    tdc_array *y = tdc_sum(e, squares, reduced, keepdim);
     y = tdc_div(e, y, tdc_number(e, fmax((double)n - correction, 0)));
     if ((e->definition->variant & STD) != 0)
         y = tdc_apply(e, TDC_SQRT, y);
@@ -116,9 +120,9 @@ static void spread(evaluation *e)
         tdc_give(e, tdc_mean(e, x, reduced, keepdim));
 }
 
-static void histc(evaluation *e)
+static void histc(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     int64_t bins = tdc_int_argument(e, "bins");
     double low = tdc_real_argument(e, "min"), high = tdc_real_argument(e, "max");
     if (bins < 1)
@@ -136,7 +140,7 @@ static void histc(evaluation *e)
         low -= 1;
         high += 1;
     }
-    array *y = tdc_zeros(e, TDC_F64, 1, &bins);
+    tdc_array *y = tdc_zeros(e, TDC_F64, 1, &bins);
     for (int64_t i = 0; i < x->count; i++) {
         double v = x->real[i];
         if (!(v >= low && v <= high))

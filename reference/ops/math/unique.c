@@ -1,16 +1,19 @@
 /* Distinct elements and slices. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/sort.h"
 
-static bool same_element(const array *x, int64_t a, int64_t b)
+static bool same_element(const tdc_array *x, int64_t a, int64_t b)
 {
     if (tdc_dtype_is_floating(x->dtype))
         return x->real[a] == x->real[b];
     return x->whole[a] == x->whole[b];
 }
 
-static int order_of_elements(const array *x, int64_t a, int64_t b)
+static int order_of_elements(const tdc_array *x, int64_t a, int64_t b)
 {
     if (tdc_dtype_is_floating(x->dtype))
         return tdc_compare_reals(x->real[a], x->real[b]);
@@ -18,7 +21,7 @@ static int order_of_elements(const array *x, int64_t a, int64_t b)
 }
 
 /* Whole rows compared element by element. */
-static int order_of_rows(const array *rows, int64_t a, int64_t b)
+static int order_of_rows(const tdc_array *rows, int64_t a, int64_t b)
 {
     int64_t n = rows->shape[1];
     int order = 0;
@@ -28,7 +31,7 @@ static int order_of_rows(const array *rows, int64_t a, int64_t b)
 }
 
 /* Row numbers in the order of the rows, by merging. */
-static int64_t *sorted_rows(evaluation *e, const array *rows)
+static int64_t *sorted_rows(tdc_evaluation *e, const tdc_array *rows)
 {
     int64_t n = rows->shape[0], *from = tdc_take(e, n, sizeof *from);
     int64_t *to = tdc_take(e, n, sizeof *to);
@@ -51,7 +54,7 @@ static int64_t *sorted_rows(evaluation *e, const array *rows)
 }
 
 /* x as [n, rest], dimension dim first. */
-static array *rows_of(evaluation *e, array *x, unsigned dim, array **moved)
+static tdc_array *rows_of(tdc_evaluation *e, tdc_array *x, unsigned dim, tdc_array **moved)
 {
     unsigned order[TDC_REFERENCE_RANK], next = 1;
     order[0] = dim;
@@ -65,12 +68,12 @@ static array *rows_of(evaluation *e, array *x, unsigned dim, array **moved)
 
 struct found {
     int64_t count, *firsts; /* where in the order each stretch of equals starts, and the end */
-    array *inverse;
+    tdc_array *inverse;
 };
 
-static void give_found(evaluation *e, array *values, const struct found *f)
+static void give_found(tdc_evaluation *e, tdc_array *values, const struct found *f)
 {
-    array *counts = tdc_new(e, TDC_I64, 1, &f->count);
+    tdc_array *counts = tdc_new(e, TDC_I64, 1, &f->count);
     for (int64_t i = 0; i < f->count; i++)
         counts->whole[i] = f->firsts[i + 1] - f->firsts[i];
     tdc_give(e, values);
@@ -81,9 +84,9 @@ static void give_found(evaluation *e, array *values, const struct found *f)
 }
 
 /* Distinct slices along dim; consecutive: of each stretch of equals one, unsorted. */
-static void unique_slices(evaluation *e, array *x, unsigned dim, bool consecutive)
+static void unique_slices(tdc_evaluation *e, tdc_array *x, unsigned dim, bool consecutive)
 {
-    array *moved, *rows = rows_of(e, x, dim, &moved);
+    tdc_array *moved, *rows = rows_of(e, x, dim, &moved);
     int64_t n = rows->shape[0], size = rows->shape[1], shape[TDC_REFERENCE_RANK];
     int64_t *order = tdc_take(e, n, sizeof *order);
     for (int64_t i = 0; i < n; i++)
@@ -99,7 +102,7 @@ static void unique_slices(evaluation *e, array *x, unsigned dim, bool consecutiv
     f.firsts[f.count] = n;
     memcpy(shape, moved->shape, sizeof shape);
     shape[0] = f.count;
-    array *values = tdc_new(e, x->dtype, moved->rank, shape);
+    tdc_array *values = tdc_new(e, x->dtype, moved->rank, shape);
     for (int64_t i = 0; i < f.count; i++)
         memcpy(values->whole + i * size, rows->whole + order[f.firsts[i]] * size,
                (size_t)size * sizeof *values->whole);
@@ -109,15 +112,15 @@ static void unique_slices(evaluation *e, array *x, unsigned dim, bool consecutiv
     give_found(e, tdc_permute(e, values, back), &f);
 }
 
-static void unique(evaluation *e)
+static void unique(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_given(e, "dim") && x->rank > 0) {
         unique_slices(e, x, tdc_dim_argument(e, "dim", x->rank), false);
         return;
     }
-    array *flat = tdc_reshape(e, x, 1, &x->count);
-    array *order = tdc_order_rows(e, flat, false);
+    tdc_array *flat = tdc_reshape(e, x, 1, &x->count);
+    tdc_array *order = tdc_order_rows(e, flat, false);
     struct found f = {0, tdc_take(e, x->count + 1, sizeof *f.firsts), tdc_new_like(e, TDC_I64, x)};
     for (int64_t i = 0; i < x->count; i++) {
         if (i == 0 || !same_element(x, order->whole[i], order->whole[i - 1]))
@@ -125,15 +128,15 @@ static void unique(evaluation *e)
         f.inverse->whole[order->whole[i]] = f.count - 1;
     }
     f.firsts[f.count] = x->count;
-    array *values = tdc_new(e, x->dtype, 1, &f.count);
+    tdc_array *values = tdc_new(e, x->dtype, 1, &f.count);
     for (int64_t i = 0; i < f.count; i++)
         values->whole[i] = x->whole[order->whole[f.firsts[i]]];
     give_found(e, values, &f);
 }
 
-static void unique_consecutive(evaluation *e)
+static void unique_consecutive(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (tdc_given(e, "dim") && x->rank > 0) {
         unique_slices(e, x, tdc_dim_argument(e, "dim", x->rank), true);
         return;
@@ -145,7 +148,7 @@ static void unique_consecutive(evaluation *e)
         f.inverse->whole[i] = f.count - 1;
     }
     f.firsts[f.count] = x->count;
-    array *values = tdc_new(e, x->dtype, 1, &f.count);
+    tdc_array *values = tdc_new(e, x->dtype, 1, &f.count);
     for (int64_t i = 0; i < f.count; i++)
         values->whole[i] = x->whole[f.firsts[i]];
     give_found(e, values, &f);

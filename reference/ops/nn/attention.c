@@ -1,8 +1,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
 #include "reference/primitives/matrix/attention.h"
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/scan.h"
 
 /* ---- layouts: [B, N, S, D] inside
  * ---------------------------------------------------------------- */
@@ -14,7 +20,7 @@ enum layout {
     BNSD
 };
 
-static enum layout layout_argument(evaluation *e)
+static enum layout layout_argument(tdc_evaluation *e)
 {
     const char *text = tdc_text_argument(e, "input_layout");
     static const char *const names[] = {"BSH", "SBH", "BSND", "BNSD"};
@@ -24,7 +30,7 @@ static enum layout layout_argument(evaluation *e)
     tdc_refuse(e, TDC_ERR_UNSUPPORTED, "input_layout %.12s", text);
 }
 
-static array *to_heads(evaluation *e, array *x, enum layout layout, int64_t depth)
+static tdc_array *to_heads(tdc_evaluation *e, tdc_array *x, enum layout layout, int64_t depth)
 {
     if (x->rank != (layout <= SBH ? 3 : 4))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "rank does not fit the layout");
@@ -39,7 +45,7 @@ static array *to_heads(evaluation *e, array *x, enum layout layout, int64_t dept
     return layout == BSH ? tdc_swap(e, x, 1, 2) : tdc_permute(e, x, (const unsigned[]){1, 2, 0, 3});
 }
 
-static array *from_heads(evaluation *e, array *y, enum layout layout)
+static tdc_array *from_heads(tdc_evaluation *e, tdc_array *y, enum layout layout)
 {
     if (layout == BNSD)
         return y;
@@ -54,9 +60,9 @@ static array *from_heads(evaluation *e, array *y, enum layout layout)
  * ------------------------------------------------------------ */
 
 /* j > i + next or j < i - pre */
-static array *band(evaluation *e, int64_t rows, int64_t columns, double pre, double next)
+static tdc_array *band(tdc_evaluation *e, int64_t rows, int64_t columns, double pre, double next)
 {
-    array *mask = tdc_new(e, TDC_BOOL, 2, (const int64_t[]){rows, columns});
+    tdc_array *mask = tdc_new(e, TDC_BOOL, 2, (const int64_t[]){rows, columns});
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             mask->whole[i * columns + j] =
@@ -68,7 +74,7 @@ static array *band(evaluation *e, int64_t rows, int64_t columns, double pre, dou
  * --------------------------------------------------------------------------------- */
 
 /* Row maxima or sums, repeated eight times as the operator stores them. */
-static void give_eightfold(evaluation *e, array *x)
+static void give_eightfold(tdc_evaluation *e, tdc_array *x)
 {
     int64_t shape[4] = {x->shape[0], x->shape[1], x->shape[2], 8};
     tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, x, 3), 4, shape));
@@ -79,7 +85,7 @@ struct names {
 };
 
 /* sparse_mode 0: the mask or a band; 1: the mask; 2, 3, 4: bands, their compressed mask ignored */
-static void read_mask(evaluation *e, const char *name, struct tdc_attention *a, int64_t rows,
+static void read_mask(tdc_evaluation *e, const char *name, struct tdc_attention *a, int64_t rows,
                       int64_t columns)
 {
     int64_t mode = tdc_int_argument(e, "sparse_mode");
@@ -95,7 +101,7 @@ static void read_mask(evaluation *e, const char *name, struct tdc_attention *a, 
     a->banded &= !(a->pre >= (double)rows && a->next >= (double)columns);
 }
 
-static struct tdc_attention read_attention(evaluation *e, const struct names *names)
+static struct tdc_attention read_attention(tdc_evaluation *e, const struct names *names)
 {
     struct tdc_attention a = {.scale = tdc_real_argument(e, names->scale), .hidden_term = -40000};
     a.keep = tdc_real_argument(e, "keep_prob");
@@ -108,7 +114,7 @@ static struct tdc_attention read_attention(evaluation *e, const struct names *na
 }
 
 /* One piece of a sequence list: lines [from, to) of [T, N, D] as [1, N, S, D]. */
-static array *piece(evaluation *e, array *x, int64_t from, int64_t to)
+static tdc_array *piece(tdc_evaluation *e, tdc_array *x, int64_t from, int64_t to)
 {
     return tdc_unsqueeze(e, tdc_swap(e, tdc_slice(e, x, 0, from, to - from, 1), 0, 1), 0);
 }
@@ -116,7 +122,7 @@ static array *piece(evaluation *e, array *x, int64_t from, int64_t to)
 #define MOST_SEQUENCES 4096
 
 /* Ends of the sequences, counted up; a single one when they are not given. */
-static size_t read_ends(evaluation *e, const char *name, int64_t *ends, int64_t lines)
+static size_t read_ends(tdc_evaluation *e, const char *name, int64_t *ends, int64_t lines)
 {
     size_t count = 1;
     ends[0] = lines;
@@ -131,10 +137,10 @@ static size_t read_ends(evaluation *e, const char *name, int64_t *ends, int64_t 
 }
 
 /* Layout TND: sequences of different lengths one after the other, each attends to its own. */
-static void fused_packed(evaluation *e, const struct names *names)
+static void fused_packed(tdc_evaluation *e, const struct names *names)
 {
-    array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
-    array *v = tdc_real_array_argument(e, "value");
+    tdc_array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
+    tdc_array *v = tdc_real_array_argument(e, "value");
     if (q->rank != 3 || k->rank != 3 || v->rank != 3)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "rank does not fit the layout");
     int64_t *rows = tdc_take(e, MOST_SEQUENCES, sizeof *rows);
@@ -142,8 +148,8 @@ static void fused_packed(evaluation *e, const struct names *names)
     size_t count = read_ends(e, "actual_seq_qlen", rows, q->shape[0]);
     if (count == 0 || count != read_ends(e, "actual_seq_kvlen", columns, k->shape[0]))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "sequences of query and key differ in number");
-    array **out = tdc_take(e, 3 * (int64_t)count, sizeof *out);
-    array **most = out + count, **sums = out + 2 * count;
+    tdc_array **out = tdc_take(e, 3 * (int64_t)count, sizeof *out);
+    tdc_array **most = out + count, **sums = out + 2 * count;
     for (size_t i = 0; i < count; i++) {
         int64_t from = i == 0 ? 0 : rows[i - 1], first = i == 0 ? 0 : columns[i - 1];
         struct tdc_attention a = read_attention(e, names);
@@ -153,27 +159,27 @@ static void fused_packed(evaluation *e, const struct names *names)
         a.k = piece(e, k, first, columns[i]);
         a.v = piece(e, v, first, columns[i]);
         read_mask(e, names->mask, &a, rows[i] - from, columns[i] - first);
-        array *y = tdc_attend(e, &a, &most[i], &sums[i]);
+        tdc_array *y = tdc_attend(e, &a, &most[i], &sums[i]);
         out[i] = tdc_swap(e, tdc_squeeze(e, y, 0), 0, 1);
         most[i] = tdc_swap(e, tdc_squeeze(e, most[i], 0), 0, 1);
         sums[i] = tdc_swap(e, tdc_squeeze(e, sums[i], 0), 0, 1);
     }
     tdc_give(e, tdc_concatenate(e, out, count, 0));
     for (int which = 0; which < 2; which++) {
-        array *x = tdc_concatenate(e, which == 0 ? most : sums, count, 0);
+        tdc_array *x = tdc_concatenate(e, which == 0 ? most : sums, count, 0);
         int64_t shape[3] = {x->shape[0], x->shape[1], 8};
         tdc_give(e, tdc_expand(e, tdc_unsqueeze(e, x, 2), 3, shape));
     }
 }
 
-static void fused(evaluation *e, const struct names *names)
+static void fused(tdc_evaluation *e, const struct names *names)
 {
     if (strcmp(tdc_text_argument(e, "input_layout"), "TND") == 0) {
         fused_packed(e, names);
         return;
     }
     enum layout layout = layout_argument(e);
-    array *q = tdc_real_array_argument(e, "query"), *most, *sums;
+    tdc_array *q = tdc_real_array_argument(e, "query"), *most, *sums;
     int64_t heads = tdc_int_argument(e, "head_num");
     int64_t depth = layout <= SBH && heads > 0 && q->rank == 3 ? q->shape[2] / heads : 0;
     struct tdc_attention a = read_attention(e, names);
@@ -186,18 +192,18 @@ static void fused(evaluation *e, const struct names *names)
     give_eightfold(e, sums);
 }
 
-static void flash_attention_score(evaluation *e)
+static void flash_attention_score(tdc_evaluation *e)
 {
     fused(e, &(const struct names){"attn_mask", "real_shift", "scalar_value", "drop_mask"});
 }
 
-static void fusion_attention(evaluation *e)
+static void fusion_attention(tdc_evaluation *e)
 {
     fused(e, &(const struct names){"atten_mask", "pse", "scale", NULL});
 }
 
 /* x with the outer dimensions of `shape`, the last two its own. */
-static array *with_outer(evaluation *e, array *x, unsigned rank, const int64_t *shape)
+static tdc_array *with_outer(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape)
 {
     int64_t wide[TDC_REFERENCE_RANK];
     if (x->rank < 2)
@@ -208,18 +214,18 @@ static array *with_outer(evaluation *e, array *x, unsigned rank, const int64_t *
     return tdc_expand(e, x, rank, wide);
 }
 
-static array *not_of(evaluation *e, array *mask)
+static tdc_array *not_of(tdc_evaluation *e, tdc_array *mask)
 {
-    array *y = tdc_new_like(e, TDC_BOOL, mask);
+    tdc_array *y = tdc_new_like(e, TDC_BOOL, mask);
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = mask->whole[i] == 0;
     return y;
 }
 
-static void scaled_dot_product(evaluation *e)
+static void scaled_dot_product(tdc_evaluation *e)
 {
-    array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
-    array *v = tdc_real_array_argument(e, "value");
+    tdc_array *q = tdc_real_array_argument(e, "query"), *k = tdc_real_array_argument(e, "key");
+    tdc_array *v = tdc_real_array_argument(e, "value");
     if (tdc_real_argument(e, "dropout_p") != 0)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
     if (q->rank < 2 || k->rank < 2 || v->rank < 2)
@@ -230,7 +236,7 @@ static void scaled_dot_product(evaluation *e)
     if (!tdc_bool_argument(e, "enable_gqa")) {
         unsigned rank;
         int64_t shape[TDC_REFERENCE_RANK];
-        array outer_q = *q, outer_k = *k, both = *q;
+        tdc_array outer_q = *q, outer_k = *k, both = *q;
         outer_q.shape[q->rank - 1] = outer_q.shape[q->rank - 2] = 1;
         outer_k.shape[k->rank - 1] = outer_k.shape[k->rank - 2] = 1;
         tdc_broadcast_shape(e, &outer_q, &outer_k, &both.rank, both.shape);
@@ -249,7 +255,7 @@ static void scaled_dot_product(evaluation *e)
         a.pre = (double)INFINITY;
     }
     if (tdc_given(e, "attn_mask")) {
-        array *mask = tdc_array_argument(e, "attn_mask");
+        tdc_array *mask = tdc_array_argument(e, "attn_mask");
         if (mask->dtype == TDC_BOOL)
             a.hidden = not_of(e, mask);
         else
@@ -258,11 +264,11 @@ static void scaled_dot_product(evaluation *e)
     tdc_give(e, tdc_attend(e, &a, NULL, NULL));
 }
 
-static void scaled_masked_softmax(evaluation *e)
+static void scaled_masked_softmax(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     x = tdc_scale(e, x, tdc_real_argument(e, "scale"));
-    array *mask = tdc_array_argument(e, "mask");
+    tdc_array *mask = tdc_array_argument(e, "mask");
     if (x->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
     if (tdc_bool_argument(e, "fixed_triu_mask"))

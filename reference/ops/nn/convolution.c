@@ -1,19 +1,23 @@
 /* Convolutions over one, two or three spatial dimensions, their adjoints, and unfolding. */
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
 #include "reference/ops/nn/window_arguments.h"
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/move.h"
 
-static array *add_bias(evaluation *e, array *y, unsigned n)
+static tdc_array *add_bias(tdc_evaluation *e, tdc_array *y, unsigned n)
 {
-    array *bias = tdc_optional_real_array(e, "bias");
+    tdc_array *bias = tdc_optional_real_array(e, "bias");
     int64_t shape[5] = {1, bias == NULL ? 0 : bias->count, 1, 1, 1};
     return bias == NULL ? y : tdc_add(e, y, tdc_reshape(e, bias, 2 + n, shape));
 }
 
-static void read_padding(evaluation *e, struct tdc_windows *w)
+static void read_padding(tdc_evaluation *e, struct tdc_windows *w)
 {
-    const value *padding = tdc_argument(e, "padding");
+    const tdc_call_value *padding = tdc_argument(e, "padding");
     if (padding->kind != TDC_VALUE_TEXT) {
         tdc_read_sizes(e, "padding", w->n, w->before, 0);
         memcpy(w->after, w->before, sizeof w->after);
@@ -29,12 +33,12 @@ static void read_padding(evaluation *e, struct tdc_windows *w)
     }
 }
 
-static void convolve(evaluation *e, unsigned dimensions)
+static void convolve(tdc_evaluation *e, unsigned dimensions)
 {
     bool single;
     struct tdc_windows w = {.n = dimensions};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
-    array *weight = tdc_real_array_argument(e, "weight");
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *weight = tdc_real_array_argument(e, "weight");
     int64_t groups = tdc_int_argument(e, "groups"), channels = x->shape[1];
     if (weight->rank != w.n + 2 || groups < 1 || channels % groups != 0 ||
         weight->shape[0] % groups != 0 || weight->shape[1] != channels / groups)
@@ -49,12 +53,12 @@ static void convolve(evaluation *e, unsigned dimensions)
 }
 
 /* The adjoint: windows of the output are summed from products with the input. */
-static void convolve_back(evaluation *e, unsigned dimensions)
+static void convolve_back(tdc_evaluation *e, unsigned dimensions)
 {
     bool single;
     struct tdc_windows w = {.n = dimensions};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
-    array *weight = tdc_real_array_argument(e, "weight");
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *weight = tdc_real_array_argument(e, "weight");
     int64_t groups = tdc_int_argument(e, "groups"), extra[3], channels = x->shape[1];
     if (weight->rank != w.n + 2 || weight->count == 0 || groups < 1 || groups > channels ||
         weight->shape[0] != channels || channels % groups != 0)
@@ -71,22 +75,22 @@ static void convolve_back(evaluation *e, unsigned dimensions)
         if (w.size[i] < 1)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "output would be empty");
     }
-    array *y = tdc_convolve_back(e, x, weight, &w, groups);
+    tdc_array *y = tdc_convolve_back(e, x, weight, &w, groups);
     tdc_give_batched(e, add_bias(e, y, w.n), single);
 }
 
-static void convolution(evaluation *e)
+static void convolution(tdc_evaluation *e)
 {
     convolve(e, (unsigned)e->definition->variant);
 }
 
-static void transposed_convolution(evaluation *e)
+static void transposed_convolution(tdc_evaluation *e)
 {
     convolve_back(e, (unsigned)e->definition->variant);
 }
 
 /* Any rank, either direction; what follows the groups only says how it is computed. */
-static void any_convolution(evaluation *e)
+static void any_convolution(tdc_evaluation *e)
 {
     unsigned rank = tdc_real_array_argument(e, "weight")->rank;
     if (rank < 3 || rank > 5)
@@ -98,9 +102,10 @@ static void any_convolution(evaluation *e)
 }
 
 /* [time, batch, channels] with a weight of [time, in, out], padded with zeros at both ends */
-static void time_convolution(evaluation *e)
+static void time_convolution(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *weight = tdc_real_array_argument(e, "weight");
+    tdc_array *x = tdc_real_array_argument(e, "input"),
+              *weight = tdc_real_array_argument(e, "weight");
     if (x->rank != 3 || weight->rank != 3 || weight->shape[1] != x->shape[2] || weight->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "weight does not fit the input");
     struct tdc_windows w = {.n = 1, .size = {x->shape[0]}, .kernel = {weight->shape[0]}};
@@ -111,23 +116,23 @@ static void time_convolution(evaluation *e)
     tdc_count_windows(e, &w, false);
     x = tdc_permute(e, x, (const unsigned[]){1, 2, 0});
     weight = tdc_permute(e, weight, (const unsigned[]){2, 1, 0});
-    array *y = add_bias(e, tdc_convolve(e, x, weight, &w, 1), 1);
+    tdc_array *y = add_bias(e, tdc_convolve(e, x, weight, &w, 1), 1);
     tdc_give(e, tdc_permute(e, y, (const unsigned[]){2, 0, 1}));
 }
 
-static void unfold(evaluation *e)
+static void unfold(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = 2};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), 2, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), 2, &single);
     tdc_read_window(e, &w, x->shape + 2, false);
     tdc_give_batched(e, tdc_unfold(e, x, &w), single);
 }
 
-static void fold(evaluation *e)
+static void fold(tdc_evaluation *e)
 {
     struct tdc_windows w = {.n = 2};
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     bool single = x->rank == 2;
     int64_t size[3];
     if (single)

@@ -1,17 +1,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 struct embedding_detail {
-    const array *index;
+    const tdc_array *index;
     int64_t padding; /* row without gradient, -1 for none */
     bool by_count;
 };
 
-static void bound_rows(evaluation *e, const struct embedding_detail *d, const array *gradient,
-                       const int64_t *uses, array *g)
+static void bound_rows(tdc_evaluation *e, const struct embedding_detail *d,
+                       const tdc_array *gradient, const int64_t *uses, tdc_array *g)
 {
     int64_t width = g->shape[1];
     double *errors = tdc_new_errors(e, g), each = e->bounds.narrow > 1 ? e->bounds.narrow : 0;
@@ -27,11 +33,11 @@ static void bound_rows(evaluation *e, const struct embedding_detail *d, const ar
     }
 }
 
-static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_embedding(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct embedding_detail *d = node->detail;
-    array *weight = node->inputs[0];
-    array *g = tdc_zeros(e, TDC_F64, 2, weight->shape);
+    tdc_array *weight = node->inputs[0];
+    tdc_array *g = tdc_zeros(e, TDC_F64, 2, weight->shape);
     int64_t width = weight->shape[1];
     int64_t *uses = tdc_take(e, weight->shape[0], sizeof *uses);
     memset(uses, 0, (size_t)weight->shape[0] * sizeof *uses);
@@ -52,11 +58,11 @@ static void pull_embedding(evaluation *e, struct tdc_tape_node *node, array *gra
 }
 
 /* Rows that are looked up and longer than max_norm are shortened to it. */
-static array *renormalised(evaluation *e, array *weight, const array *index)
+static tdc_array *renormalised(tdc_evaluation *e, tdc_array *weight, const tdc_array *index)
 {
     double limit = tdc_real_argument(e, "max_norm"), p = tdc_real_argument(e, "norm_type");
     int64_t width = weight->shape[1];
-    array *w = tdc_new_like(e, TDC_F64, weight);
+    tdc_array *w = tdc_new_like(e, TDC_F64, weight);
     memcpy(w->real, weight->real, (size_t)w->count * sizeof *w->real);
     double *errors = tdc_is_bounded(e) ? tdc_new_errors(e, w) : NULL;
     if (errors != NULL)
@@ -77,9 +83,10 @@ static array *renormalised(evaluation *e, array *weight, const array *index)
     return w;
 }
 
-static void embedding(evaluation *e)
+static void embedding(tdc_evaluation *e)
 {
-    array *index = tdc_array_argument(e, "input"), *weight = tdc_real_array_argument(e, "weight");
+    tdc_array *index = tdc_array_argument(e, "input"),
+              *weight = tdc_real_array_argument(e, "weight");
     if (weight->rank != 2 || tdc_dtype_is_floating(index->dtype) ||
         index->rank + 1 > TDC_REFERENCE_RANK)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "integers and a matrix expected");
@@ -91,7 +98,7 @@ static void embedding(evaluation *e)
         weight = renormalised(e, weight, index);
     memcpy(shape, index->shape, sizeof shape);
     shape[index->rank] = width;
-    array *y = tdc_new(e, TDC_F64, index->rank + 1, shape);
+    tdc_array *y = tdc_new(e, TDC_F64, index->rank + 1, shape);
     for (int64_t i = 0; i < index->count; i++)
         memcpy(y->real + i * width, weight->real + index->whole[i] * width,
                (size_t)width * sizeof *y->real);
@@ -114,13 +121,13 @@ static void embedding(evaluation *e)
 /* ---- bags: sums, means or maxima of the rows of each list of indices ------------------------- */
 
 struct bags {
-    array *index;  /* one dimension */
-    int64_t *ends; /* of each bag */
+    tdc_array *index; /* one dimension */
+    int64_t *ends;    /* of each bag */
     int64_t count, padding;
-    array *weights; /* of the samples, NULL for none */
+    tdc_array *weights; /* of the samples, NULL for none */
 };
 
-static void check_indices(evaluation *e, const array *index, int64_t lines)
+static void check_indices(tdc_evaluation *e, const tdc_array *index, int64_t lines)
 {
     if (tdc_dtype_is_floating(index->dtype))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "integers expected");
@@ -130,9 +137,9 @@ static void check_indices(evaluation *e, const array *index, int64_t lines)
 }
 
 /* A matrix of indices has a bag in each row; a vector comes with the bags' first places. */
-static void read_bags(evaluation *e, struct bags *b, int64_t lines)
+static void read_bags(tdc_evaluation *e, struct bags *b, int64_t lines)
 {
-    array *index = tdc_array_argument(e, "input");
+    tdc_array *index = tdc_array_argument(e, "input");
     check_indices(e, index, lines);
     b->weights = tdc_optional_real_array(e, "per_sample_weights");
     if (b->weights != NULL && b->weights->count != index->count)
@@ -143,7 +150,7 @@ static void read_bags(evaluation *e, struct bags *b, int64_t lines)
         for (int64_t i = 0; i < b->count; i++)
             b->ends[i] = (i + 1) * index->shape[1];
     } else {
-        array *offsets = tdc_array_argument(e, "offsets");
+        tdc_array *offsets = tdc_array_argument(e, "offsets");
         bool last = tdc_bool_argument(e, "include_last_offset");
         if (index->rank != 1 || offsets->rank != 1 || tdc_dtype_is_floating(offsets->dtype) ||
             offsets->count < 1)
@@ -166,10 +173,10 @@ static void read_bags(evaluation *e, struct bags *b, int64_t lines)
 }
 
 /* The rows of all indices; a gradient is divided by the number of an index's uses when asked. */
-static array *looked_up(evaluation *e, array *weight, const struct bags *b)
+static tdc_array *looked_up(tdc_evaluation *e, tdc_array *weight, const struct bags *b)
 {
     int64_t n = b->index->count, width = weight->shape[1];
-    array *y = tdc_new(e, TDC_F64, 2, (const int64_t[]){n, width});
+    tdc_array *y = tdc_new(e, TDC_F64, 2, (const int64_t[]){n, width});
     for (int64_t i = 0; i < n; i++)
         memcpy(y->real + i * width, weight->real + b->index->whole[i] * width,
                (size_t)width * sizeof *y->real);
@@ -184,10 +191,10 @@ static array *looked_up(evaluation *e, array *weight, const struct bags *b)
 }
 
 /* Of each bag and column the place of the first largest among the rows looked up, -1 for none. */
-static array *bag_maxima(evaluation *e, array *entries, const struct bags *b)
+static tdc_array *bag_maxima(tdc_evaluation *e, tdc_array *entries, const struct bags *b)
 {
     int64_t width = entries->shape[1];
-    array *place = tdc_new(e, TDC_I64, 2, (const int64_t[]){b->count, width});
+    tdc_array *place = tdc_new(e, TDC_I64, 2, (const int64_t[]){b->count, width});
     for (int64_t bag = 0, from = 0; bag < b->count; from = b->ends[bag++])
         for (int64_t c = 0; c < width; c++) {
             int64_t best = -1;
@@ -200,11 +207,11 @@ static array *bag_maxima(evaluation *e, array *entries, const struct bags *b)
     return tdc_mapped(e, entries, place->whole, 2, place->shape, 0);
 }
 
-static array *bag_sums(evaluation *e, array *entries, const struct bags *b, bool mean)
+static tdc_array *bag_sums(tdc_evaluation *e, tdc_array *entries, const struct bags *b, bool mean)
 {
     int64_t n = entries->shape[0], width = entries->shape[1];
     int64_t *map = tdc_take(e, entries->count, sizeof *map);
-    array *share = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){b->count, 1});
+    tdc_array *share = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){b->count, 1});
     for (int64_t i = 0; i < n * width; i++)
         map[i] = -1;
     for (int64_t bag = 0, from = 0; bag < b->count; from = b->ends[bag++]) {
@@ -216,15 +223,15 @@ static array *bag_sums(evaluation *e, array *entries, const struct bags *b, bool
         }
         share->real[bag] = share->real[bag] > 0 ? share->real[bag] : 1;
     }
-    array *y = tdc_scatter_add(e, entries, map, 2, (const int64_t[]){b->count, width});
+    tdc_array *y = tdc_scatter_add(e, entries, map, 2, (const int64_t[]){b->count, width});
     return mean ? tdc_div(e, y, share) : y;
 }
 
-static void embedding_bag(evaluation *e)
+static void embedding_bag(tdc_evaluation *e)
 {
     static const char *const modes[] = {"sum", "mean", "max"};
-    array *weight = tdc_real_array_argument(e, "weight");
-    const value *wanted = tdc_argument(e, "mode");
+    tdc_array *weight = tdc_real_array_argument(e, "weight");
+    const tdc_call_value *wanted = tdc_argument(e, "mode");
     int mode = wanted->kind == TDC_VALUE_INT ? (int)wanted->whole : 0;
     for (int i = 0; wanted->kind == TDC_VALUE_TEXT && i < 3; i++)
         mode = strcmp(wanted->text, modes[i]) == 0 ? i : mode;
@@ -234,7 +241,7 @@ static void embedding_bag(evaluation *e)
     read_bags(e, &b, weight->shape[0]);
     if (e->definition->variant == 0 && tdc_given(e, "max_norm"))
         weight = renormalised(e, weight, b.index);
-    array *entries = looked_up(e, weight, &b);
+    tdc_array *entries = looked_up(e, weight, &b);
     tdc_give(e, mode == 2 ? bag_maxima(e, entries, &b) : bag_sums(e, entries, &b, mode == 1));
 }
 

@@ -2,8 +2,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
 #include "reference/ops/nn/window_arguments.h"
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 /* Where window i of `count` starts along a dimension, from a draw in [0, 1). */
 static int64_t start_of(int64_t i, int64_t count, int64_t size, int64_t kernel, double draw)
@@ -14,15 +18,15 @@ static int64_t start_of(int64_t i, int64_t count, int64_t size, int64_t kernel, 
     return (int64_t)(((double)i + draw) * step) - (int64_t)(draw * step);
 }
 
-static void fractional_max_pool(evaluation *e)
+static void fractional_max_pool(tdc_evaluation *e)
 {
     unsigned n = (unsigned)e->definition->variant;
     bool single;
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), n, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), n, &single);
     int64_t kernel[3], count[3], windows = 1, volume = 1, image = 1, strides[3];
     if (!tdc_given(e, "_random_samples"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    array *draws = tdc_real_array_argument(e, "_random_samples");
+    tdc_array *draws = tdc_real_array_argument(e, "_random_samples");
     tdc_read_sizes(e, "kernel_size", n, kernel, 1);
     if (!tdc_given(e, "output_size"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "output_ratio");
@@ -39,7 +43,7 @@ static void fractional_max_pool(evaluation *e)
         volume *= kernel[d];
     }
     int64_t planes = x->shape[0] * x->shape[1];
-    array *map = tdc_new(e, TDC_I64, 3, (const int64_t[]){planes, windows, volume});
+    tdc_array *map = tdc_new(e, TDC_I64, 3, (const int64_t[]){planes, windows, volume});
     for (int64_t at = 0; at < map->count; at++) {
         int64_t plane = at / (windows * volume), window = at / volume % windows;
         int64_t inside = at % volume, place = 0;
@@ -54,9 +58,9 @@ static void fractional_max_pool(evaluation *e)
         }
         map->whole[at] = plane * image + place;
     }
-    array *rows = tdc_mapped(e, x, map->whole, 3, map->shape, 0);
-    array *best = tdc_extreme_index(e, tdc_constant(e, rows), true);
-    array *y = tdc_pick(e, rows, best), *places = tdc_new_like(e, TDC_I64, best);
+    tdc_array *rows = tdc_mapped(e, x, map->whole, 3, map->shape, 0);
+    tdc_array *best = tdc_extreme_index(e, tdc_constant(e, rows), true);
+    tdc_array *y = tdc_pick(e, rows, best), *places = tdc_new_like(e, TDC_I64, best);
     for (int64_t i = 0; i < best->count; i++)
         places->whole[i] = map->whole[i * volume + best->whole[i]] % image;
     int64_t shape[5] = {x->shape[0], x->shape[1]};

@@ -1,32 +1,41 @@
 /* Operators of the NPU that do several things at once. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/scan.h"
+#include "reference/primitives/sort.h"
 
 /* x * r * gamma, r = 1 / sqrt(mean(x^2) + eps) */
-static array *rms(evaluation *e, array *x, array *gamma, double eps, array **rstd)
+static tdc_array *rms(tdc_evaluation *e, tdc_array *x, tdc_array *gamma, double eps,
+                      tdc_array **rstd)
 {
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least one dimension expected");
-    array *square = tdc_mean_dim(e, tdc_apply(e, TDC_SQUARE, x), x->rank - 1, true);
+    tdc_array *square = tdc_mean_dim(e, tdc_apply(e, TDC_SQUARE, x), x->rank - 1, true);
     *rstd = tdc_apply(e, TDC_RSQRT, tdc_shift(e, square, eps));
     return tdc_mul(e, tdc_mul(e, x, *rstd), gamma);
 }
 
-static void rms_norm(evaluation *e)
+static void rms_norm(tdc_evaluation *e)
 {
-    array *rstd;
-    array *y = rms(e, tdc_real_array_argument(e, "input"), tdc_real_array_argument(e, "gamma"),
-                   tdc_real_argument(e, "epsilon"), &rstd);
+    tdc_array *rstd;
+    tdc_array *y = rms(e, tdc_real_array_argument(e, "input"), tdc_real_array_argument(e, "gamma"),
+                       tdc_real_argument(e, "epsilon"), &rstd);
     tdc_give(e, y);
     tdc_give(e, rstd);
 }
 
-static void add_rms_norm(evaluation *e)
+static void add_rms_norm(tdc_evaluation *e)
 {
-    array *rstd;
-    array *x = tdc_add(e, tdc_array_argument(e, "x1"), tdc_array_argument(e, "x2"));
-    array *y =
+    tdc_array *rstd;
+    tdc_array *x = tdc_add(e, tdc_array_argument(e, "x1"), tdc_array_argument(e, "x2"));
+    tdc_array *y =
         rms(e, x, tdc_real_array_argument(e, "gamma"), tdc_real_argument(e, "epsilon"), &rstd);
     tdc_give(e, y);
     tdc_give(e, rstd);
@@ -34,7 +43,7 @@ static void add_rms_norm(evaluation *e)
 }
 
 /* As torch.chunk(2): of an odd size the first half is the longer one. */
-static void halves(evaluation *e, array *x, unsigned dim, array *half[2])
+static void halves(tdc_evaluation *e, tdc_array *x, unsigned dim, tdc_array *half[2])
 {
     if (x->rank == 0 || x->shape[dim] < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension needs at least two elements");
@@ -43,22 +52,22 @@ static void halves(evaluation *e, array *x, unsigned dim, array *half[2])
     half[1] = tdc_slice(e, x, dim, first, x->shape[dim] - first, 1);
 }
 
-static void rotary_mul(evaluation *e)
+static void rotary_mul(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *half[2];
+    tdc_array *x = tdc_real_array_argument(e, "input"), *half[2];
     if (tdc_given(e, "rotary_mode") && strcmp(tdc_text_argument(e, "rotary_mode"), "half") != 0)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "interleaved rotary mode");
     unsigned last = x->rank == 0 ? 0 : x->rank - 1;
     halves(e, x, last, half);
-    array *turned[2] = {tdc_scale(e, half[1], -1), half[0]};
-    array *rotated = tdc_concatenate(e, turned, 2, last);
+    tdc_array *turned[2] = {tdc_scale(e, half[1], -1), half[0]};
+    tdc_array *rotated = tdc_concatenate(e, turned, 2, last);
     tdc_give(e, tdc_add(e, tdc_mul(e, x, tdc_array_argument(e, "r1")),
                         tdc_mul(e, rotated, tdc_array_argument(e, "r2"))));
 }
 
-static void swiglu(evaluation *e)
+static void swiglu(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *half[2];
+    tdc_array *x = tdc_real_array_argument(e, "input"), *half[2];
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     if (x->rank != 0 && x->shape[dim] % 2 != 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "the halved dimension must be even");
@@ -66,7 +75,7 @@ static void swiglu(evaluation *e)
     tdc_give(e, tdc_mul(e, tdc_apply(e, TDC_SILU, half[0]), half[1]));
 }
 
-static array *permuted(evaluation *e, array *x)
+static tdc_array *permuted(tdc_evaluation *e, tdc_array *x)
 {
     int64_t dims[TDC_REFERENCE_RANK];
     unsigned order[TDC_REFERENCE_RANK];
@@ -82,9 +91,9 @@ static array *permuted(evaluation *e, array *x)
     return tdc_permute(e, x, order);
 }
 
-static void confusion_transpose(evaluation *e)
+static void confusion_transpose(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shape[TDC_REFERENCE_RANK];
     unsigned rank = (unsigned)tdc_ints_argument(e, "shape", shape, TDC_REFERENCE_RANK);
     if (tdc_bool_argument(e, "transpose_first"))
@@ -93,19 +102,19 @@ static void confusion_transpose(evaluation *e)
         tdc_give(e, permuted(e, tdc_reshape(e, x, rank, shape)));
 }
 
-static void gating_top_k(evaluation *e)
+static void gating_top_k(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     int64_t k = tdc_int_argument(e, "k");
     if (x->rank != 2 || k < 1 || k > x->shape[1])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a matrix and k within its columns expected");
     int64_t lines = x->shape[0];
-    array *weights = tdc_softmax_rows(e, x);
-    array *order = tdc_slice(e, tdc_order_rows(e, weights, true), 1, 0, k, 1);
+    tdc_array *weights = tdc_softmax_rows(e, x);
+    tdc_array *order = tdc_slice(e, tdc_order_rows(e, weights, true), 1, 0, k, 1);
     tdc_give(e, tdc_pick(e, weights, order));
-    array *expert = tdc_convert(e, order, TDC_I32), *row = tdc_new_like(e, TDC_I32, order);
+    tdc_array *expert = tdc_convert(e, order, TDC_I32), *row = tdc_new_like(e, TDC_I32, order);
     if (tdc_given(e, "finished")) {
-        array *finished = tdc_truth(e, tdc_array_argument(e, "finished"));
+        tdc_array *finished = tdc_truth(e, tdc_array_argument(e, "finished"));
         if (finished->count != lines)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "finished must have one element per row");
         for (int64_t i = 0; i < order->count; i++)
@@ -119,18 +128,19 @@ static void gating_top_k(evaluation *e)
 }
 
 /* The layout in memory changes, no value does. */
-static void as_is(evaluation *e)
+static void as_is(tdc_evaluation *e)
 {
     tdc_give(e, tdc_array_argument(e, "input"));
 }
 
 /* Of rows with the probabilities of their classes. */
-static void softmax_cross_entropy(evaluation *e)
+static void softmax_cross_entropy(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input"), *labels = tdc_real_array_argument(e, "labels");
+    tdc_array *x = tdc_real_array_argument(e, "input"),
+              *labels = tdc_real_array_argument(e, "labels");
     if (x->rank == 0 || !tdc_same_shape(x, labels))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "labels have not the shape of the input");
-    array *y = tdc_sum_rows(e, tdc_mul(e, tdc_log_softmax_rows(e, x), labels));
+    tdc_array *y = tdc_sum_rows(e, tdc_mul(e, tdc_log_softmax_rows(e, x), labels));
     tdc_give(e, tdc_scale(e, y, -1));
 }
 

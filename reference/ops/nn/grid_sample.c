@@ -1,7 +1,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
 
 enum padding {
     ZEROS,
@@ -11,16 +17,16 @@ enum padding {
 
 /* Of images [N, C, size...] of two or three spatial dimensions. */
 struct sampler {
-    array *x;
+    tdc_array *x;
     unsigned n;
-    array *at[3]; /* coordinates in pixels, [N, out...], along each spatial dimension */
+    tdc_array *at[3]; /* coordinates in pixels, [N, out...], along each spatial dimension */
     enum padding padding;
     bool align;
 };
 
-static int choice(evaluation *e, const char *name, const char *const *names, int count)
+static int choice(tdc_evaluation *e, const char *name, const char *const *names, int count)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind == TDC_VALUE_INT && v->whole >= 0 && v->whole < count)
         return (int)v->whole; /* torch's number for it */
     const char *text = tdc_text_argument(e, name);
@@ -53,11 +59,11 @@ static void mirror_bounds(bool align, int64_t n, double *low, double *high)
 }
 
 /* Coordinates brought inside as the padding mode says, with their derivative. */
-static array *folded(evaluation *e, const struct sampler *s, array *c, int64_t n)
+static tdc_array *folded(tdc_evaluation *e, const struct sampler *s, tdc_array *c, int64_t n)
 {
     if (s->padding == REFLECTION) {
         double low, high;
-        array *slope = tdc_new_like(e, TDC_F64, c), *term = tdc_new_like(e, TDC_F64, c);
+        tdc_array *slope = tdc_new_like(e, TDC_F64, c), *term = tdc_new_like(e, TDC_F64, c);
         mirror_bounds(s->align, n, &low, &high);
         for (int64_t i = 0; i < c->count; i++) {
             double v = reflected(c->real[i], low, high, &slope->real[i]);
@@ -84,16 +90,16 @@ static int64_t pixel(const struct sampler *s, double v, int64_t n)
 }
 
 /* x at floor(coordinates) + offset, or at the nearest: [N, C, out...] */
-static array *at(evaluation *e, const struct sampler *s, const int *offset, bool nearest)
+static tdc_array *at(tdc_evaluation *e, const struct sampler *s, const int *offset, bool nearest)
 {
-    const array *x = s->x, *like = s->at[0];
+    const tdc_array *x = s->x, *like = s->at[0];
     int64_t channels = x->shape[1], shape[5] = {x->shape[0], channels}, places = 1, plane = 1;
     for (unsigned i = 0; i < s->n; i++) {
         shape[2 + i] = like->shape[1 + i];
         places *= like->shape[1 + i];
         plane *= x->shape[2 + i];
     }
-    array *room = tdc_new(e, TDC_I64, 2 + s->n, shape); /* checks the sizes */
+    tdc_array *room = tdc_new(e, TDC_I64, 2 + s->n, shape); /* checks the sizes */
     int64_t *map = room->whole;
 #pragma omp parallel for schedule(static) if (room->count >= TDC_PARALLEL_FROM)
     for (int64_t p = 0; p < shape[0] * places; p++) {
@@ -113,41 +119,41 @@ static array *at(evaluation *e, const struct sampler *s, const int *offset, bool
 }
 
 /* Weights of the neighbours from first on, from the fraction t of a coordinate. */
-static void linear_weights(evaluation *e, array *t, array **w)
+static void linear_weights(tdc_evaluation *e, tdc_array *t, tdc_array **w)
 {
     w[0] = tdc_shift(e, tdc_scale(e, t, -1), 1);
     w[1] = t;
 }
 
-static array *cubic_near(evaluation *e, array *x)
+static tdc_array *cubic_near(tdc_evaluation *e, tdc_array *x)
 {
-    array *slope = tdc_shift(e, tdc_scale(e, x, 1.25), -2.25);
+    tdc_array *slope = tdc_shift(e, tdc_scale(e, x, 1.25), -2.25);
     return tdc_shift(e, tdc_mul(e, slope, tdc_apply(e, TDC_SQUARE, x)), 1);
 }
 
-static array *cubic_far(evaluation *e, array *x)
+static tdc_array *cubic_far(tdc_evaluation *e, tdc_array *x)
 {
-    array *y = tdc_mul(e, tdc_shift(e, tdc_scale(e, x, -0.75), 3.75), x);
+    tdc_array *y = tdc_mul(e, tdc_shift(e, tdc_scale(e, x, -0.75), 3.75), x);
     return tdc_shift(e, tdc_mul(e, tdc_shift(e, y, -6), x), 3);
 }
 
-static void cubic_weights(evaluation *e, array *t, array **w)
+static void cubic_weights(tdc_evaluation *e, tdc_array *t, tdc_array **w)
 {
-    array *back = tdc_shift(e, tdc_scale(e, t, -1), 1);
+    tdc_array *back = tdc_shift(e, tdc_scale(e, t, -1), 1);
     w[0] = cubic_far(e, tdc_shift(e, t, 1));
     w[1] = cubic_near(e, t);
     w[2] = cubic_near(e, back);
     w[3] = cubic_far(e, tdc_shift(e, back, 1));
 }
 
-static array *fraction(evaluation *e, array *c)
+static tdc_array *fraction(tdc_evaluation *e, tdc_array *c)
 {
     return tdc_sub(e, c, tdc_apply(e, TDC_FLOOR, tdc_constant(e, c)));
 }
 
-static array *blended(evaluation *e, const struct sampler *s, bool cubic)
+static tdc_array *blended(tdc_evaluation *e, const struct sampler *s, bool cubic)
 {
-    array *w[3][4], *sum = NULL;
+    tdc_array *w[3][4], *sum = NULL;
     int n = cubic ? 4 : 2, first = cubic ? -1 : 0, total = 1;
     for (unsigned i = 0; i < s->n; i++) {
         (cubic ? cubic_weights : linear_weights)(e, fraction(e, s->at[i]), w[i]);
@@ -155,34 +161,35 @@ static array *blended(evaluation *e, const struct sampler *s, bool cubic)
     }
     for (int which = 0; which < total; which++) {
         int rest = which, offset[3];
-        array *weight = NULL;
+        tdc_array *weight = NULL;
         for (unsigned i = s->n; i-- > 0; rest /= n) {
             offset[i] = first + rest % n;
-            array *own = w[i][rest % n];
+            tdc_array *own = w[i][rest % n];
             weight = weight == NULL ? own : tdc_mul(e, own, weight);
         }
-        array *term = tdc_mul(e, at(e, s, offset, false), tdc_unsqueeze(e, weight, 1));
+        tdc_array *term = tdc_mul(e, at(e, s, offset, false), tdc_unsqueeze(e, weight, 1));
         sum = sum == NULL ? term : tdc_add(e, sum, term);
     }
     return sum;
 }
 
 /* Component `which` of the grid, in pixels. */
-static array *coordinate(evaluation *e, array *grid, int64_t which, int64_t size, bool align)
+static tdc_array *coordinate(tdc_evaluation *e, tdc_array *grid, int64_t which, int64_t size,
+                             bool align)
 {
     unsigned last = grid->rank - 1;
-    array *c = tdc_squeeze(e, tdc_slice(e, grid, last, which, 1, 1), last);
+    tdc_array *c = tdc_squeeze(e, tdc_slice(e, grid, last, which, 1, 1), last);
     if (align)
         return tdc_scale(e, tdc_shift(e, c, 1), 0.5 * (double)(size - 1));
     return tdc_scale(e, tdc_shift(e, tdc_scale(e, tdc_shift(e, c, 1), (double)size), -1), 0.5);
 }
 
-static void grid_sample(evaluation *e)
+static void grid_sample(tdc_evaluation *e)
 {
     static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
     static const char *const paddings[] = {"zeros", "border", "reflection"};
     struct sampler s = {.x = tdc_real_array_argument(e, "input")};
-    array *grid = tdc_real_array_argument(e, "grid");
+    tdc_array *grid = tdc_real_array_argument(e, "grid");
     s.n = s.x->rank - 2;
     if ((s.x->rank != 4 && s.x->rank != 5) || grid->rank != s.x->rank ||
         grid->shape[s.n + 1] != s.n || grid->shape[0] != s.x->shape[0])
@@ -203,15 +210,15 @@ static void grid_sample(evaluation *e)
         return;
     }
     /* the grid's gradient is zero, not none */
-    array *ones = tdc_shift(e, tdc_scale(e, s.at[0], 0), 1);
-    array *y = at(e, &s, (const int[]){0, 0, 0}, true);
+    tdc_array *ones = tdc_shift(e, tdc_scale(e, s.at[0], 0), 1);
+    tdc_array *y = at(e, &s, (const int[]){0, 0, 0}, true);
     tdc_give(e, tdc_mul(e, y, tdc_unsqueeze(e, ones, 1)));
 }
 
 /* Coordinates -1 .. 1 of the pixels of a size, through theta: [N, 2, 3] or [N, 3, 4]. */
-static void affine_grid(evaluation *e)
+static void affine_grid(tdc_evaluation *e)
 {
-    array *theta = tdc_real_array_argument(e, "theta");
+    tdc_array *theta = tdc_real_array_argument(e, "theta");
     int64_t size[5], total = 1;
     size_t rank = tdc_ints_argument(e, "shape", size, 5);
     bool align = tdc_bool_argument(e, "align_corners");
@@ -222,7 +229,7 @@ static void affine_grid(evaluation *e)
     for (unsigned i = 0; i < n; i++)
         if (size[2 + i] < 1 || __builtin_mul_overflow(total, size[2 + i], &total))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "size is out of range");
-    array *base = tdc_new(e, TDC_F64, 2, (const int64_t[]){total, n + 1});
+    tdc_array *base = tdc_new(e, TDC_F64, 2, (const int64_t[]){total, n + 1});
     for (int64_t p = 0; p < total; p++) {
         int64_t rest = p;
         for (unsigned i = 0; i < n; i++) { /* the last dimension's coordinate comes first */
@@ -237,7 +244,7 @@ static void affine_grid(evaluation *e)
     int64_t shape[5] = {size[0]};
     memcpy(shape + 1, size + 2, n * sizeof *shape);
     shape[n + 1] = n;
-    array *y = tdc_matmul(e, base, tdc_swap(e, theta, 1, 2));
+    tdc_array *y = tdc_matmul(e, base, tdc_swap(e, theta, 1, 2));
     tdc_give(e, tdc_reshape(e, y, n + 2, shape));
 }
 

@@ -2,26 +2,35 @@
 #include <math.h>
 #include <string.h>
 
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
 #include "reference/primitives/matrix/attention.h"
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/scan.h"
 
 /* What the layer works on: query [L, N, E], key and value [S, N, *]; masks are terms of the scores.
  */
 struct layer {
-    array *q, *k, *v;
+    tdc_array *q, *k, *v;
     int64_t batch, heads, depth, queries, keys;
-    array *mask;    /* of the scores, [L, S] or [N, heads, L, S]; NULL: none */
-    array *padding; /* of the keys, [N, 1, 1, S]; NULL: none */
+    tdc_array *mask;    /* of the scores, [L, S] or [N, heads, L, S]; NULL: none */
+    tdc_array *padding; /* of the keys, [N, 1, 1, S]; NULL: none */
     bool batched;
 };
 
 /* Weights as three matrices, from one packed matrix or from three arguments. */
-static void projection(evaluation *e, int64_t width, array *weights[3], array *biases[3])
+static void projection(tdc_evaluation *e, int64_t width, tdc_array *weights[3],
+                       tdc_array *biases[3])
 {
     bool separate = tdc_bool_argument(e, "use_separate_proj_weight");
     static const char *const names[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
-    array *packed = separate ? NULL : tdc_real_array_argument(e, "in_proj_weight");
-    array *bias = tdc_optional_real_array(e, "in_proj_bias");
+    tdc_array *packed = separate ? NULL : tdc_real_array_argument(e, "in_proj_weight");
+    tdc_array *bias = tdc_optional_real_array(e, "in_proj_bias");
     if ((packed != NULL && (packed->rank != 2 || packed->shape[0] != 3 * width)) ||
         (bias != NULL && (bias->rank != 1 || bias->shape[0] != 3 * width)))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "in_proj does not fit the width");
@@ -32,9 +41,9 @@ static void projection(evaluation *e, int64_t width, array *weights[3], array *b
     }
 }
 
-static array *batched_argument(evaluation *e, const char *name, bool *batched)
+static tdc_array *batched_argument(tdc_evaluation *e, const char *name, bool *batched)
 {
-    array *x = tdc_real_array_argument(e, name);
+    tdc_array *x = tdc_real_array_argument(e, name);
     *batched = x->rank == 3;
     if (x->rank != 3 && x->rank != 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "%s must have two or three dimensions", name);
@@ -42,14 +51,14 @@ static array *batched_argument(evaluation *e, const char *name, bool *batched)
 }
 
 /* -inf where a mask of bools is true; a mask of numbers as it is. */
-static array *term_of(evaluation *e, array *mask)
+static tdc_array *term_of(tdc_evaluation *e, tdc_array *mask)
 {
     if (tdc_dtype_is_floating(mask->dtype))
         return mask;
     return tdc_select(e, mask, tdc_number(e, -(double)INFINITY), tdc_number(e, 0));
 }
 
-static void read_masks(evaluation *e, struct layer *a)
+static void read_masks(tdc_evaluation *e, struct layer *a)
 {
     if (tdc_given(e, "attn_mask")) {
         a->mask = term_of(e, tdc_array_argument(e, "attn_mask"));
@@ -61,7 +70,7 @@ static void read_masks(evaluation *e, struct layer *a)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "attn_mask does not fit the heads");
     }
     if (tdc_given(e, "key_padding_mask")) {
-        array *m = term_of(e, tdc_array_argument(e, "key_padding_mask"));
+        tdc_array *m = term_of(e, tdc_array_argument(e, "key_padding_mask"));
         if (m->count != a->batch * a->keys)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "key_padding_mask does not fit the keys");
         a->padding = tdc_reshape(e, m, 4, (const int64_t[]){a->batch, 1, 1, a->keys});
@@ -69,20 +78,21 @@ static void read_masks(evaluation *e, struct layer *a)
 }
 
 /* x with a piece of `count` along dim: zeros, or `more` spread over the other dimensions. */
-static array *extended(evaluation *e, array *x, unsigned dim, array *more)
+static tdc_array *extended(tdc_evaluation *e, tdc_array *x, unsigned dim, tdc_array *more)
 {
     int64_t shape[TDC_REFERENCE_RANK];
     if (x == NULL)
         return NULL;
     memcpy(shape, x->shape, sizeof shape);
     shape[dim] = 1;
-    array *piece =
+    tdc_array *piece =
         more != NULL ? tdc_expand(e, more, x->rank, shape) : tdc_zeros(e, TDC_F64, x->rank, shape);
-    return tdc_concatenate(e, (array *const[]){x, piece}, 2, dim);
+    return tdc_concatenate(e, (tdc_array *const[]){x, piece}, 2, dim);
 }
 
 /* One key more, which every query sees: bias_k and bias_v, or zeros. */
-static void add_key(evaluation *e, struct layer *a, unsigned dim, array *key, array *content)
+static void add_key(tdc_evaluation *e, struct layer *a, unsigned dim, tdc_array *key,
+                    tdc_array *content)
 {
     a->k = extended(e, a->k, dim, key);
     a->v = extended(e, a->v, dim, content);
@@ -92,7 +102,7 @@ static void add_key(evaluation *e, struct layer *a, unsigned dim, array *key, ar
 }
 
 /* [S, N, heads * depth] to [N, heads, S, depth] */
-static array *to_heads(evaluation *e, array *x, const struct layer *a)
+static tdc_array *to_heads(tdc_evaluation *e, tdc_array *x, const struct layer *a)
 {
     if (x->shape[1] != a->batch || x->shape[2] != a->heads * a->depth)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a projection does not fit the heads");
@@ -100,12 +110,12 @@ static array *to_heads(evaluation *e, array *x, const struct layer *a)
     return tdc_permute(e, x, (const unsigned[]){1, 2, 0, 3});
 }
 
-static void read_layer(evaluation *e, struct layer *a)
+static void read_layer(tdc_evaluation *e, struct layer *a)
 {
-    array *weights[3], *biases[3];
-    array *x = batched_argument(e, "query", &a->batched);
+    tdc_array *weights[3], *biases[3];
+    tdc_array *x = batched_argument(e, "query", &a->batched);
     bool same;
-    array *k = batched_argument(e, "key", &same), *v = batched_argument(e, "value", &same);
+    tdc_array *k = batched_argument(e, "key", &same), *v = batched_argument(e, "value", &same);
     a->heads = tdc_int_argument(e, "num_heads");
     int64_t width = x->shape[2];
     if (a->heads < 1 || width % a->heads != 0)
@@ -130,7 +140,7 @@ static void read_layer(evaluation *e, struct layer *a)
 }
 
 /* Both masks as one term, or NULL. */
-static array *joint_mask(evaluation *e, const struct layer *a)
+static tdc_array *joint_mask(tdc_evaluation *e, const struct layer *a)
 {
     if (a->mask != NULL && a->padding != NULL)
         return tdc_add(e, a->mask, a->padding);
@@ -138,16 +148,16 @@ static array *joint_mask(evaluation *e, const struct layer *a)
 }
 
 /* The probabilities of all keys, for calls that ask for them. */
-static array *probabilities(evaluation *e, const struct layer *a)
+static tdc_array *probabilities(tdc_evaluation *e, const struct layer *a)
 {
-    array *scores =
+    tdc_array *scores =
         tdc_matmul(e, tdc_scale(e, a->q, 1 / sqrt((double)a->depth)), tdc_swap(e, a->k, 2, 3));
-    array *term = joint_mask(e, a);
+    tdc_array *term = joint_mask(e, a);
     return tdc_softmax_rows(e, term == NULL ? scores : tdc_add(e, scores, term));
 }
 
 /* [N, heads, L, depth] to [L, N, E] and through the last projection. */
-static array *projected_out(evaluation *e, array *y, const struct layer *a)
+static tdc_array *projected_out(tdc_evaluation *e, tdc_array *y, const struct layer *a)
 {
     y = tdc_permute(e, y, (const unsigned[]){2, 0, 1, 3});
     y = tdc_reshape(e, y, 3, (const int64_t[]){a->queries, a->batch, a->heads * a->depth});
@@ -156,7 +166,7 @@ static array *projected_out(evaluation *e, array *y, const struct layer *a)
     return a->batched ? y : tdc_squeeze(e, y, 1);
 }
 
-static void multi_head_attention(evaluation *e)
+static void multi_head_attention(tdc_evaluation *e)
 {
     struct layer a = {0};
     if (tdc_bool_argument(e, "training") && tdc_real_argument(e, "dropout_p") > 0)
@@ -180,10 +190,10 @@ static void multi_head_attention(evaluation *e)
             core.pre = (double)INFINITY;
         }
         tdc_give(e, projected_out(e, tdc_attend(e, &core, NULL, NULL), &a));
-        tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
+        tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_NULL});
         return;
     }
-    array *p = probabilities(e, &a);
+    tdc_array *p = probabilities(e, &a);
     tdc_give(e, projected_out(e, tdc_matmul(e, p, a.v), &a));
     if (tdc_bool_argument(e, "average_attn_weights"))
         p = tdc_mean_dim(e, p, 1, false);

@@ -2,11 +2,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
-static void read_state(evaluation *e, array *state[3])
+static void read_state(tdc_evaluation *e, tdc_array *state[3])
 {
-    array **out;
+    tdc_array **out;
     if (tdc_arrays_argument(e, "out", &out) != 3)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "out must be var, m and v");
     for (int i = 0; i < 3; i++)
@@ -14,14 +19,14 @@ static void read_state(evaluation *e, array *state[3])
 }
 
 /* a * x + b * y */
-static array *blend(evaluation *e, double a, array *x, double b, array *y)
+static tdc_array *blend(tdc_evaluation *e, double a, tdc_array *x, double b, tdc_array *y)
 {
     return tdc_add(e, tdc_scale(e, x, a), tdc_scale(e, y, b));
 }
 
-static void adam_w(evaluation *e)
+static void adam_w(tdc_evaluation *e)
 {
-    array *state[3], *g = tdc_real_array_argument(e, "grad");
+    tdc_array *state[3], *g = tdc_real_array_argument(e, "grad");
     double lr = tdc_real_argument(e, "lr"), b1 = tdc_real_argument(e, "beta1"),
            b2 = tdc_real_argument(e, "beta2");
     if (tdc_bool_argument(e, "amsgrad"))
@@ -29,67 +34,67 @@ static void adam_w(evaluation *e)
     read_state(e, state);
     if (tdc_bool_argument(e, "maximize"))
         g = tdc_scale(e, g, -1);
-    array *m = blend(e, b1, state[1], 1 - b1, g);
-    array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
+    tdc_array *m = blend(e, b1, state[1], 1 - b1, g);
+    tdc_array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
     double p1 = tdc_real_argument(e, "beta1_power") * b1,
            p2 = tdc_real_argument(e, "beta2_power") * b2;
-    array *root = tdc_apply(e, TDC_SQRT, tdc_scale(e, v, 1 / (1 - p2)));
-    array *step = tdc_div(e, tdc_scale(e, m, lr / (1 - p1)),
-                          tdc_shift(e, root, tdc_real_argument(e, "epsilon")));
-    array *kept = tdc_scale(e, state[0], 1 - lr * tdc_real_argument(e, "weight_decay"));
+    tdc_array *root = tdc_apply(e, TDC_SQRT, tdc_scale(e, v, 1 / (1 - p2)));
+    tdc_array *step = tdc_div(e, tdc_scale(e, m, lr / (1 - p1)),
+                              tdc_shift(e, root, tdc_real_argument(e, "epsilon")));
+    tdc_array *kept = tdc_scale(e, state[0], 1 - lr * tdc_real_argument(e, "weight_decay"));
     tdc_give(e, tdc_sub(e, kept, step));
     tdc_give(e, m);
     tdc_give(e, v);
 }
 
-static void adam(evaluation *e)
+static void adam(tdc_evaluation *e)
 {
-    array *state[3], *g = tdc_real_array_argument(e, "grad");
+    tdc_array *state[3], *g = tdc_real_array_argument(e, "grad");
     double b1 = tdc_real_argument(e, "beta1"), b2 = tdc_real_argument(e, "beta2");
     read_state(e, state);
-    array *m = blend(e, b1, state[1], 1 - b1, g);
-    array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
+    tdc_array *m = blend(e, b1, state[1], 1 - b1, g);
+    tdc_array *v = blend(e, b2, state[2], 1 - b2, tdc_apply(e, TDC_SQUARE, g));
     double rate = tdc_real_argument(e, "lr") *
                   __builtin_sqrt(1 - tdc_real_argument(e, "beta2_power")) /
                   (1 - tdc_real_argument(e, "beta1_power"));
-    array *top = tdc_bool_argument(e, "use_nesterov") ? blend(e, b1, m, 1 - b1, g) : m;
-    array *bottom = tdc_shift(e, tdc_apply(e, TDC_SQRT, v), tdc_real_argument(e, "epsilon"));
+    tdc_array *top = tdc_bool_argument(e, "use_nesterov") ? blend(e, b1, m, 1 - b1, g) : m;
+    tdc_array *bottom = tdc_shift(e, tdc_apply(e, TDC_SQRT, v), tdc_real_argument(e, "epsilon"));
     tdc_give(e, tdc_sub(e, state[0], tdc_div(e, tdc_scale(e, top, rate), bottom)));
     tdc_give(e, m);
     tdc_give(e, v);
 }
 
 /* The norm of each tensor of a list. */
-static void norms_of_all(evaluation *e)
+static void norms_of_all(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "input", &list);
     bool all[TDC_REFERENCE_RANK];
     memset(all, 1, sizeof all);
     for (size_t i = 0; i < count; i++) {
-        array *rows = tdc_rows(e, tdc_to_real(e, list[i]), all);
+        tdc_array *rows = tdc_rows(e, tdc_to_real(e, list[i]), all);
         tdc_give(e, tdc_norm_rows(e, rows, tdc_real_argument(e, "p")));
     }
 }
 
 /* It changes its arguments and returns None: a dump has nothing to compare with. */
-static void returns_none(evaluation *e)
+static void returns_none(tdc_evaluation *e)
 {
-    tdc_give_value(e, (value){.kind = TDC_VALUE_NULL});
+    tdc_give_value(e, (tdc_call_value){.kind = TDC_VALUE_NULL});
 }
 
 /* y (g - sum(g y)) along dim, the gradient of a softmax from its result y */
-static void softmax_backward(evaluation *e)
+static void softmax_backward(tdc_evaluation *e)
 {
-    array *g = tdc_real_array_argument(e, "grad_output");
-    array *y = tdc_real_array_argument(e, "output");
+    tdc_array *g = tdc_real_array_argument(e, "grad_output");
+    tdc_array *y = tdc_real_array_argument(e, "output");
     unsigned dim = tdc_dim_argument(e, "dim", y->rank);
     if (!tdc_same_shape(g, y))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "gradient and output differ in shape");
-    array *rows_g = tdc_dim_last(e, g, dim), *rows_y = tdc_dim_last(e, y, dim);
-    array *p = tdc_mul(e, rows_g, rows_y);
-    array *sum = tdc_sum_rows(e, p);
-    array *x = tdc_sub(e, p, tdc_mul(e, rows_y, tdc_unsqueeze(e, sum, sum->rank)));
+    tdc_array *rows_g = tdc_dim_last(e, g, dim), *rows_y = tdc_dim_last(e, y, dim);
+    tdc_array *p = tdc_mul(e, rows_g, rows_y);
+    tdc_array *sum = tdc_sum_rows(e, p);
+    tdc_array *x = tdc_sub(e, p, tdc_mul(e, rows_y, tdc_unsqueeze(e, sum, sum->rank)));
     tdc_give(e, tdc_reshape(e, tdc_dim_back(e, x, dim), y->rank, y->shape));
 }
 

@@ -3,9 +3,16 @@
 #include <omp.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
+#include "reference/arguments.h"
 #include "reference/bounds.h"
+#include "reference/operators.h"
 #include "reference/ops/nn/window_arguments.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/reduce.h"
+#include "reference/tape.h"
 
 /* Elements of window `index` that lie in a plane: their places; gives their number. */
 static int64_t places_of(const struct tdc_windows *w, int64_t index, int64_t *places)
@@ -47,7 +54,7 @@ struct pooling {
     int teams;
     int64_t *places; /* room for one window's per thread */
     double *values;
-    const array *by; /* means: what each window's sum is divided by, or one number for all */
+    const tdc_array *by; /* means: what each window's sum is divided by, or one number for all */
 };
 
 static double divisor(const struct pooling *p, int64_t window)
@@ -55,7 +62,7 @@ static double divisor(const struct pooling *p, int64_t window)
     return p->by->real[p->by->count == 1 ? 0 : window];
 }
 
-static struct pooling plan(evaluation *e, const struct tdc_windows *w, const array *x)
+static struct pooling plan(tdc_evaluation *e, const struct tdc_windows *w, const tdc_array *x)
 {
     struct pooling p = {.w = w, .planes = x->shape[0] * x->shape[1]};
     p.plane = tdc_window_product(w, w->size);
@@ -69,8 +76,8 @@ static struct pooling plan(evaluation *e, const struct tdc_windows *w, const arr
     return p;
 }
 
-static array *new_pooled(evaluation *e, tdc_dtype dtype, const struct tdc_windows *w,
-                         const array *x)
+static tdc_array *new_pooled(tdc_evaluation *e, tdc_dtype dtype, const struct tdc_windows *w,
+                             const tdc_array *x)
 {
     int64_t shape[5] = {x->shape[0], x->shape[1]};
     memcpy(shape + 2, w->count, w->n * sizeof *shape);
@@ -94,8 +101,8 @@ static int64_t largest_of(const double *plane, const int64_t *places, int64_t co
 }
 
 /* map: places in x, index: places in a plane */
-static void give_maxima(evaluation *e, array *x, array *index, int64_t plane, int64_t windows,
-                        bool single)
+static void give_maxima(tdc_evaluation *e, tdc_array *x, tdc_array *index, int64_t plane,
+                        int64_t windows, bool single)
 {
     int64_t *map = tdc_take(e, index->count, sizeof *map);
     for (int64_t i = 0; i < index->count; i++)
@@ -105,17 +112,17 @@ static void give_maxima(evaluation *e, array *x, array *index, int64_t plane, in
         tdc_give_batched(e, index, single);
 }
 
-static void max_pool(evaluation *e)
+static void max_pool(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = (unsigned)e->definition->variant};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
     for (unsigned i = 0; i < w.n; i++)
         if (2 * w.before[i] > w.kernel[i])
             tdc_refuse(e, TDC_ERR_ARGUMENT, "pad should be at most half of the kernel size");
     struct pooling p = plan(e, &w, x);
-    array *index = new_pooled(e, TDC_I64, &w, x);
+    tdc_array *index = new_pooled(e, TDC_I64, &w, x);
     for (int64_t l = 0; index->count > 0 && l < p.windows; l++)
         if (places_of(&w, l, p.places) == 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "a window lies outside the input");
@@ -131,14 +138,15 @@ static void max_pool(evaluation *e)
 /* ---- means ----------------------------------------------------------------------------------- */
 
 /* Shares about to be added to g, as many to an element as windows overlap there. */
-static void bound_shares(evaluation *e, const struct pooling *p, const array *gradient, array *g)
+static void bound_shares(tdc_evaluation *e, const struct pooling *p, const tdc_array *gradient,
+                         tdc_array *g)
 {
     double terms = 1;
     for (unsigned i = 0; i < p->w->n; i++)
         terms *= ceil((double)p->w->kernel[i] / (double)p->w->stride[i]);
     double weight =
         tdc_sum_weight(terms) + TDC_BASIC + e->bounds.step * (terms > 1 ? 1 + sqrt(terms) : 0);
-    array *errors = tdc_zeros(e, TDC_F64, g->rank, g->shape);
+    tdc_array *errors = tdc_zeros(e, TDC_F64, g->rank, g->shape);
     if (g->error != NULL)
         memcpy(errors->real, g->error, (size_t)g->count * sizeof *errors->real);
     for (int64_t i = 0; i < gradient->count; i++) {
@@ -152,10 +160,10 @@ static void bound_shares(evaluation *e, const struct pooling *p, const array *gr
     tdc_bound_by(g, errors);
 }
 
-static void pull_window_means(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_window_means(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct pooling *p = node->detail;
-    array *x = node->inputs[0];
+    tdc_array *x = node->inputs[0];
     if (tdc_is_bounded(e))
         bound_shares(e, p, gradient, tdc_gradient_of(e, x));
     double *g = tdc_gradient_of(e, x)->real;
@@ -173,7 +181,8 @@ static void pull_window_means(evaluation *e, struct tdc_tape_node *node, array *
     }
 }
 
-static void bound_means(evaluation *e, const struct pooling *p, const array *x, array *y)
+static void bound_means(tdc_evaluation *e, const struct pooling *p, const tdc_array *x,
+                        tdc_array *y)
 {
     double *errors = tdc_new_errors(e, y);
     for (int64_t i = 0; i < y->count; i++) {
@@ -190,15 +199,15 @@ static void bound_means(evaluation *e, const struct pooling *p, const array *x, 
     }
 }
 
-static array *window_means(evaluation *e, array *x, const struct tdc_windows *windows,
-                           const array *by)
+static tdc_array *window_means(tdc_evaluation *e, tdc_array *x, const struct tdc_windows *windows,
+                               const tdc_array *by)
 {
     struct tdc_windows *w = tdc_take(e, 1, sizeof *w);
     struct pooling *p = tdc_take(e, 1, sizeof *p);
     *w = *windows;
     *p = plan(e, w, x);
     p->by = by;
-    array *y = new_pooled(e, TDC_F64, w, x);
+    tdc_array *y = new_pooled(e, TDC_F64, w, x);
 #pragma omp parallel for schedule(static) num_threads(p->teams)
     for (int64_t i = 0; i < y->count; i++) {
         int64_t *places = p->places + omp_get_thread_num() * p->kernels;
@@ -216,9 +225,9 @@ static array *window_means(evaluation *e, array *x, const struct tdc_windows *wi
 }
 
 /* What each window's sum is divided by. */
-static array *divisors(evaluation *e, const struct tdc_windows *w, bool include_padding)
+static tdc_array *divisors(tdc_evaluation *e, const struct tdc_windows *w, bool include_padding)
 {
-    array *y = tdc_new(e, TDC_F64, w->n, w->count);
+    tdc_array *y = tdc_new(e, TDC_F64, w->n, w->count);
     for (int64_t l = 0; l < y->count; l++) {
         int64_t rest = l;
         double size = 1;
@@ -237,32 +246,32 @@ static array *divisors(evaluation *e, const struct tdc_windows *w, bool include_
     return y;
 }
 
-static void avg_pool(evaluation *e)
+static void avg_pool(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = (unsigned)e->definition->variant};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
-    array *by = tdc_given(e, "divisor_override")
-                    ? tdc_number(e, tdc_real_argument(e, "divisor_override"))
-                    : divisors(e, &w, tdc_bool_argument(e, "count_include_pad"));
+    tdc_array *by = tdc_given(e, "divisor_override")
+                        ? tdc_number(e, tdc_real_argument(e, "divisor_override"))
+                        : divisors(e, &w, tdc_bool_argument(e, "count_include_pad"));
     tdc_give_batched(e, window_means(e, x, &w, by), single);
 }
 
 /* (mean of x^p times the kernel's size)^(1/p), as the framework writes it: in a window that
  * ceil_mode lets hang over, the mean is of fewer elements than the kernel has. */
-static void lp_pool(evaluation *e)
+static void lp_pool(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = (unsigned)e->definition->variant};
     double p = tdc_real_argument(e, "norm_type");
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     tdc_read_window(e, &w, x->shape + 2, tdc_bool_argument(e, "ceil_mode"));
-    array *power = tdc_apply_with(e, TDC_POWER, x, p, 0, 0);
-    array *mean = window_means(e, power, &w, divisors(e, &w, true));
+    tdc_array *power = tdc_apply_with(e, TDC_POWER, x, p, 0, 0);
+    tdc_array *mean = window_means(e, power, &w, divisors(e, &w, true));
     mean = tdc_mul(e, tdc_apply(e, TDC_SIGN, mean),
                    tdc_apply(e, TDC_RELU, tdc_apply(e, TDC_ABS, mean)));
-    array *total = tdc_scale(e, mean, (double)tdc_window_product(&w, w.kernel));
+    tdc_array *total = tdc_scale(e, mean, (double)tdc_window_product(&w, w.kernel));
     tdc_give_batched(e, tdc_apply_with(e, TDC_POWER, total, 1 / p, 0, 0), single);
 }
 
@@ -270,11 +279,11 @@ static void lp_pool(evaluation *e)
  */
 
 /* output_size: a number, or one for each dimension, None for the input's. */
-static void read_output_size(evaluation *e, unsigned n, const int64_t *size, int64_t *to)
+static void read_output_size(tdc_evaluation *e, unsigned n, const int64_t *size, int64_t *to)
 {
-    const value *v = tdc_argument(e, "output_size");
+    const tdc_call_value *v = tdc_argument(e, "output_size");
     for (unsigned i = 0; i < n; i++) {
-        const value *own = v;
+        const tdc_call_value *own = v;
         if (v->kind == TDC_VALUE_LIST) {
             if (v->list.count != n && v->list.count != 1)
                 tdc_refuse(e, TDC_ERR_ARGUMENT, "output_size has a wrong length");
@@ -301,11 +310,11 @@ static struct tdc_windows adaptive_window(const struct tdc_windows *w, int64_t i
     return one;
 }
 
-static void adaptive_max_pool(evaluation *e)
+static void adaptive_max_pool(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = (unsigned)e->definition->variant};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
     memcpy(w.size, x->shape + 2, w.n * sizeof *w.size);
     read_output_size(e, w.n, w.size, w.count);
     for (unsigned i = 0; i < w.n; i++) {
@@ -314,7 +323,7 @@ static void adaptive_max_pool(evaluation *e)
         w.kernel[i] = w.size[i] / w.count[i] + 2;
     }
     struct pooling p = plan(e, &w, x);
-    array *index = new_pooled(e, TDC_I64, &w, x);
+    tdc_array *index = new_pooled(e, TDC_I64, &w, x);
 #pragma omp parallel for schedule(static) num_threads(p.teams)
     for (int64_t i = 0; i < index->count; i++) {
         int64_t *places = p.places + omp_get_thread_num() * p.kernels;
@@ -326,12 +335,12 @@ static void adaptive_max_pool(evaluation *e)
 }
 
 /* The inverse of max_pool: values go back to their places, zeros elsewhere. */
-static void max_unpool(evaluation *e)
+static void max_unpool(tdc_evaluation *e)
 {
     bool single;
     struct tdc_windows w = {.n = (unsigned)e->definition->variant};
-    array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
-    array *index = tdc_array_argument(e, "index");
+    tdc_array *x = tdc_batched(e, tdc_real_array_argument(e, "input"), w.n, &single);
+    tdc_array *index = tdc_array_argument(e, "index");
     int64_t shape[5] = {x->shape[0], x->shape[1]}, plane = 1, inner = 1;
     tdc_read_sizes(e, "kernel_size", w.n, w.kernel, 1);
     memcpy(w.stride, w.kernel, sizeof w.stride);
@@ -362,7 +371,7 @@ static void max_unpool(evaluation *e)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
         map[i] = i / inner * plane + index->whole[i];
     }
-    array *zeros = tdc_zeros(e, TDC_F64, 2 + w.n, shape);
+    tdc_array *zeros = tdc_zeros(e, TDC_F64, 2 + w.n, shape);
     tdc_give_batched(e, tdc_overwritten(e, zeros, x, map), single);
 }
 

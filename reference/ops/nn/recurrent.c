@@ -1,7 +1,13 @@
 /* Recurrent layers and cells: LSTM, GRU and the plain kind. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/move.h"
 
 enum kind {
     LSTM,
@@ -18,43 +24,43 @@ static int64_t gates_of(enum kind kind)
 
 /* Weights of one layer in one direction; biases and projection may be NULL. */
 struct weights {
-    array *input, *hidden, *input_bias, *hidden_bias, *projection;
+    tdc_array *input, *hidden, *input_bias, *hidden_bias, *projection;
 };
 
 struct state {
-    array *h, *c; /* [rows, width]; c of LSTM alone */
+    tdc_array *h, *c; /* [rows, width]; c of LSTM alone */
 };
 
-static array *gate(evaluation *e, array *x, int64_t width, int64_t which)
+static tdc_array *gate(tdc_evaluation *e, tdc_array *x, int64_t width, int64_t which)
 {
     return tdc_slice(e, x, 1, which * width, width, 1);
 }
 
 /* One step: x is the input already times its weights. */
-static struct state step(evaluation *e, enum kind kind, array *x, struct state s,
+static struct state step(tdc_evaluation *e, enum kind kind, tdc_array *x, struct state s,
                          const struct weights *w)
 {
-    array *h = tdc_linear(e, s.h, w->hidden, w->hidden_bias);
+    tdc_array *h = tdc_linear(e, s.h, w->hidden, w->hidden_bias);
     int64_t width = x->shape[1] / gates_of(kind);
     if (kind == TANH || kind == RELU)
         return (struct state){tdc_apply(e, kind == TANH ? TDC_TANH : TDC_RELU, tdc_add(e, x, h)),
                               NULL};
     if (kind == GRU) {
-        array *sum =
+        tdc_array *sum =
             tdc_add(e, tdc_slice(e, x, 1, 0, 2 * width, 1), tdc_slice(e, h, 1, 0, 2 * width, 1));
-        array *both = tdc_apply(e, TDC_SIGMOID, sum);
-        array *fresh =
+        tdc_array *both = tdc_apply(e, TDC_SIGMOID, sum);
+        tdc_array *fresh =
             tdc_apply(e, TDC_TANH,
                       tdc_add(e, gate(e, x, width, 2),
                               tdc_mul(e, gate(e, both, width, 0), gate(e, h, width, 2))));
-        array *kept = tdc_mul(e, gate(e, both, width, 1), tdc_sub(e, s.h, fresh));
+        tdc_array *kept = tdc_mul(e, gate(e, both, width, 1), tdc_sub(e, s.h, fresh));
         return (struct state){tdc_add(e, fresh, kept), NULL};
     }
-    array *sum = tdc_add(e, x, h);
-    array *in = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 0));
-    array *forget = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 1));
-    array *fresh = tdc_apply(e, TDC_TANH, gate(e, sum, width, 2));
-    array *out = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 3));
+    tdc_array *sum = tdc_add(e, x, h);
+    tdc_array *in = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 0));
+    tdc_array *forget = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 1));
+    tdc_array *fresh = tdc_apply(e, TDC_TANH, gate(e, sum, width, 2));
+    tdc_array *out = tdc_apply(e, TDC_SIGMOID, gate(e, sum, width, 3));
     struct state next;
     next.c = tdc_add(e, tdc_mul(e, forget, s.c), tdc_mul(e, in, fresh));
     next.h = tdc_mul(e, out, tdc_apply(e, TDC_TANH, next.c));
@@ -63,7 +69,7 @@ static struct state step(evaluation *e, enum kind kind, array *x, struct state s
     return next;
 }
 
-static void check_weights(evaluation *e, enum kind kind, const struct weights *w,
+static void check_weights(tdc_evaluation *e, enum kind kind, const struct weights *w,
                           const struct state *s, int64_t columns)
 {
     int64_t gates = gates_of(kind);
@@ -91,29 +97,29 @@ struct sequence {
     const int64_t *sizes, *starts;
 };
 
-static array *some_rows(evaluation *e, array *x, int64_t from, int64_t count)
+static tdc_array *some_rows(tdc_evaluation *e, tdc_array *x, int64_t from, int64_t count)
 {
     if (x == NULL || (from == 0 && count == x->shape[0]))
         return x;
     return tdc_slice(e, x, 0, from, count, 1);
 }
 
-static array *rows_joined(evaluation *e, array *first, array *second)
+static tdc_array *rows_joined(tdc_evaluation *e, tdc_array *first, tdc_array *second)
 {
     if (first == NULL || second == NULL)
         return first;
-    return tdc_concatenate(e, (array *const[]){first, second}, 2, 0);
+    return tdc_concatenate(e, (tdc_array *const[]){first, second}, 2, 0);
 }
 
 /* One layer in one direction. Gives the outputs of all steps in the order of the rows, and the last
  * state of each sequence. */
-static array *run_direction(evaluation *e, enum kind kind, array *x, const struct sequence *q,
-                            const struct weights *w, struct state first, bool backward,
-                            struct state *last)
+static tdc_array *run_direction(tdc_evaluation *e, enum kind kind, tdc_array *x,
+                                const struct sequence *q, const struct weights *w,
+                                struct state first, bool backward, struct state *last)
 {
     check_weights(e, kind, w, &first, x->shape[1]);
-    array *all = tdc_linear(e, x, w->input, w->input_bias);
-    array **outputs = tdc_take(e, q->steps, sizeof(array *));
+    tdc_array *all = tdc_linear(e, x, w->input, w->input_bias);
+    tdc_array **outputs = tdc_take(e, q->steps, sizeof(tdc_array *));
     struct state s = {NULL, NULL}, ended = {NULL, NULL};
     int64_t rows = backward ? 0 : q->batch;
     if (!backward)
@@ -144,16 +150,16 @@ static array *run_direction(evaluation *e, enum kind kind, array *x, const struc
 
 struct layers {
     enum kind kind;
-    array **weights;
+    tdc_array **weights;
     size_t weight_count;
     int64_t count, directions, per_direction; /* per_direction: arrays of weights */
     bool biases;
-    array *h, *c; /* first states [count * directions, batch, width] */
+    tdc_array *h, *c; /* first states [count * directions, batch, width] */
 };
 
 static struct weights weights_of(const struct layers *l, int64_t which)
 {
-    array **at = l->weights + which * l->per_direction;
+    tdc_array **at = l->weights + which * l->per_direction;
     struct weights w = {.input = at[0], .hidden = at[1]};
     if (l->biases) {
         w.input_bias = at[2];
@@ -164,7 +170,7 @@ static struct weights weights_of(const struct layers *l, int64_t which)
     return w;
 }
 
-static void read_layers(evaluation *e, struct layers *l)
+static void read_layers(tdc_evaluation *e, struct layers *l)
 {
     l->kind = (enum kind)e->definition->variant;
     l->biases = tdc_bool_argument(e, "has_biases");
@@ -182,9 +188,9 @@ static void read_layers(evaluation *e, struct layers *l)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "the weights are not those of the layers");
     if (tdc_bool_argument(e, "train") && tdc_real_argument(e, "dropout") > 0 && l->count > 1)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "random api, output is not reproducible");
-    const value *hx = tdc_argument(e, "hx");
+    const tdc_call_value *hx = tdc_argument(e, "hx");
     if (l->kind == LSTM) {
-        array **states;
+        tdc_array **states;
         if (tdc_arrays_argument(e, "hx", &states) != 2)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "hx must be two states");
         l->h = tdc_to_real(e, states[0]);
@@ -198,7 +204,7 @@ static void read_layers(evaluation *e, struct layers *l)
 }
 
 /* Sizes of the steps, which must not rise, and where each step's rows start. */
-static void read_sizes(evaluation *e, struct sequence *q, const array *sizes, int64_t rows)
+static void read_sizes(tdc_evaluation *e, struct sequence *q, const tdc_array *sizes, int64_t rows)
 {
     if (sizes->rank != 1 || sizes->count < 1 || tdc_dtype_is_floating(sizes->dtype))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "batch_sizes must be integers");
@@ -215,7 +221,7 @@ static void read_sizes(evaluation *e, struct sequence *q, const array *sizes, in
     *q = (struct sequence){sizes->count, sizes->whole[0], sizes->whole, starts};
 }
 
-static void even_sizes(evaluation *e, struct sequence *q, int64_t steps, int64_t batch)
+static void even_sizes(tdc_evaluation *e, struct sequence *q, int64_t steps, int64_t batch)
 {
     int64_t *sizes = tdc_take(e, 2 * steps, sizeof *sizes);
     for (int64_t t = 0; t < steps; t++) {
@@ -225,21 +231,21 @@ static void even_sizes(evaluation *e, struct sequence *q, int64_t steps, int64_t
     *q = (struct sequence){steps, batch, sizes, sizes + steps};
 }
 
-static array *one_state(evaluation *e, array *states, int64_t which)
+static tdc_array *one_state(tdc_evaluation *e, tdc_array *states, int64_t which)
 {
     return states == NULL ? NULL : tdc_squeeze(e, tdc_slice(e, states, 0, which, 1, 1), 0);
 }
 
 /* All layers; the last states are stacked into *h and *c. */
-static array *run_layers(evaluation *e, const struct layers *l, array *x, const struct sequence *q,
-                         array **h, array **c)
+static tdc_array *run_layers(tdc_evaluation *e, const struct layers *l, tdc_array *x,
+                             const struct sequence *q, tdc_array **h, tdc_array **c)
 {
     int64_t total = l->count * l->directions;
-    array **hs = tdc_take(e, 2 * total, sizeof(array *)), **cs = hs + total;
+    tdc_array **hs = tdc_take(e, 2 * total, sizeof(tdc_array *)), **cs = hs + total;
     if (l->h->shape[1] != q->batch || (l->c != NULL && l->c->shape[1] != q->batch))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "the first states have not the size of the batch");
     for (int64_t i = 0; i < l->count; i++) {
-        array *sides[2];
+        tdc_array *sides[2];
         for (int64_t d = 0; d < l->directions; d++) {
             int64_t which = i * l->directions + d;
             struct weights w = weights_of(l, which);
@@ -255,18 +261,18 @@ static array *run_layers(evaluation *e, const struct layers *l, array *x, const 
     return x;
 }
 
-static array *rows_of_steps(evaluation *e, array *x)
+static tdc_array *rows_of_steps(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_reshape(e, x, 2, (const int64_t[]){x->shape[0] * x->shape[1], x->shape[2]});
 }
 
 /* lstm(input, hx, params, ...) of tensors, lstm(data, batch_sizes, hx, params, ...) of sequences of
  * different lengths: the third argument tells. */
-static void layers(evaluation *e)
+static void layers(tdc_evaluation *e)
 {
     struct layers l = {0};
     struct sequence q;
-    array *h, *c, *x = tdc_real_array_argument(e, "input");
+    tdc_array *h, *c, *x = tdc_real_array_argument(e, "input");
     read_layers(e, &l);
     if (tdc_given(e, "batch_sizes")) {
         if (x->rank != 2)
@@ -291,32 +297,32 @@ static void layers(evaluation *e)
 }
 
 /* The positional arguments in their packed order, told by a second that is a vector of integers. */
-static void any_layers(evaluation *e)
+static void any_layers(tdc_evaluation *e)
 {
-    const value *second = tdc_argument(e, "hx");
+    const tdc_call_value *second = tdc_argument(e, "hx");
     bool packed = second->kind == TDC_VALUE_TENSOR && !tdc_dtype_is_floating(second->tensor->dtype);
     if (packed) {
         /* input, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional */
-        value sizes = e->parameters[1].bound;
+        tdc_call_value sizes = e->parameters[1].bound;
         for (size_t i = 1; i + 1 < 9; i++)
             e->parameters[i].bound = e->parameters[i + 1].bound;
-        e->parameters[8].bound = (value){.kind = TDC_VALUE_BOOL};
+        e->parameters[8].bound = (tdc_call_value){.kind = TDC_VALUE_BOOL};
         e->parameters[9].bound = sizes;
     }
     layers(e);
 }
 
-static void cell(evaluation *e)
+static void cell(tdc_evaluation *e)
 {
     enum kind kind = (enum kind)e->definition->variant;
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     struct weights w = {.input = tdc_real_array_argument(e, "w_ih"),
                         .hidden = tdc_real_array_argument(e, "w_hh"),
                         .input_bias = tdc_optional_real_array(e, "b_ih"),
                         .hidden_bias = tdc_optional_real_array(e, "b_hh")};
     struct state s = {NULL, NULL};
     if (kind == LSTM) {
-        array **states;
+        tdc_array **states;
         if (tdc_arrays_argument(e, "hx", &states) != 2)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "hx must be two states");
         s = (struct state){tdc_to_real(e, states[0]), tdc_to_real(e, states[1])};

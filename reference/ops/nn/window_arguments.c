@@ -1,10 +1,13 @@
+
 #include "reference/ops/nn/window_arguments.h"
 
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/move.h"
 
-void tdc_read_sizes(evaluation *e, const char *name, unsigned n, int64_t *to, int64_t least)
+void tdc_read_sizes(tdc_evaluation *e, const char *name, unsigned n, int64_t *to, int64_t least)
 {
     int64_t v[3];
     size_t given = tdc_ints_argument(e, name, v, 3);
@@ -17,7 +20,7 @@ void tdc_read_sizes(evaluation *e, const char *name, unsigned n, int64_t *to, in
     }
 }
 
-void tdc_count_windows(evaluation *e, struct tdc_windows *w, bool ceil_mode)
+void tdc_count_windows(tdc_evaluation *e, struct tdc_windows *w, bool ceil_mode)
 {
     for (unsigned i = 0; i < w->n; i++) {
         int64_t extent = w->dilation[i] * (w->kernel[i] - 1) + 1;
@@ -32,7 +35,7 @@ void tdc_count_windows(evaluation *e, struct tdc_windows *w, bool ceil_mode)
     }
 }
 
-array *tdc_batched(evaluation *e, array *x, unsigned n, bool *single)
+tdc_array *tdc_batched(tdc_evaluation *e, tdc_array *x, unsigned n, bool *single)
 {
     *single = x->rank == n + 1;
     if (*single)
@@ -45,12 +48,12 @@ array *tdc_batched(evaluation *e, array *x, unsigned n, bool *single)
     return x;
 }
 
-void tdc_give_batched(evaluation *e, array *y, bool single)
+void tdc_give_batched(tdc_evaluation *e, tdc_array *y, bool single)
 {
     tdc_give(e, single ? tdc_squeeze(e, y, 0) : y);
 }
 
-void tdc_read_window(evaluation *e, struct tdc_windows *w, const int64_t *size, bool ceil_mode)
+void tdc_read_window(tdc_evaluation *e, struct tdc_windows *w, const int64_t *size, bool ceil_mode)
 {
     memcpy(w->size, size, w->n * sizeof *size);
     tdc_read_sizes(e, "kernel_size", w->n, w->kernel, 1);

@@ -1,12 +1,17 @@
 /* Ranks raised, grids, blocks, strided windows. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* At least `rank` dimensions. */
-static array *at_least(evaluation *e, array *x, unsigned rank)
+static tdc_array *at_least(tdc_evaluation *e, tdc_array *x, unsigned rank)
 {
     if (x->rank == 0)
         x = tdc_unsqueeze(e, x, 0);
@@ -15,17 +20,17 @@ static array *at_least(evaluation *e, array *x, unsigned rank)
     return rank >= 3 && x->rank == 2 ? tdc_unsqueeze(e, x, 2) : x;
 }
 
-static void atleast(evaluation *e)
+static void atleast(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, at_least(e, list[i], (unsigned)e->definition->variant));
 }
 
-static void column_stack(evaluation *e)
+static void column_stack(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     for (size_t i = 0; i < count; i++)
         if (list[i]->rank < 2)
@@ -33,20 +38,20 @@ static void column_stack(evaluation *e)
     tdc_give(e, tdc_concatenate(e, list, count, 1));
 }
 
-static void broadcast_tensors(evaluation *e)
+static void broadcast_tensors(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
-    array shape = *list[0];
+    tdc_array shape = *list[0];
     for (size_t i = 1; i < count; i++)
         tdc_broadcast_shape(e, &shape, list[i], &shape.rank, shape.shape);
     for (size_t i = 0; i < count; i++)
         tdc_give(e, tdc_expand(e, list[i], shape.rank, shape.shape));
 }
 
-static void meshgrid(evaluation *e)
+static void meshgrid(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     bool swap = tdc_given(e, "indexing") && strcmp(tdc_text_argument(e, "indexing"), "xy") == 0;
     int64_t shape[RANK];
@@ -58,16 +63,16 @@ static void meshgrid(evaluation *e)
         int64_t own[RANK];
         for (size_t d = 0; d < count; d++)
             own[d] = d == i ? list[i]->count : 1;
-        array *y = tdc_reshape(e, list[i], (unsigned)count, own);
+        tdc_array *y = tdc_reshape(e, list[i], (unsigned)count, own);
         y = tdc_expand(e, y, (unsigned)count, shape);
         tdc_give(e, swap && count > 1 ? tdc_swap(e, y, 0, 1) : y);
     }
 }
 
 /* Matrices along the diagonal of zeros. */
-static void block_diag(evaluation *e)
+static void block_diag(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     int64_t lines = 0, columns = 0, line = 0, column = 0;
     for (size_t i = 0; i < count; i++) {
@@ -77,13 +82,13 @@ static void block_diag(evaluation *e)
         lines += list[i]->shape[0];
         columns += list[i]->shape[1];
     }
-    array *y = NULL;
+    tdc_array *y = NULL;
     for (size_t i = 0; i < count; i++) {
-        array *x = list[i];
+        tdc_array *x = list[i];
         int64_t *map = tdc_take(e, x->count, sizeof *map);
         for (int64_t k = 0; k < x->count; k++)
             map[k] = (line + k / x->shape[1]) * columns + column + k % x->shape[1];
-        array *own = tdc_scatter_add(e, x, map, 2, (const int64_t[]){lines, columns});
+        tdc_array *own = tdc_scatter_add(e, x, map, 2, (const int64_t[]){lines, columns});
         y = y == NULL ? own : tdc_combine_any(e, TDC_ADD, y, own);
         line += x->shape[0];
         column += x->shape[1];
@@ -92,9 +97,9 @@ static void block_diag(evaluation *e)
 }
 
 /* hsplit, vsplit, dsplit: along dimension 1, 0, 2; hsplit of a vector along its only one */
-static void split_along(evaluation *e)
+static void split_along(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = (unsigned)e->definition->variant;
     if (dim == 1 && x->rank == 1)
         dim = 0;
@@ -123,10 +128,10 @@ static void split_along(evaluation *e)
 }
 
 /* Elements of x by shape, strides and offset, also several times. */
-static void give_strided(evaluation *e, array *x, unsigned rank, const int64_t *shape,
+static void give_strided(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape,
                          const int64_t *strides, int64_t offset)
 {
-    array *room = tdc_new(e, TDC_I64, rank, shape); /* checks the sizes */
+    tdc_array *room = tdc_new(e, TDC_I64, rank, shape); /* checks the sizes */
     for (int64_t i = 0; i < room->count; i++) {
         int64_t rest = i, at = offset;
         for (unsigned d = rank; d-- > 0;) {
@@ -140,9 +145,9 @@ static void give_strided(evaluation *e, array *x, unsigned rank, const int64_t *
     tdc_give(e, tdc_mapped(e, x, room->whole, rank, shape, 0));
 }
 
-static void as_strided(evaluation *e)
+static void as_strided(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shape[RANK], strides[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
     if (rank != tdc_ints_argument(e, "stride", strides, RANK))
@@ -155,9 +160,9 @@ static void as_strided(evaluation *e)
 }
 
 /* Windows of one dimension as a new last one. */
-static void windows(evaluation *e)
+static void windows(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dimension", x->rank);
     int64_t size = tdc_int_argument(e, "size"), step = tdc_int_argument(e, "step");
     int64_t shape[RANK + 1], strides[RANK + 1];
@@ -172,18 +177,18 @@ static void windows(evaluation *e)
     give_strided(e, x, x->rank + 1, shape, strides, 0);
 }
 
-static void adjoint(evaluation *e)
+static void adjoint(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
     tdc_give(e, tdc_swap(e, x, x->rank - 1, x->rank - 2));
 }
 
 /* Sums over what a broadcast to x's shape would repeat. */
-static void sum_to_size(evaluation *e)
+static void sum_to_size(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
     bool reduced[RANK] = {false};
@@ -198,14 +203,14 @@ static void sum_to_size(evaluation *e)
     tdc_give(e, tdc_reshape(e, tdc_sum(e, x, reduced, false), (unsigned)rank, shape));
 }
 
-static void channel_shuffle(evaluation *e)
+static void channel_shuffle(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t groups = tdc_int_argument(e, "groups");
     if (x->rank < 3 || groups < 1 || x->shape[1] % groups != 0 || x->count == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "channels must be divisible by groups");
     int64_t inner = x->count / (x->shape[0] * x->shape[1]);
-    array *y =
+    tdc_array *y =
         tdc_reshape(e, x, 4, (const int64_t[]){x->shape[0], groups, x->shape[1] / groups, inner});
     tdc_give(e, tdc_reshape(e, tdc_swap(e, y, 1, 2), x->rank, x->shape));
 }

@@ -1,14 +1,18 @@
 /* Triangles, diagonals, and tensors with a part replaced. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* tril -1, triu 1 */
-static void triangle(evaluation *e)
+static void triangle(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t diagonal = tdc_int_argument(e, "diagonal");
     if (x->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "input must have at least 2 dimensions");
@@ -21,7 +25,8 @@ static void triangle(evaluation *e)
     tdc_give(e, tdc_mapped(e, x, map, x->rank, x->shape, 0));
 }
 
-static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, unsigned d2)
+static tdc_array *diagonal_of(tdc_evaluation *e, tdc_array *x, int64_t offset, unsigned d1,
+                              unsigned d2)
 {
     int64_t strides[RANK], shape[RANK], kept[RANK];
     unsigned rank = 0;
@@ -42,9 +47,9 @@ static array *diagonal_of(evaluation *e, array *x, int64_t offset, unsigned d1, 
     return tdc_view(e, x, rank, shape, kept, start);
 }
 
-static void diagonal(evaluation *e)
+static void diagonal(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "two dimensions expected");
     tdc_give(e,
@@ -53,7 +58,8 @@ static void diagonal(evaluation *e)
 }
 
 /* A diagonal written into zeros: the last dimension of x becomes two, d1 and d2 of the result. */
-static array *embedded(evaluation *e, array *x, int64_t offset, unsigned d1, unsigned d2)
+static tdc_array *embedded(tdc_evaluation *e, tdc_array *x, int64_t offset, unsigned d1,
+                           unsigned d2)
 {
     int64_t shape[RANK] = {0}, strides[RANK], kept[RANK];
     unsigned rank = x->rank + 1, next = 0;
@@ -62,7 +68,7 @@ static array *embedded(evaluation *e, array *x, int64_t offset, unsigned d1, uns
         tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal dimensions or offset do not fit");
     for (unsigned d = 0; d < rank; d++)
         shape[d] = d == d1 || d == d2 ? length + away : x->shape[next++];
-    array room = {.rank = rank};
+    tdc_array room = {.rank = rank};
     memcpy(room.shape, shape, sizeof shape);
     tdc_strides(&room, strides);
     next = 0;
@@ -83,9 +89,9 @@ static array *embedded(evaluation *e, array *x, int64_t offset, unsigned d1, uns
     return tdc_scatter_add(e, x, map, rank, shape);
 }
 
-static void diag_embed(evaluation *e)
+static void diag_embed(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
     tdc_give(e,
@@ -93,33 +99,33 @@ static void diag_embed(evaluation *e)
                       tdc_dim_argument(e, "dim2", x->rank + 1)));
 }
 
-static void diagflat(evaluation *e)
+static void diagflat(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     x = tdc_reshape(e, x, 1, &x->count);
     tdc_give(e, embedded(e, x, tdc_int_argument(e, "offset"), 0, 1));
 }
 
 /* x with its diagonal, or a slice, replaced: the places are found by viewing their numbers. */
-static array *numbered(evaluation *e, const array *x)
+static tdc_array *numbered(tdc_evaluation *e, const tdc_array *x)
 {
-    array *y = tdc_new_like(e, TDC_I64, x);
+    tdc_array *y = tdc_new_like(e, TDC_I64, x);
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = i;
     return y;
 }
 
-static void give_replaced(evaluation *e, array *x, const array *places)
+static void give_replaced(tdc_evaluation *e, tdc_array *x, const tdc_array *places)
 {
-    array *src = tdc_convert(e, tdc_array_argument(e, "src"), x->dtype);
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, "src"), x->dtype);
     if (!tdc_same_shape(src, places))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "src has not the shape of what it replaces");
     tdc_give(e, tdc_overwritten(e, x, src, places->whole));
 }
 
-static void diagonal_scatter(evaluation *e)
+static void diagonal_scatter(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank < 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "two dimensions expected");
     give_replaced(e, x,
@@ -128,19 +134,19 @@ static void diagonal_scatter(evaluation *e)
                               tdc_dim_argument(e, "dim2", x->rank)));
 }
 
-static void select_scatter(evaluation *e)
+static void select_scatter(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t index = tdc_int_argument(e, "index");
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a dimension expected");
     index += index < 0 ? x->shape[dim] : 0;
-    array *places = tdc_slice(e, numbered(e, x), dim, index, 1, 1);
+    tdc_array *places = tdc_slice(e, numbered(e, x), dim, index, 1, 1);
     give_replaced(e, x, tdc_squeeze(e, places, dim));
 }
 
-static int64_t bound(evaluation *e, const char *name, int64_t n, int64_t otherwise)
+static int64_t bound(tdc_evaluation *e, const char *name, int64_t n, int64_t otherwise)
 {
     if (!tdc_given(e, name))
         return otherwise;
@@ -149,9 +155,9 @@ static int64_t bound(evaluation *e, const char *name, int64_t n, int64_t otherwi
     return i < 0 ? 0 : i > n ? n : i;
 }
 
-static void slice_scatter(evaluation *e)
+static void slice_scatter(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t step = tdc_int_argument(e, "step");
     if (x->rank == 0 || step < 1)
@@ -162,9 +168,9 @@ static void slice_scatter(evaluation *e)
     give_replaced(e, x, tdc_slice(e, numbered(e, x), dim, from, length, step));
 }
 
-static void diag(evaluation *e)
+static void diag(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t offset = tdc_int_argument(e, "diagonal");
     if (offset < -INT32_MAX || offset > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "diagonal is out of range");

@@ -2,23 +2,28 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/complex_parts.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* ---- by index tensors
  * ---------------------------------------------------------------------------- */
 
-static array *index_argument(evaluation *e)
+static tdc_array *index_argument(tdc_evaluation *e)
 {
-    array *index = tdc_array_argument(e, "index");
+    tdc_array *index = tdc_array_argument(e, "index");
     if (tdc_dtype_is_floating(index->dtype))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index must be integers");
     return index;
 }
 
 /* Refuses an index that is out of range; negative ones count from the end. */
-static void check_range(evaluation *e, const array *index, int64_t n)
+static void check_range(tdc_evaluation *e, const tdc_array *index, int64_t n)
 {
     /* no reduction: clang makes a name of its lock that a shared library would export */
     atomic_bool wrong = false;
@@ -36,7 +41,7 @@ static int64_t from_end(int64_t index, int64_t n)
 }
 
 /* For every element of index the place in x that differs from its own only along dim. */
-static int64_t *places(evaluation *e, const array *x, unsigned dim, const array *index)
+static int64_t *places(tdc_evaluation *e, const tdc_array *x, unsigned dim, const tdc_array *index)
 {
     int64_t strides[RANK];
     if (index->rank != x->rank && index->count > 0 && !(x->rank == 0 && index->rank == 1) &&
@@ -68,17 +73,17 @@ static int64_t *places(evaluation *e, const array *x, unsigned dim, const array 
     return map;
 }
 
-static void gather(evaluation *e)
+static void gather(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     tdc_give(e, tdc_mapped(e, x, places(e, x, dim, index), index->rank, index->shape, 0));
 }
 
 /* gather with the other dimensions broadcast; without dim on the flattened tensor */
-static void take_along(evaluation *e)
+static void take_along(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     if (!tdc_given(e, "dim")) {
         x = tdc_reshape(e, x, 1, &x->count);
         index = tdc_reshape(e, index, 1, &index->count);
@@ -87,7 +92,7 @@ static void take_along(evaluation *e)
     if (x->rank == 0 || index->rank != x->rank)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index must have the rank of the input");
     int64_t shape[RANK], own[RANK];
-    array outer_x = *x, outer_index = *index;
+    tdc_array outer_x = *x, outer_index = *index;
     unsigned rank;
     outer_x.shape[dim] = outer_index.shape[dim] = 1;
     tdc_broadcast_shape(e, &outer_x, &outer_index, &rank, shape);
@@ -100,9 +105,10 @@ static void take_along(evaluation *e)
 }
 
 /* src cut to the shape of index */
-static array *source_for(evaluation *e, const char *name, const array *index, tdc_dtype dtype)
+static tdc_array *source_for(tdc_evaluation *e, const char *name, const tdc_array *index,
+                             tdc_dtype dtype)
 {
-    array *src = tdc_convert(e, tdc_array_argument(e, name), dtype);
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, name), dtype);
     if (src->number)
         return tdc_expand(e, src, index->rank, index->shape);
     if (src->rank != index->rank)
@@ -112,18 +118,18 @@ static array *source_for(evaluation *e, const char *name, const array *index, td
     return src;
 }
 
-static void scatter(evaluation *e)
+static void scatter(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t *map = places(e, x, dim, index);
-    array *src = source_for(e, tdc_given(e, "src") ? "src" : "value", index, x->dtype);
+    tdc_array *src = source_for(e, tdc_given(e, "src") ? "src" : "value", index, x->dtype);
     bool add = e->definition->variant != 0;
     if (!add && tdc_given(e, "reduce")) {
         const char *reduce = tdc_text_argument(e, "reduce");
         if (strcmp(reduce, "multiply") == 0) {
-            array *y = tdc_scatter_joined(e, TDC_JOIN_PRODUCT, tdc_to_real(e, x),
-                                          tdc_to_real(e, src), map, true);
+            tdc_array *y = tdc_scatter_joined(e, TDC_JOIN_PRODUCT, tdc_to_real(e, x),
+                                              tdc_to_real(e, src), map, true);
             tdc_give(e, tdc_convert(e, y, x->dtype));
             return;
         }
@@ -132,14 +138,14 @@ static void scatter(evaluation *e)
         add = true;
     }
     if (add) {
-        array *put = tdc_scatter_add(e, src, map, x->rank, x->shape);
+        tdc_array *put = tdc_scatter_add(e, src, map, x->rank, x->shape);
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }
     tdc_give(e, tdc_overwritten(e, x, src, map));
 }
 
-static enum tdc_join join_argument(evaluation *e)
+static enum tdc_join join_argument(tdc_evaluation *e)
 {
     static const char *const names[] = {"sum", "prod", "mean", "amax", "amin"};
     const char *text = tdc_text_argument(e, "reduce");
@@ -149,19 +155,19 @@ static enum tdc_join join_argument(evaluation *e)
     tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown reduce");
 }
 
-static void scatter_reduce(evaluation *e)
+static void scatter_reduce(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     int64_t *map = places(e, x, tdc_dim_argument(e, "dim", x->rank), index);
-    array *src = tdc_to_real(e, source_for(e, "src", index, x->dtype));
-    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
-                                  tdc_bool_argument(e, "include_self"));
+    tdc_array *src = tdc_to_real(e, source_for(e, "src", index, x->dtype));
+    tdc_array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                      tdc_bool_argument(e, "include_self"));
     tdc_give(e, tdc_convert(e, y, x->dtype));
 }
 
 /* Places of whole slices: out position -> x with dim replaced by index[position]. */
-static int64_t *slice_places(evaluation *e, const array *x, unsigned dim, const array *index,
-                             int64_t shape[RANK])
+static int64_t *slice_places(tdc_evaluation *e, const tdc_array *x, unsigned dim,
+                             const tdc_array *index, int64_t shape[RANK])
 {
     int64_t n = x->rank == 0 ? 1 : x->shape[dim], inner = 1, outer = 1;
     memcpy(shape, x->shape, sizeof(int64_t[RANK]));
@@ -186,9 +192,9 @@ static int64_t *slice_places(evaluation *e, const array *x, unsigned dim, const 
     return map;
 }
 
-static void index_select(evaluation *e)
+static void index_select(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t shape[RANK];
     int64_t *map = slice_places(e, x, dim, index, shape);
@@ -201,16 +207,16 @@ enum index_write {
     INDEX_FILL
 };
 
-static void index_write(evaluation *e)
+static void index_write(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t shape[RANK];
     int64_t *map = slice_places(e, x, dim, index, shape);
-    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
     src = tdc_expand(e, src, x->rank, shape);
     if (e->definition->variant == INDEX_ADD) {
-        array *put = tdc_scatter_add(e, src, map, x->rank, x->shape);
+        tdc_array *put = tdc_scatter_add(e, src, map, x->rank, x->shape);
         if (tdc_real_argument(e, "alpha") != 1)
             put = tdc_combine_any(e, TDC_MUL, put, tdc_array_argument(e, "alpha"));
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
@@ -219,22 +225,22 @@ static void index_write(evaluation *e)
     tdc_give(e, tdc_overwritten(e, x, src, map));
 }
 
-static void index_reduce(evaluation *e)
+static void index_reduce(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     int64_t shape[RANK];
     int64_t *map = slice_places(e, x, tdc_dim_argument(e, "dim", x->rank), index, shape);
-    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
     src = tdc_to_real(e, tdc_expand(e, src, x->rank, shape));
-    array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
-                                  tdc_bool_argument(e, "include_self"));
+    tdc_array *y = tdc_scatter_joined(e, join_argument(e), tdc_to_real(e, x), src, map,
+                                      tdc_bool_argument(e, "include_self"));
     tdc_give(e, tdc_convert(e, y, x->dtype));
 }
 
-static void put(evaluation *e)
+static void put(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
-    array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *src = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
     int64_t *map = tdc_take(e, index->count, sizeof *map);
     check_range(e, index, x->count);
     if (src->count != index->count)
@@ -249,9 +255,9 @@ static void put(evaluation *e)
         tdc_give(e, tdc_overwritten(e, x, src, map));
 }
 
-static void take(evaluation *e)
+static void take(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
+    tdc_array *x = tdc_array_argument(e, "input"), *index = index_argument(e);
     int64_t *map = tdc_take(e, index->count, sizeof *map);
     check_range(e, index, x->count);
     for (int64_t i = 0; i < index->count; i++)
@@ -262,10 +268,10 @@ static void take(evaluation *e)
 /* ---- by masks
  * ------------------------------------------------------------------------------------ */
 
-static void masked_select(evaluation *e)
+static void masked_select(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *mask = tdc_truth(e, tdc_array_argument(e, "mask"));
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *mask = tdc_truth(e, tdc_array_argument(e, "mask"));
     unsigned rank;
     int64_t shape[RANK], found = 0;
     tdc_broadcast_shape(e, x, mask, &rank, shape);
@@ -278,19 +284,19 @@ static void masked_select(evaluation *e)
     tdc_give(e, tdc_mapped(e, x, map, 1, &found, 0));
 }
 
-static void masked_fill(evaluation *e)
+static void masked_fill(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *fill = tdc_array_argument(e, "value");
+    tdc_array *x = tdc_array_argument(e, "input"), *fill = tdc_array_argument(e, "value");
     if (fill->count != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "value must have one element");
     fill = tdc_convert(e, tdc_reshape(e, fill, 0, NULL), x->dtype);
     tdc_give(e, tdc_select(e, tdc_array_argument(e, "mask"), fill, x));
 }
 
-static void masked_scatter(evaluation *e)
+static void masked_scatter(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input"), *source = tdc_array_argument(e, "source");
-    array *mask = tdc_expand(e, tdc_truth(e, tdc_array_argument(e, "mask")), x->rank, x->shape);
+    tdc_array *x = tdc_array_argument(e, "input"), *source = tdc_array_argument(e, "source");
+    tdc_array *mask = tdc_expand(e, tdc_truth(e, tdc_array_argument(e, "mask")), x->rank, x->shape);
     int64_t next = 0, *map = tdc_take(e, x->count, sizeof *map);
     for (int64_t i = 0; i < x->count; i++)
         map[i] = mask->whole[i] ? next++ : -1;

@@ -1,6 +1,9 @@
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 enum mode {
     CONSTANT,
@@ -26,7 +29,7 @@ static int64_t source(int64_t i, int64_t n, enum mode mode)
     }
 }
 
-static enum mode mode_argument(evaluation *e)
+static enum mode mode_argument(tdc_evaluation *e)
 {
     static const char *const names[] = {"constant", "reflect", "replicate", "circular"};
     const char *text = tdc_text_argument(e, "mode");
@@ -36,9 +39,9 @@ static enum mode mode_argument(evaluation *e)
     tdc_refuse(e, TDC_ERR_ARGUMENT, "unknown mode");
 }
 
-static void pad(evaluation *e)
+static void pad(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t pads[2 * TDC_REFERENCE_RANK], shape[TDC_REFERENCE_RANK], strides[TDC_REFERENCE_RANK];
     int64_t before[TDC_REFERENCE_RANK] = {0};
     size_t count = tdc_ints_argument(e, "pad", pads, 2 * TDC_REFERENCE_RANK);
@@ -58,7 +61,7 @@ static void pad(evaluation *e)
         before[d] = pads[i];
         shape[d] += pads[i] + pads[i + 1];
     }
-    array *room = tdc_new(e, TDC_BOOL, x->rank, shape); /* checks the sizes */
+    tdc_array *room = tdc_new(e, TDC_BOOL, x->rank, shape); /* checks the sizes */
     int64_t *map = tdc_take(e, room->count, sizeof *map);
     tdc_strides(x, strides);
     for (int64_t i = 0; i < room->count; i++) {

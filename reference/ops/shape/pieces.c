@@ -1,10 +1,15 @@
 /* Cutting tensors up and joining them. */
-#include "reference/primitives/primitives.h"
+
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 /* ---- pieces
  * -------------------------------------------------------------------------------------- */
 
-static void give_pieces(evaluation *e, array *x, unsigned dim, int64_t size)
+static void give_pieces(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t size)
 {
     int64_t n = x->shape[dim], start = 0;
     do {
@@ -14,16 +19,16 @@ static void give_pieces(evaluation *e, array *x, unsigned dim, int64_t size)
     } while (start < n);
 }
 
-static array *with_dimensions(evaluation *e, array *x)
+static tdc_array *with_dimensions(tdc_evaluation *e, tdc_array *x)
 {
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least one dimension expected");
     return x;
 }
 
-static void chunk(evaluation *e)
+static void chunk(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t chunks = tdc_int_argument(e, "chunks"), n = x->shape[dim];
     if (chunks < 1)
@@ -32,11 +37,11 @@ static void chunk(evaluation *e)
     give_pieces(e, x, dim, size > 0 ? size : 1);
 }
 
-static void split(evaluation *e)
+static void split(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
-    const value *sizes = tdc_argument(e, "split_size");
+    const tdc_call_value *sizes = tdc_argument(e, "split_size");
     if (sizes->kind != TDC_VALUE_LIST) {
         int64_t size = tdc_int_argument(e, "split_size");
         if (size < 1)
@@ -56,9 +61,9 @@ static void split(evaluation *e)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "split sizes must sum to the dimension");
 }
 
-static void tensor_split(evaluation *e)
+static void tensor_split(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t n = x->shape[dim], start = 0;
     if (tdc_argument(e, "sections")->kind != TDC_VALUE_LIST) {
@@ -83,35 +88,35 @@ static void tensor_split(evaluation *e)
     }
 }
 
-static void unbind(evaluation *e)
+static void unbind(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     for (int64_t i = 0; i < x->shape[dim]; i++)
         tdc_give(e, tdc_squeeze(e, tdc_slice(e, x, dim, i, 1, 1), dim));
 }
 
-static void narrow(evaluation *e)
+static void narrow(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t start = tdc_int_argument(e, "start");
     start += start < 0 ? x->shape[dim] : 0;
     tdc_give(e, tdc_slice(e, x, dim, start, tdc_int_argument(e, "length"), 1));
 }
 
-static void select(evaluation *e)
+static void select(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     unsigned dim = tdc_dim_argument(e, "dim", x->rank);
     int64_t index = tdc_int_argument(e, "index");
     index += index < 0 ? x->shape[dim] : 0;
     tdc_give(e, tdc_squeeze(e, tdc_slice(e, x, dim, index, 1, 1), dim));
 }
 
-static void npu_slice(evaluation *e)
+static void npu_slice(tdc_evaluation *e)
 {
-    array *x = with_dimensions(e, tdc_array_argument(e, "input"));
+    tdc_array *x = with_dimensions(e, tdc_array_argument(e, "input"));
     int64_t from[TDC_REFERENCE_RANK], length[TDC_REFERENCE_RANK];
     size_t count = tdc_ints_argument(e, "offsets", from, TDC_REFERENCE_RANK);
     if (count != tdc_ints_argument(e, "shape", length, TDC_REFERENCE_RANK) || count != x->rank)
@@ -124,10 +129,10 @@ static void npu_slice(evaluation *e)
 /* ---- joining
  * ------------------------------------------------------------------------------------- */
 
-static size_t promoted_list(evaluation *e, array ***pieces)
+static size_t promoted_list(tdc_evaluation *e, tdc_array ***pieces)
 {
     size_t count = tdc_arrays_argument(e, "input", pieces), kept = 0;
-    array widest = *(*pieces)[0];
+    tdc_array widest = *(*pieces)[0];
     for (size_t i = 1; i < count; i++)
         widest.dtype = tdc_promoted(&widest, (*pieces)[i]);
     for (size_t i = 0; i < count; i++)
@@ -139,17 +144,17 @@ static size_t promoted_list(evaluation *e, array ***pieces)
     return kept > 0 ? kept : 1;
 }
 
-static void cat(evaluation *e)
+static void cat(tdc_evaluation *e)
 {
-    array **pieces;
+    tdc_array **pieces;
     size_t count = promoted_list(e, &pieces);
     unsigned dim = tdc_dim_argument(e, "dim", with_dimensions(e, pieces[0])->rank);
     tdc_give(e, tdc_concatenate(e, pieces, count, dim));
 }
 
-static void stack(evaluation *e)
+static void stack(tdc_evaluation *e)
 {
-    array **pieces;
+    tdc_array **pieces;
     size_t count = promoted_list(e, &pieces);
     unsigned dim = tdc_dim_argument(e, "dim", pieces[0]->rank + 1);
     for (size_t i = 0; i < count; i++)
@@ -158,9 +163,9 @@ static void stack(evaluation *e)
 }
 
 /* hstack 1, vstack 0, dstack 2: pieces get at least that many dimensions */
-static void stack_along(evaluation *e)
+static void stack_along(tdc_evaluation *e)
 {
-    array **pieces;
+    tdc_array **pieces;
     size_t count = promoted_list(e, &pieces);
     unsigned dim = (unsigned)e->definition->variant;
     for (size_t i = 0; i < count; i++) {

@@ -1,10 +1,14 @@
 /* Choices of elements: combinations and products of lists. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 /* Adds `count` to a size that is bounded by what an array may hold. */
-static int64_t grown(evaluation *e, int64_t size, int64_t count)
+static int64_t grown(tdc_evaluation *e, int64_t size, int64_t count)
 {
     if (__builtin_mul_overflow(size, count, &size) || size > ((int64_t)1 << 40))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
@@ -12,7 +16,7 @@ static int64_t grown(evaluation *e, int64_t size, int64_t count)
 }
 
 /* Number of ways to choose r of n, with repetition n + r - 1. */
-static int64_t ways(evaluation *e, int64_t n, int64_t r)
+static int64_t ways(tdc_evaluation *e, int64_t n, int64_t r)
 {
     int64_t y = 1;
     if (r > n)
@@ -35,9 +39,9 @@ static void advance(int64_t *pick, int64_t r, int64_t n, bool repeated)
         pick[at] = next;
 }
 
-static void combinations(evaluation *e)
+static void combinations(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t r = tdc_int_argument(e, "r");
     bool repeated = tdc_bool_argument(e, "with_replacement");
     if (x->rank != 1 || r < 0 || r > 64)
@@ -48,7 +52,7 @@ static void combinations(evaluation *e)
         return;
     }
     int64_t lines = n == 0 ? 0 : ways(e, repeated ? n + r - 1 : n, r);
-    array *room = tdc_new(e, TDC_I64, 2, (const int64_t[]){lines, r});
+    tdc_array *room = tdc_new(e, TDC_I64, 2, (const int64_t[]){lines, r});
     for (int64_t i = 0; i < r; i++)
         pick[i] = repeated ? 0 : i;
     for (int64_t l = 0; l < lines; l++) {
@@ -59,9 +63,9 @@ static void combinations(evaluation *e)
 }
 
 /* Every choice of one element of each vector, the last changing fastest. */
-static void cartesian_product(evaluation *e)
+static void cartesian_product(tdc_evaluation *e)
 {
-    array **list;
+    tdc_array **list;
     size_t count = tdc_arrays_argument(e, "tensors", &list);
     int64_t lines = 1;
     for (size_t i = 0; i < count; i++) {
@@ -73,11 +77,11 @@ static void cartesian_product(evaluation *e)
         tdc_give(e, list[0]);
         return;
     }
-    array **columns = tdc_take(e, (int64_t)count, sizeof(array *));
+    tdc_array **columns = tdc_take(e, (int64_t)count, sizeof(tdc_array *));
     int64_t period = lines;
     for (size_t i = 0; i < count; i++) {
         int64_t n = list[i]->shape[0];
-        array *map = tdc_new(e, TDC_I64, 2, (const int64_t[]){lines, 1});
+        tdc_array *map = tdc_new(e, TDC_I64, 2, (const int64_t[]){lines, 1});
         period = n == 0 ? 0 : period / n;
         for (int64_t l = 0; l < lines; l++)
             map->whole[l] = l / period % n;
@@ -87,9 +91,9 @@ static void cartesian_product(evaluation *e)
 }
 
 /* Powers of each element; falling unless told otherwise, linalg's rising. */
-static void vander(evaluation *e)
+static void vander(tdc_evaluation *e)
 {
-    array *x = tdc_real_array_argument(e, "input");
+    tdc_array *x = tdc_real_array_argument(e, "input");
     if (x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "at least one dimension expected");
     int64_t n = tdc_given(e, "N") ? tdc_int_argument(e, "N") : x->shape[x->rank - 1];
@@ -97,14 +101,14 @@ static void vander(evaluation *e)
      * tells that powers rise */
     bool rising = tdc_bool_argument(e, "increasing") || x->rank > 1;
     if (e->record_count > 0 && e->record[0].kind == TDC_VALUE_TENSOR && n > 1) {
-        const array *y = e->record[0].tensor;
+        const tdc_array *y = e->record[0].tensor;
         rising = y->count > 0;
         for (int64_t i = 0; i + n <= y->count; i += n)
             rising &= tdc_element(y, i) == 1;
     }
     if (n < 0 || n > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "N is out of range");
-    array **columns = tdc_take(e, n + 1, sizeof(array *));
+    tdc_array **columns = tdc_take(e, n + 1, sizeof(tdc_array *));
     if (n == 0) {
         tdc_give(e, tdc_slice(e, tdc_unsqueeze(e, x, x->rank), x->rank, 0, 0, 1));
         return;

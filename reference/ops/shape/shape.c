@@ -1,15 +1,18 @@
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* ---- other shapes of the same elements --------------------------------------------------------
  */
 
-static void reshape(evaluation *e)
+static void reshape(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shape[RANK], known = 1;
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK), open = RANK;
     for (size_t d = 0; d < rank; d++) {
@@ -23,15 +26,15 @@ static void reshape(evaluation *e)
     tdc_give(e, tdc_reshape(e, x, (unsigned)rank, shape));
 }
 
-static void view_as(evaluation *e)
+static void view_as(tdc_evaluation *e)
 {
-    array *other = tdc_array_argument(e, "other");
+    tdc_array *other = tdc_array_argument(e, "other");
     tdc_give(e, tdc_reshape(e, tdc_array_argument(e, "input"), other->rank, other->shape));
 }
 
-static void flatten(evaluation *e)
+static void flatten(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned from = tdc_dim_argument(e, "start_dim", x->rank);
     unsigned to = tdc_dim_argument(e, "end_dim", x->rank);
     int64_t shape[RANK], merged = 1;
@@ -47,9 +50,9 @@ static void flatten(evaluation *e)
     tdc_give(e, tdc_reshape(e, x, rank, shape));
 }
 
-static void unflatten(evaluation *e)
+static void unflatten(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = tdc_dim_argument(e, "dim", x->rank), rank = 0;
     int64_t sizes[RANK], shape[2 * RANK], known = 1;
     size_t count = tdc_ints_argument(e, "sizes", sizes, RANK);
@@ -65,15 +68,15 @@ static void unflatten(evaluation *e)
     tdc_give(e, tdc_reshape(e, x, rank, shape));
 }
 
-static void unsqueeze(evaluation *e)
+static void unsqueeze(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_give(e, tdc_unsqueeze(e, x, tdc_dim_argument(e, "dim", x->rank + 1)));
 }
 
-static void squeeze(evaluation *e)
+static void squeeze(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     bool chosen[RANK];
     tdc_dims_argument(e, "dim", x->rank, chosen);
     int64_t shape[RANK];
@@ -87,9 +90,9 @@ static void squeeze(evaluation *e)
 /* ---- other orders ------------------------------------------------------------------------------
  */
 
-static void permute(evaluation *e)
+static void permute(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t dims[RANK];
     unsigned order[RANK];
     bool seen[RANK] = {false};
@@ -104,24 +107,24 @@ static void permute(evaluation *e)
     tdc_give(e, tdc_permute(e, x, order));
 }
 
-static void transpose(evaluation *e)
+static void transpose(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     tdc_give(e, tdc_swap(e, x, tdc_dim_argument(e, "dim0", x->rank),
                          tdc_dim_argument(e, "dim1", x->rank)));
 }
 
-static void transposed(evaluation *e)
+static void transposed(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (x->rank > 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "t() expects a tensor with <= 2 dimensions");
     tdc_give(e, x->rank == 2 ? tdc_swap(e, x, 0, 1) : x);
 }
 
-static void moveaxis(evaluation *e)
+static void moveaxis(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t from[RANK], to[RANK];
     unsigned order[RANK], next = 0;
     bool moved[RANK] = {false}, taken[RANK] = {false};
@@ -145,58 +148,58 @@ static void moveaxis(evaluation *e)
     tdc_give(e, tdc_permute(e, x, order));
 }
 
-static void flip(evaluation *e)
+static void flip(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t dims[RANK];
     size_t count = tdc_ints_argument(e, "dims", dims, RANK);
-    array *y = x;
+    tdc_array *y = x;
     for (size_t i = 0; i < count; i++)
         y = tdc_flip(e, y, tdc_dimension(e, dims[i], x->rank));
     tdc_give(e, y);
 }
 
-static void flip_fixed(evaluation *e)
+static void flip_fixed(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     unsigned dim = (unsigned)e->definition->variant;
     if (x->rank <= dim)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "too few dimensions");
     tdc_give(e, tdc_flip(e, x, dim));
 }
 
-static array *roll_dim(evaluation *e, array *x, unsigned dim, int64_t shift)
+static tdc_array *roll_dim(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t shift)
 {
     int64_t n = x->shape[dim];
     if (n == 0)
         return x;
     int64_t start = ((shift % n) + n) % n;
-    array *parts[2] = {tdc_slice(e, x, dim, n - start, start, 1),
-                       tdc_slice(e, x, dim, 0, n - start, 1)};
+    tdc_array *parts[2] = {tdc_slice(e, x, dim, n - start, start, 1),
+                           tdc_slice(e, x, dim, 0, n - start, 1)};
     return tdc_concatenate(e, parts, 2, dim);
 }
 
-static void roll(evaluation *e)
+static void roll(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t shifts[RANK], dims[RANK];
     size_t count = tdc_ints_argument(e, "shifts", shifts, RANK);
     if (!tdc_given(e, "dims") || tdc_ints_argument(e, "dims", dims, RANK) == 0) {
-        array *flat = tdc_reshape(e, x, 1, &x->count);
+        tdc_array *flat = tdc_reshape(e, x, 1, &x->count);
         tdc_give(e, tdc_reshape(e, roll_dim(e, flat, 0, shifts[0]), x->rank, x->shape));
         return;
     }
     if (tdc_ints_argument(e, "dims", dims, RANK) != count || x->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shifts and dims must have the same length");
-    array *y = x;
+    tdc_array *y = x;
     for (size_t i = 0; i < count; i++)
         y = roll_dim(e, y, tdc_dimension(e, dims[i], x->rank), shifts[i]);
     tdc_give(e, y);
 }
 
-static void rot90(evaluation *e)
+static void rot90(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t dims[2] = {0, 1};
     if (tdc_given(e, "dims") && tdc_ints_argument(e, "dims", dims, 2) != 2)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "two dims expected");
@@ -210,7 +213,7 @@ static void rot90(evaluation *e)
 /* ---- repetitions -------------------------------------------------------------------------------
  */
 
-static void expand_to(evaluation *e, array *x, size_t rank, int64_t *shape)
+static void expand_to(tdc_evaluation *e, tdc_array *x, size_t rank, int64_t *shape)
 {
     for (size_t d = 0; d < rank; d++)
         if (shape[d] == -1) {
@@ -221,26 +224,27 @@ static void expand_to(evaluation *e, array *x, size_t rank, int64_t *shape)
     tdc_give(e, tdc_expand(e, x, (unsigned)rank, shape));
 }
 
-static void expand(evaluation *e)
+static void expand(tdc_evaluation *e)
 {
     int64_t shape[RANK];
     size_t rank = tdc_ints_argument(e, "shape", shape, RANK);
     expand_to(e, tdc_array_argument(e, "input"), rank, shape);
 }
 
-static void expand_as(evaluation *e)
+static void expand_as(tdc_evaluation *e)
 {
-    array *other = tdc_array_argument(e, "other");
+    tdc_array *other = tdc_array_argument(e, "other");
     tdc_give(e, tdc_expand(e, tdc_array_argument(e, "input"), other->rank, other->shape));
 }
 
 /* [.., n, ..] as [.., 1, n, ..] expanded: the copies follow each other. */
-static array *repeat_dim(evaluation *e, array *x, unsigned dim, int64_t times, bool each)
+static tdc_array *repeat_dim(tdc_evaluation *e, tdc_array *x, unsigned dim, int64_t times,
+                             bool each)
 {
     int64_t shape[RANK];
     if (times == 1)
         return x;
-    array *y = tdc_unsqueeze(e, x, each ? dim + 1 : dim);
+    tdc_array *y = tdc_unsqueeze(e, x, each ? dim + 1 : dim);
     memcpy(shape, y->shape, sizeof shape);
     shape[each ? dim + 1 : dim] = times;
     y = tdc_expand(e, y, y->rank, shape);
@@ -250,9 +254,9 @@ static array *repeat_dim(evaluation *e, array *x, unsigned dim, int64_t times, b
     return tdc_reshape(e, y, x->rank, shape);
 }
 
-static void tile(evaluation *e)
+static void tile(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     int64_t times[RANK];
     size_t count = tdc_ints_argument(e, "dims", times, RANK);
     while (x->rank < count)
@@ -265,7 +269,7 @@ static void tile(evaluation *e)
     tdc_give(e, x);
 }
 
-static array *repeat_by(evaluation *e, array *x, unsigned dim, const array *repeats)
+static tdc_array *repeat_by(tdc_evaluation *e, tdc_array *x, unsigned dim, const tdc_array *repeats)
 {
     int64_t total = 0, n = x->shape[dim], strides[RANK], shape[RANK];
     if (repeats->rank != 1 || repeats->count != n || tdc_dtype_is_floating(repeats->dtype))
@@ -273,7 +277,7 @@ static array *repeat_by(evaluation *e, array *x, unsigned dim, const array *repe
     for (int64_t i = 0; i < n; i++)
         if (repeats->whole[i] < 0 || __builtin_add_overflow(total, repeats->whole[i], &total))
             tdc_refuse(e, TDC_ERR_ARGUMENT, "repeats can not be negative");
-    array **pieces = tdc_take(e, n + 1, sizeof *pieces);
+    tdc_array **pieces = tdc_take(e, n + 1, sizeof *pieces);
     tdc_strides(x, strides);
     memcpy(shape, x->shape, sizeof shape);
     for (int64_t i = 0; i < n; i++) {
@@ -285,13 +289,13 @@ static array *repeat_by(evaluation *e, array *x, unsigned dim, const array *repe
     return tdc_concatenate(e, pieces, (size_t)n + 1, dim);
 }
 
-static void repeat_interleave(evaluation *e)
+static void repeat_interleave(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
+    tdc_array *x = tdc_array_argument(e, "input");
     if (!tdc_given(e, "dim"))
         x = tdc_reshape(e, x, 1, &x->count);
     unsigned dim = tdc_given(e, "dim") ? tdc_dim_argument(e, "dim", x->rank) : 0;
-    const value *repeats = tdc_argument(e, "repeats");
+    const tdc_call_value *repeats = tdc_argument(e, "repeats");
     if (repeats->kind == TDC_VALUE_TENSOR && repeats->tensor->count != 1) {
         tdc_give(e, repeat_by(e, x, dim, repeats->tensor));
         return;

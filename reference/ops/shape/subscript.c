@@ -1,26 +1,30 @@
 /* x[...]: ints, slices, an ellipsis, None, truths and index tensors, read and written. */
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/arguments.h"
+#include "reference/operators.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/gather.h"
+#include "reference/primitives/move.h"
 
 #define RANK TDC_REFERENCE_RANK
 
 /* One subscript of the list, or the subscript itself. */
 struct subscripts {
-    const value *items;
+    const tdc_call_value *items;
     size_t count;
 };
 
-static struct subscripts read_subscripts(evaluation *e, const char *name)
+static struct subscripts read_subscripts(tdc_evaluation *e, const char *name)
 {
-    const value *v = tdc_argument(e, name);
+    const tdc_call_value *v = tdc_argument(e, name);
     if (v->kind != TDC_VALUE_LIST)
         return (struct subscripts){v, 1};
     return (struct subscripts){v->list.values, v->list.count};
 }
 
 /* How many dimensions of x a subscript stands for. */
-static unsigned takes(const value *v)
+static unsigned takes(const tdc_call_value *v)
 {
     if (v->kind == TDC_VALUE_NULL || v->kind == TDC_VALUE_ELLIPSIS || v->kind == TDC_VALUE_BOOL)
         return 0;
@@ -29,7 +33,7 @@ static unsigned takes(const value *v)
     return 1;
 }
 
-static int64_t bound_of(evaluation *e, const value *v, int64_t n, int64_t otherwise)
+static int64_t bound_of(tdc_evaluation *e, const tdc_call_value *v, int64_t n, int64_t otherwise)
 {
     if (v->kind == TDC_VALUE_NULL)
         return otherwise;
@@ -39,12 +43,13 @@ static int64_t bound_of(evaluation *e, const value *v, int64_t n, int64_t otherw
     return i < 0 ? 0 : i > n ? n : i;
 }
 
-static array *sliced(evaluation *e, array *places, unsigned dim, const value *v)
+static tdc_array *sliced(tdc_evaluation *e, tdc_array *places, unsigned dim,
+                         const tdc_call_value *v)
 {
     int64_t n = places->shape[dim];
     if (v->list.count != 3)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a slice has three parts");
-    const value *part = v->list.values;
+    const tdc_call_value *part = v->list.values;
     int64_t from = bound_of(e, &part[0], n, 0), to = bound_of(e, &part[1], n, n), step = 1;
     if (part[2].kind == TDC_VALUE_INT)
         step = part[2].whole;
@@ -55,11 +60,11 @@ static array *sliced(evaluation *e, array *places, unsigned dim, const value *v)
 
 /* Index tensors met so far and the dimensions of `places` they index. */
 struct advanced {
-    array *index[RANK];
+    tdc_array *index[RANK];
     unsigned dim[RANK], count;
 };
 
-static void note_index(evaluation *e, struct advanced *a, array *index, unsigned dim)
+static void note_index(tdc_evaluation *e, struct advanced *a, tdc_array *index, unsigned dim)
 {
     if (a->count == RANK)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "too many indices");
@@ -68,8 +73,8 @@ static void note_index(evaluation *e, struct advanced *a, array *index, unsigned
 }
 
 /* The places of a mask's true elements, one index vector per dimension. */
-static void note_mask(evaluation *e, struct advanced *a, const array *places, const array *mask,
-                      unsigned dim)
+static void note_mask(tdc_evaluation *e, struct advanced *a, const tdc_array *places,
+                      const tdc_array *mask, unsigned dim)
 {
     int64_t found = 0, strides[RANK];
     for (unsigned d = 0; d < mask->rank; d++)
@@ -79,7 +84,7 @@ static void note_mask(evaluation *e, struct advanced *a, const array *places, co
         found += mask->whole[i] != 0;
     tdc_strides(mask, strides);
     for (unsigned d = 0; d < mask->rank; d++) {
-        array *index = tdc_new(e, TDC_I64, 1, &found);
+        tdc_array *index = tdc_new(e, TDC_I64, 1, &found);
         for (int64_t i = 0, k = 0; i < mask->count; i++)
             if (mask->whole[i] != 0)
                 index->whole[k++] = i / strides[d] % mask->shape[d];
@@ -88,7 +93,8 @@ static void note_mask(evaluation *e, struct advanced *a, const array *places, co
 }
 
 /* A single truth is a new dimension of one element or none. */
-static array *note_truth(evaluation *e, struct advanced *a, array *places, bool truth, unsigned dim)
+static tdc_array *note_truth(tdc_evaluation *e, struct advanced *a, tdc_array *places, bool truth,
+                             unsigned dim)
 {
     int64_t found = truth;
     note_index(e, a, tdc_zeros(e, TDC_I64, 1, &found), dim);
@@ -96,20 +102,20 @@ static array *note_truth(evaluation *e, struct advanced *a, array *places, bool 
 }
 
 /* A list of ints, or of equally long lists of ints. */
-static array *index_of_list(evaluation *e, const value *list)
+static tdc_array *index_of_list(tdc_evaluation *e, const tdc_call_value *list)
 {
     int64_t shape[2] = {(int64_t)list->list.count, 1}, next = 0;
     bool nested = shape[0] > 0 && list->list.values[0].kind == TDC_VALUE_LIST;
     if (nested)
         shape[1] = (int64_t)list->list.values[0].list.count;
-    array *y = tdc_new(e, TDC_I64, nested ? 2 : 1, shape);
+    tdc_array *y = tdc_new(e, TDC_I64, nested ? 2 : 1, shape);
     for (size_t i = 0; i < list->list.count; i++) {
-        const value *row = &list->list.values[i];
+        const tdc_call_value *row = &list->list.values[i];
         if ((row->kind == TDC_VALUE_LIST) != nested ||
             (nested && (int64_t)row->list.count != shape[1]))
             tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
         for (int64_t j = 0; j < shape[1]; j++) {
-            const value *v = nested ? &row->list.values[j] : row;
+            const tdc_call_value *v = nested ? &row->list.values[j] : row;
             if (v->kind != TDC_VALUE_INT)
                 tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
             y->whole[next++] = v->whole;
@@ -118,15 +124,15 @@ static array *index_of_list(evaluation *e, const value *list)
     return y;
 }
 
-static array *selected(evaluation *e, array *places, unsigned dim, int64_t index)
+static tdc_array *selected(tdc_evaluation *e, tdc_array *places, unsigned dim, int64_t index)
 {
     index += index < 0 ? places->shape[dim] : 0;
     return tdc_squeeze(e, tdc_slice(e, places, dim, index, 1, 1), dim);
 }
 
 /* One subscript at dimension *dim of places, which moves on. */
-static array *subscribed(evaluation *e, array *places, unsigned *dim, const value *v,
-                         struct advanced *a)
+static tdc_array *subscribed(tdc_evaluation *e, tdc_array *places, unsigned *dim,
+                             const tdc_call_value *v, struct advanced *a)
 {
     if (v->kind == TDC_VALUE_NULL)
         return tdc_unsqueeze(e, places, (*dim)++);
@@ -142,7 +148,7 @@ static array *subscribed(evaluation *e, array *places, unsigned *dim, const valu
     }
     if (v->kind != TDC_VALUE_TENSOR || tdc_dtype_is_floating(v->tensor->dtype))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "a subscript of this kind");
-    array *index = v->tensor;
+    tdc_array *index = v->tensor;
     if (index->dtype != TDC_BOOL && index->rank == 0)
         return selected(e, places, *dim, index->whole[0]);
     if (index->dtype != TDC_BOOL)
@@ -157,16 +163,16 @@ static array *subscribed(evaluation *e, array *places, unsigned *dim, const valu
 }
 
 /* Flat index into the indexed dimensions of places for each element of the broadcast indices. */
-static array *flat_index(evaluation *e, const struct advanced *a, const array *places)
+static tdc_array *flat_index(tdc_evaluation *e, const struct advanced *a, const tdc_array *places)
 {
-    array shape = *a->index[0];
+    tdc_array shape = *a->index[0];
     for (unsigned i = 1; i < a->count; i++) {
-        array other = *a->index[i];
+        tdc_array other = *a->index[i];
         tdc_broadcast_shape(e, &shape, &other, &shape.rank, shape.shape);
     }
-    array *flat = tdc_zeros(e, TDC_I64, shape.rank, shape.shape);
+    tdc_array *flat = tdc_zeros(e, TDC_I64, shape.rank, shape.shape);
     for (unsigned i = 0; i < a->count; i++) {
-        array *index = tdc_expand(e, a->index[i], flat->rank, flat->shape);
+        tdc_array *index = tdc_expand(e, a->index[i], flat->rank, flat->shape);
         int64_t n = places->shape[a->dim[i]];
         for (int64_t k = 0; k < flat->count; k++) {
             int64_t at = index->whole[k] + (index->whole[k] < 0 ? n : 0);
@@ -179,12 +185,12 @@ static array *flat_index(evaluation *e, const struct advanced *a, const array *p
 }
 
 /* The indices' dimensions replace the indexed ones when those are neighbours, else come first. */
-static array *picked(evaluation *e, array *places, const struct advanced *a)
+static tdc_array *picked(tdc_evaluation *e, tdc_array *places, const struct advanced *a)
 {
     unsigned order[2 * RANK], rank = 0, before = 0;
     bool indexed[RANK] = {false}, together = true;
     int64_t inner = 1, shape[2 * RANK];
-    array *flat = flat_index(e, a, places);
+    tdc_array *flat = flat_index(e, a, places);
     for (unsigned i = 0; i < a->count; i++) {
         indexed[a->dim[i]] = true;
         order[rank++] = a->dim[i];
@@ -202,7 +208,7 @@ static array *picked(evaluation *e, array *places, const struct advanced *a)
             before += d < a->dim[0];
         }
     places = tdc_permute(e, places, order);
-    array *y = tdc_new(e, TDC_I64, wide, shape);
+    tdc_array *y = tdc_new(e, TDC_I64, wide, shape);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = places->whole[flat->whole[i / inner] * inner + i % inner];
@@ -214,9 +220,9 @@ static array *picked(evaluation *e, array *places, const struct advanced *a)
 }
 
 /* For each element of x[subscripts] its place in x. */
-static array *subscript_places(evaluation *e, const array *x, struct subscripts s)
+static tdc_array *subscript_places(tdc_evaluation *e, const tdc_array *x, struct subscripts s)
 {
-    array *places = tdc_new_like(e, TDC_I64, x);
+    tdc_array *places = tdc_new_like(e, TDC_I64, x);
     for (int64_t i = 0; i < x->count; i++)
         places->whole[i] = i;
     unsigned named = 0, dim = 0;
@@ -234,24 +240,24 @@ static array *subscript_places(evaluation *e, const array *x, struct subscripts 
     return a.count == 0 ? places : picked(e, places, &a);
 }
 
-static void getitem(evaluation *e)
+static void getitem(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *places = subscript_places(e, x, read_subscripts(e, "index"));
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *places = subscript_places(e, x, read_subscripts(e, "index"));
     tdc_give(e, tdc_mapped(e, x, places->whole, places->rank, places->shape, 0));
 }
 
-static void setitem(evaluation *e)
+static void setitem(tdc_evaluation *e)
 {
-    array *x = tdc_array_argument(e, "input");
-    array *places = subscript_places(e, x, read_subscripts(e, "index"));
-    array *source = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
+    tdc_array *x = tdc_array_argument(e, "input");
+    tdc_array *places = subscript_places(e, x, read_subscripts(e, "index"));
+    tdc_array *source = tdc_convert(e, tdc_array_argument(e, "source"), x->dtype);
     /* leading dimensions of one element may be left over */
     while (source->rank > places->rank && source->shape[0] == 1)
         source = tdc_squeeze(e, source, 0);
     source = tdc_expand(e, source, places->rank, places->shape);
     if (tdc_bool_argument(e, "accumulate")) {
-        array *put = tdc_scatter_add(e, source, places->whole, x->rank, x->shape);
+        tdc_array *put = tdc_scatter_add(e, source, places->whole, x->rank, x->shape);
         tdc_give(e, tdc_combine_any(e, TDC_ADD, x, put));
         return;
     }

@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/bounds.h"
+#include "reference/primitives/elementwise/elementwise_bounds.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/steps.h"
+#include "reference/primitives/move.h"
 #include "reference/primitives/vector/vector_math.h"
+#include "reference/tape.h"
 
 #define BINARY(name, value_of, slope_a, slope_b)                                                   \
     static void name(double *out, const double *a, const double *b, size_t n, int which)           \
@@ -168,7 +172,7 @@ static tdc_binary_block *const blocks[TDC_BINARY_COUNT] = {
     [TDC_PRELU] = prelu,
 };
 
-static void run_blocks(tdc_binary_block *block, double *out, const array *a, const array *b,
+static void run_blocks(tdc_binary_block *block, double *out, const tdc_array *a, const tdc_array *b,
                        int which, const double *times)
 {
     int64_t count = a->count;
@@ -182,16 +186,16 @@ static void run_blocks(tdc_binary_block *block, double *out, const array *a, con
     }
 }
 
-static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_binary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     enum tdc_binary function = *(const enum tdc_binary *)node->detail;
     tdc_binary_block *block = blocks[function];
-    array *a = node->inputs[0], *b = node->inputs[1];
+    tdc_array *a = node->inputs[0], *b = node->inputs[1];
     for (int side = 1; side <= 2; side++) {
-        array *input = side == 1 ? a : b;
+        tdc_array *input = side == 1 ? a : b;
         if (!tdc_tracked(input))
             continue;
-        array *g = tdc_new_like(e, TDC_F64, input);
+        tdc_array *g = tdc_new_like(e, TDC_F64, input);
         run_blocks(block, g->real, a, b, side, tdc_is_narrow(e) ? NULL : gradient->real);
         if (tdc_is_narrow(e))
             g = tdc_slope_times(e, g, gradient);
@@ -201,7 +205,7 @@ static void pull_binary(evaluation *e, struct tdc_tape_node *node, array *gradie
     }
 }
 
-array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
+tdc_array *tdc_combine(tdc_evaluation *e, enum tdc_binary function, tdc_array *a, tdc_array *b)
 {
     a = tdc_to_real(e, a);
     b = tdc_to_real(e, b);
@@ -210,7 +214,7 @@ array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
-    array *y = tdc_is_narrow(e) ? tdc_binary_steps(e, function, a, b) : NULL;
+    tdc_array *y = tdc_is_narrow(e) ? tdc_binary_steps(e, function, a, b) : NULL;
     if (y == NULL) {
         y = tdc_new(e, TDC_F64, rank, shape);
         run_blocks(blocks[function], y->real, a, b, 0, NULL);
@@ -219,38 +223,38 @@ array *tdc_combine(evaluation *e, enum tdc_binary function, array *a, array *b)
         tdc_bound_binary(e, function, blocks[function], a, b, y);
     enum tdc_binary *detail = tdc_take(e, 1, sizeof *detail);
     *detail = function;
-    tdc_note(e, y, pull_binary, detail, 2, (array *[]){a, b});
+    tdc_note(e, y, pull_binary, detail, 2, (tdc_array *[]){a, b});
     return y;
 }
 
-array *tdc_add(evaluation *e, array *a, array *b)
+tdc_array *tdc_add(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return tdc_combine(e, TDC_ADD, a, b);
 }
 
-array *tdc_sub(evaluation *e, array *a, array *b)
+tdc_array *tdc_sub(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return tdc_combine(e, TDC_SUB, a, b);
 }
 
-array *tdc_mul(evaluation *e, array *a, array *b)
+tdc_array *tdc_mul(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return tdc_combine(e, TDC_MUL, a, b);
 }
 
-array *tdc_div(evaluation *e, array *a, array *b)
+tdc_array *tdc_div(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     return tdc_combine(e, TDC_DIV, a, b);
 }
 
-static void pull_select(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_select(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *condition = node->inputs[0];
+    tdc_array *condition = node->inputs[0];
     for (int side = 1; side <= 2; side++) {
-        array *input = node->inputs[side];
+        tdc_array *input = node->inputs[side];
         if (!tdc_tracked(input))
             continue;
-        array *g = tdc_new_like(e, TDC_F64, input);
+        tdc_array *g = tdc_new_like(e, TDC_F64, input);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
         for (int64_t i = 0; i < g->count; i++)
             g->real[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->real[i] : 0;
@@ -262,7 +266,7 @@ static void pull_select(evaluation *e, struct tdc_tape_node *node, array *gradie
     }
 }
 
-array *tdc_select(evaluation *e, array *condition, array *a, array *b)
+tdc_array *tdc_select(tdc_evaluation *e, tdc_array *condition, tdc_array *a, tdc_array *b)
 {
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
@@ -271,12 +275,12 @@ array *tdc_select(evaluation *e, array *condition, array *a, array *b)
     b = tdc_convert(e, b, dtype);
     condition = tdc_truth(e, condition);
     tdc_broadcast_shape(e, a, b, &rank, shape);
-    array *both = tdc_expand(e, a, rank, shape);
+    tdc_array *both = tdc_expand(e, a, rank, shape);
     tdc_broadcast_shape(e, both, condition, &rank, shape);
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
     condition = tdc_expand(e, condition, rank, shape);
-    array *y = tdc_new(e, dtype, rank, shape);
+    tdc_array *y = tdc_new(e, dtype, rank, shape);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++)
         y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i];
@@ -284,6 +288,6 @@ array *tdc_select(evaluation *e, array *condition, array *a, array *b)
     for (int64_t i = 0; errors != NULL && i < y->count; i++)
         errors[i] = tdc_error_at(condition->whole[i] != 0 ? a : b, i);
     tdc_bound_exactly(y);
-    tdc_note(e, y, pull_select, NULL, 3, (array *[]){condition, a, b});
+    tdc_note(e, y, pull_select, NULL, 3, (tdc_array *[]){condition, a, b});
     return y;
 }

@@ -1,7 +1,7 @@
 /* Errors of elementwise functions of two operands, and of what their slopes give. */
-#include "reference/bounds.h"
 
-#include "reference/arithmetic.h"
+#include "reference/primitives/elementwise/elementwise_bounds.h"
+#include "reference/primitives/elementwise/steps.h"
 
 static double own_weight(enum tdc_binary function)
 {
@@ -30,7 +30,7 @@ static bool jumps(enum tdc_binary function)
 
 /* Quotients are rounded before their fraction is cut off: where one comes that near to a whole
  * number, the next one is as good. */
-static double jump_error(const evaluation *e, enum tdc_binary function, double a, double b,
+static double jump_error(const tdc_evaluation *e, enum tdc_binary function, double a, double b,
                          double ea, double eb)
 {
     double q = a / b, unit = e->bounds.unit;
@@ -55,8 +55,8 @@ static double own_loss(enum tdc_binary function, double y)
     return weight;
 }
 
-void tdc_bound_binary(evaluation *e, enum tdc_binary function, tdc_binary_block *block, array *a,
-                      array *b, array *y)
+void tdc_bound_binary(tdc_evaluation *e, enum tdc_binary function, tdc_binary_block *block,
+                      tdc_array *a, tdc_array *b, tdc_array *y)
 {
     if (own_weight(function) == 0 && a->error == NULL && b->error == NULL) {
         tdc_bound_exactly(y);
@@ -64,7 +64,7 @@ void tdc_bound_binary(evaluation *e, enum tdc_binary function, tdc_binary_block 
     }
     bool recording = e->recording;
     e->recording = false;
-    array *steps = tdc_binary_steps(e, function, a, b);
+    tdc_array *steps = tdc_binary_steps(e, function, a, b);
     e->recording = recording;
     if (steps != NULL) {
         tdc_bound_as(y, steps);
@@ -80,7 +80,7 @@ void tdc_bound_binary(evaluation *e, enum tdc_binary function, tdc_binary_block 
             to[i] = own_weight(function) == 0 ? 0 : tdc_own_error(e, own_loss(function, v), v);
         }
         for (int side = 1; side <= 2 && !jumps(function); side++) {
-            const array *x = side == 1 ? a : b;
+            const tdc_array *x = side == 1 ? a : b;
             if (x->error == NULL)
                 continue;
             block(slope, a->real + start, b->real + start, n, side);
@@ -100,8 +100,8 @@ void tdc_bound_binary(evaluation *e, enum tdc_binary function, tdc_binary_block 
 }
 
 /* The slope's own error, and how it moves with the operands. */
-static void slope_errors(const evaluation *e, enum tdc_binary function, tdc_binary_block *block,
-                         const array *a, const array *b, int side, int64_t start, size_t n,
+static void slope_errors(const tdc_evaluation *e, enum tdc_binary function, tdc_binary_block *block,
+                         const tdc_array *a, const tdc_array *b, int side, int64_t start, size_t n,
                          const double *slope, double *to)
 {
     double moved[TDC_BLOCK], near[TDC_BLOCK], unit = e->bounds.unit;
@@ -114,7 +114,7 @@ static void slope_errors(const evaluation *e, enum tdc_binary function, tdc_bina
     if (function == TDC_ADD || function == TDC_SUB || own_weight(function) == 0)
         return;
     for (int which = 1; which <= 2; which++) {
-        const array *x = which == 1 ? a : b;
+        const tdc_array *x = which == 1 ? a : b;
         if (x->error == NULL)
             continue;
         for (size_t i = 0; i < n; i++)
@@ -126,9 +126,9 @@ static void slope_errors(const evaluation *e, enum tdc_binary function, tdc_bina
     }
 }
 
-void tdc_bound_binary_pull(evaluation *e, enum tdc_binary function, tdc_binary_block *block,
-                           const array *a, const array *b, int side, const array *gradient,
-                           array *g)
+void tdc_bound_binary_pull(tdc_evaluation *e, enum tdc_binary function, tdc_binary_block *block,
+                           const tdc_array *a, const tdc_array *b, int side,
+                           const tdc_array *gradient, tdc_array *g)
 {
     double *errors = tdc_new_errors(e, g);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)

@@ -1,7 +1,11 @@
 /* Dtypes: promotion, conversion, and arithmetic of integers and comparisons. */
+#include "reference/primitives/elementwise/promote.h"
+
 #include <math.h>
 
 #include "reference/bounds.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 static int category(tdc_dtype dtype)
 {
@@ -9,7 +13,7 @@ static int category(tdc_dtype dtype)
 }
 
 /* Python numbers weigh least, then tensors without dimensions, then all others. */
-static int weight(const array *a)
+static int weight(const tdc_array *a)
 {
     return a->number ? 0 : a->rank == 0 ? 1 : 2;
 }
@@ -31,10 +35,10 @@ static tdc_dtype promote_equals(tdc_dtype a, tdc_dtype b)
     return is > wide ? is : wide;
 }
 
-tdc_dtype tdc_promoted(const array *a, const array *b)
+tdc_dtype tdc_promoted(const tdc_array *a, const tdc_array *b)
 {
-    const array *heavy = weight(a) >= weight(b) ? a : b;
-    const array *light = heavy == a ? b : a;
+    const tdc_array *heavy = weight(a) >= weight(b) ? a : b;
+    const tdc_array *light = heavy == a ? b : a;
     if (weight(a) == weight(b))
         return promote_equals(a->dtype, b->dtype);
     return category(light->dtype) > category(heavy->dtype) ? light->dtype : heavy->dtype;
@@ -71,10 +75,10 @@ static int64_t truncated(double v, tdc_dtype dtype)
     return v > -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
 }
 
-static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_convert(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0];
-    array *g = tdc_new_like(e, x->dtype, x);
+    tdc_array *x = node->inputs[0];
+    tdc_array *g = tdc_new_like(e, x->dtype, x);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++)
         g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype);
@@ -82,11 +86,11 @@ static void pull_convert(evaluation *e, struct tdc_tape_node *node, array *gradi
     tdc_collect(e, x, g);
 }
 
-array *tdc_convert(evaluation *e, array *x, tdc_dtype dtype)
+tdc_array *tdc_convert(tdc_evaluation *e, tdc_array *x, tdc_dtype dtype)
 {
     if (x->dtype == dtype)
         return x;
-    array *y = tdc_new_like(e, dtype, x);
+    tdc_array *y = tdc_new_like(e, dtype, x);
     y->number = x->number;
     bool from = tdc_dtype_is_floating(x->dtype), to = tdc_dtype_is_floating(dtype);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
@@ -177,15 +181,15 @@ static bool divides(enum tdc_binary function)
            function == TDC_FMOD;
 }
 
-array *tdc_combine_whole(evaluation *e, enum tdc_binary function, array *a, array *b,
-                         tdc_dtype dtype)
+tdc_array *tdc_combine_whole(tdc_evaluation *e, enum tdc_binary function, tdc_array *a,
+                             tdc_array *b, tdc_dtype dtype)
 {
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, tdc_convert(e, a, dtype), rank, shape);
     b = tdc_expand(e, tdc_convert(e, b, dtype), rank, shape);
-    array *y = tdc_new(e, dtype, rank, shape);
+    tdc_array *y = tdc_new(e, dtype, rank, shape);
     for (int64_t i = 0; divides(function) && i < y->count; i++)
         if (b->whole[i] == 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "integer division by zero");
@@ -195,7 +199,7 @@ array *tdc_combine_whole(evaluation *e, enum tdc_binary function, array *a, arra
     return y;
 }
 
-array *tdc_combine_any(evaluation *e, enum tdc_binary function, array *a, array *b)
+tdc_array *tdc_combine_any(tdc_evaluation *e, enum tdc_binary function, tdc_array *a, tdc_array *b)
 {
     tdc_dtype dtype = tdc_promoted(a, b);
     if (!tdc_dtype_is_floating(dtype) && function != TDC_DIV && function != TDC_ATAN2 &&
@@ -225,7 +229,7 @@ static bool holds(enum tdc_comparison how, int order, bool unordered)
     }
 }
 
-array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b)
+tdc_array *tdc_relate(tdc_evaluation *e, enum tdc_comparison how, tdc_array *a, tdc_array *b)
 {
     unsigned rank;
     int64_t shape[TDC_REFERENCE_RANK];
@@ -237,7 +241,7 @@ array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b)
     tdc_broadcast_shape(e, a, b, &rank, shape);
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
-    array *y = tdc_new(e, TDC_BOOL, rank, shape);
+    tdc_array *y = tdc_new(e, TDC_BOOL, rank, shape);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < y->count; i++) {
         if (floating) {
@@ -251,7 +255,7 @@ array *tdc_relate(evaluation *e, enum tdc_comparison how, array *a, array *b)
     return y;
 }
 
-array *tdc_truth(evaluation *e, array *x)
+tdc_array *tdc_truth(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_convert(e, x, TDC_BOOL);
 }

@@ -1,3 +1,4 @@
+
 #include "reference/primitives/elementwise/special.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 #include <string.h>
 
 #include "reference/arithmetic.h"
-#include "reference/bounds.h"
+#include "reference/primitives/elementwise/elementwise_bounds.h"
+#include "reference/primitives/elementwise/steps.h"
+#include "reference/tape.h"
 
 struct unary_detail {
     enum tdc_unary function;
@@ -14,10 +16,10 @@ static size_t block_size(int64_t count, int64_t start)
 }
 
 /* The slope is a result of its own, rounded before it meets the gradient. */
-static array *narrow_pull(evaluation *e, const struct unary_detail *detail, array *x, array *y,
-                          const array *gradient)
+static tdc_array *narrow_pull(tdc_evaluation *e, const struct unary_detail *detail, tdc_array *x,
+                              tdc_array *y, const tdc_array *gradient)
 {
-    array *slope = tdc_slope_steps(e, detail->function, x, y, detail->p);
+    tdc_array *slope = tdc_slope_steps(e, detail->function, x, y, detail->p);
     if (slope == NULL) {
         const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
         slope = tdc_zeros(e, TDC_F64, x->rank, x->shape);
@@ -28,16 +30,16 @@ static array *narrow_pull(evaluation *e, const struct unary_detail *detail, arra
     return tdc_slope_times(e, slope, gradient);
 }
 
-static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_unary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct unary_detail *detail = node->detail;
     const struct tdc_unary_function *function = &tdc_unary_functions[detail->function];
-    array *x = node->inputs[0], *y = node->output;
+    tdc_array *x = node->inputs[0], *y = node->output;
     if (tdc_is_narrow(e)) {
         tdc_collect(e, x, narrow_pull(e, detail, x, y, gradient));
         return;
     }
-    array *g = tdc_new_like(e, TDC_F64, x);
+    tdc_array *g = tdc_new_like(e, TDC_F64, x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
         size_t n = block_size(x->count, start);
@@ -55,14 +57,14 @@ static void pull_unary(evaluation *e, struct tdc_tape_node *node, array *gradien
     tdc_collect(e, x, g);
 }
 
-array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p0, double p1,
-                      double p2)
+tdc_array *tdc_apply_with(tdc_evaluation *e, enum tdc_unary function, tdc_array *x, double p0,
+                          double p1, double p2)
 {
     x = tdc_to_real(e, x);
     struct unary_detail *detail = tdc_take(e, 1, sizeof *detail);
     *detail = (struct unary_detail){function,
                                     {tdc_partial(e, p0), tdc_partial(e, p1), tdc_partial(e, p2)}};
-    array *y = tdc_is_narrow(e) ? tdc_unary_steps(e, function, x, detail->p) : NULL;
+    tdc_array *y = tdc_is_narrow(e) ? tdc_unary_steps(e, function, x, detail->p) : NULL;
     if (y != NULL) {
         tdc_note(e, y, pull_unary, detail, 1, &x);
         return y;
@@ -78,42 +80,17 @@ array *tdc_apply_with(evaluation *e, enum tdc_unary function, array *x, double p
     return y;
 }
 
-array *tdc_apply(evaluation *e, enum tdc_unary function, array *x)
+tdc_array *tdc_apply(tdc_evaluation *e, enum tdc_unary function, tdc_array *x)
 {
     return tdc_apply_with(e, function, x, 0, 0, 0);
 }
 
-array *tdc_scale(evaluation *e, array *x, double factor)
+tdc_array *tdc_scale(tdc_evaluation *e, tdc_array *x, double factor)
 {
     return tdc_apply_with(e, TDC_SCALE, x, factor, 0, 0);
 }
 
-array *tdc_shift(evaluation *e, array *x, double term)
+tdc_array *tdc_shift(tdc_evaluation *e, tdc_array *x, double term)
 {
     return tdc_apply_with(e, TDC_SHIFT, x, term, 0, 0);
-}
-
-array *tdc_constant(evaluation *e, array *x)
-{
-    array *copy = tdc_take(e, 1, sizeof *copy);
-    *copy = *x;
-    copy->made = NULL;
-    copy->number = false;
-    return copy;
-}
-
-array *tdc_to_real(evaluation *e, array *x)
-{
-    if (tdc_dtype_is_floating(x->dtype))
-        return x;
-    array *y = tdc_new_like(e, TDC_F64, x);
-    y->number = x->number;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < x->count; i++)
-        y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
-    if (tdc_is_narrow(e))
-        tdc_round_array(y, x->number ? TDC_F32 : e->arithmetic);
-    if (tdc_is_bounded(e))
-        tdc_bound_given(e, y);
-    return y;
 }

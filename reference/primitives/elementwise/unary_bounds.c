@@ -1,9 +1,9 @@
 /* Errors of elementwise functions of one operand, and of what their slopes give. */
-#include "reference/bounds.h"
 
 #include <string.h>
 
-#include "reference/arithmetic.h"
+#include "reference/primitives/elementwise/elementwise_bounds.h"
+#include "reference/primitives/elementwise/steps.h"
 
 /* How much a function loses, in units: of its result y at x. */
 enum loss {
@@ -102,7 +102,7 @@ static double moved(double y, double above, double below, double unit)
     return (up > down ? up : down) / unit;
 }
 
-static void carried_through(const evaluation *e, enum tdc_unary function, const double *p,
+static void carried_through(const tdc_evaluation *e, enum tdc_unary function, const double *p,
                             const double *x, const double *y, const double *error, size_t n,
                             double *result)
 {
@@ -117,7 +117,7 @@ static void carried_through(const evaluation *e, enum tdc_unary function, const 
         result[i] = error[i] == 0 ? 0 : moved(y[i], above[i], below[i], e->bounds.unit);
 }
 
-void tdc_bound_unary(evaluation *e, enum tdc_unary function, const array *x, array *y,
+void tdc_bound_unary(tdc_evaluation *e, enum tdc_unary function, const tdc_array *x, tdc_array *y,
                      const double p[3])
 {
     enum loss loss = loss_of(function, p);
@@ -127,7 +127,7 @@ void tdc_bound_unary(evaluation *e, enum tdc_unary function, const array *x, arr
     }
     bool recording = e->recording;
     e->recording = false;
-    array *steps = tdc_unary_steps(e, function, (array *)x, p);
+    tdc_array *steps = tdc_unary_steps(e, function, (tdc_array *)x, p);
     e->recording = recording;
     if (steps != NULL) {
         tdc_bound_as(y, steps);
@@ -159,10 +159,10 @@ void tdc_bound_unary(evaluation *e, enum tdc_unary function, const array *x, arr
 /* ---- slopes ---------------------------------------------------------------------------------- */
 
 /* The slope and its errors: by its steps, or as one operation whose operands move. */
-static array *slope_of(evaluation *e, enum tdc_unary function, array *x, array *y,
-                       const double p[3])
+static tdc_array *slope_of(tdc_evaluation *e, enum tdc_unary function, tdc_array *x, tdc_array *y,
+                           const double p[3])
 {
-    array *slope = tdc_slope_steps(e, function, x, y, p);
+    tdc_array *slope = tdc_slope_steps(e, function, x, y, p);
     if (slope != NULL)
         return slope;
     const struct tdc_unary_function *f = &tdc_unary_functions[function];
@@ -206,10 +206,10 @@ static array *slope_of(evaluation *e, enum tdc_unary function, array *x, array *
     return slope;
 }
 
-void tdc_bound_unary_pull(evaluation *e, enum tdc_unary function, array *x, array *y,
-                          const double p[3], const array *gradient, array *g)
+void tdc_bound_unary_pull(tdc_evaluation *e, enum tdc_unary function, tdc_array *x, tdc_array *y,
+                          const double p[3], const tdc_array *gradient, tdc_array *g)
 {
-    const array *slope = slope_of(e, function, x, y, p);
+    const tdc_array *slope = slope_of(e, function, x, y, p);
     double *errors = tdc_new_errors(e, g);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++) {

@@ -1,9 +1,9 @@
 /* The elementwise functions and their slopes, a block of at most TDC_BLOCK elements at a time. */
-#include "reference/primitives/primitives.h"
 
 #include <math.h>
 
 #include "reference/primitives/elementwise/special.h"
+#include "reference/primitives/elementwise/unary.h"
 #include "reference/primitives/vector/vector_math.h"
 
 #define UNUSED                                                                                     \

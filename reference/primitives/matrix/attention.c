@@ -1,17 +1,25 @@
-#include "reference/primitives/matrix/attention_plan.h"
+
+#include "reference/primitives/matrix/attention.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/matrix/attention_plan.h"
+#include "reference/primitives/matrix/narrow_gemm.h"
+#include "reference/primitives/move.h"
+#include "reference/primitives/reduce.h"
+#include "reference/primitives/scan.h"
+#include "reference/tape.h"
 
 #define RANK  TDC_REFERENCE_RANK
 #define BLOCK TDC_ATTENTION_BLOCK
 
 /* Strides of a broadcast operand against [outer..., rows, columns]; 0 along its missing ones. */
-static void plane_strides(const struct tdc_attention_plan *p, const array *x, int64_t strides[RANK])
+static void plane_strides(const struct tdc_attention_plan *p, const tdc_array *x,
+                          int64_t strides[RANK])
 {
     int64_t own[RANK];
     unsigned rank = p->outer_rank + 2;
@@ -23,11 +31,11 @@ static void plane_strides(const struct tdc_attention_plan *p, const array *x, in
 }
 
 struct tdc_attention_plane {
-    const array *x;
+    const tdc_array *x;
     int64_t at, row, column; /* element of row 0, and steps */
 };
 
-static struct tdc_attention_plane plane_of(const struct tdc_attention_plan *p, const array *x,
+static struct tdc_attention_plane plane_of(const struct tdc_attention_plan *p, const tdc_array *x,
                                            int64_t unit)
 {
     struct tdc_attention_plane plane = {.x = x};
@@ -128,7 +136,7 @@ struct slopes {
 };
 
 /* d = w (d - sum d w), 0 where the weight is 0 */
-static void pull_softmax(const evaluation *e, const double *w, double *d, int64_t n)
+static void pull_softmax(const tdc_evaluation *e, const double *w, double *d, int64_t n)
 {
     if (tdc_is_narrow(e)) {
         double sum = tdc_step(e, tdc_narrow_dot(w, d, n, e->arithmetic));
@@ -177,13 +185,13 @@ static void pull_block(const struct tdc_attention_plan *p, const struct slopes *
                     p->depth, true);
 }
 
-static array *zeros_if_tracked(evaluation *e, const array *x)
+static tdc_array *zeros_if_tracked(tdc_evaluation *e, const tdc_array *x)
 {
     return tdc_tracked(x) ? tdc_zeros(e, TDC_F64, x->rank, x->shape) : NULL;
 }
 
 /* Sums the gradient of the scores over what x was broadcast along. */
-static void collect_plane(evaluation *e, const struct tdc_attention_plan *p, array *x,
+static void collect_plane(tdc_evaluation *e, const struct tdc_attention_plan *p, tdc_array *x,
                           double factor)
 {
     if (x == NULL || !tdc_tracked(x))
@@ -193,15 +201,15 @@ static void collect_plane(evaluation *e, const struct tdc_attention_plan *p, arr
     plane_strides(p, x, strides);
     for (unsigned d = 0; d < p->scores_pulled->rank; d++)
         reduced[d] = strides[d] == 0;
-    array *g = tdc_sum(e, p->scores_pulled, reduced, false);
+    tdc_array *g = tdc_sum(e, p->scores_pulled, reduced, false);
     tdc_collect(e, x, tdc_scale(e, tdc_reshape(e, g, x->rank, x->shape), factor));
 }
 
-static void pull_attention(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_attention(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     struct tdc_attention_plan p = *(const struct tdc_attention_plan *)node->detail;
-    array *dq = zeros_if_tracked(e, p.a.q), *dk = zeros_if_tracked(e, p.a.k);
-    array *dv = zeros_if_tracked(e, p.a.v);
+    tdc_array *dq = zeros_if_tracked(e, p.a.q), *dk = zeros_if_tracked(e, p.a.k);
+    tdc_array *dv = zeros_if_tracked(e, p.a.v);
     struct slopes s = {dq == NULL ? NULL : dq->real, dk == NULL ? NULL : dk->real,
                        dv == NULL ? NULL : dv->real, gradient->real};
     if ((p.a.shift != NULL && tdc_tracked(p.a.shift)) ||
@@ -236,7 +244,7 @@ static void pull_attention(evaluation *e, struct tdc_tape_node *node, array *gra
 /* ---- forward -----------------------------------------------------------------------------------
  */
 
-static void check_plane(evaluation *e, const struct tdc_attention_plan *p, const array *x)
+static void check_plane(tdc_evaluation *e, const struct tdc_attention_plan *p, const tdc_array *x)
 {
     unsigned rank = p->outer_rank + 2;
     bool fits = x == NULL || x->rank <= rank;
@@ -251,10 +259,10 @@ static void check_plane(evaluation *e, const struct tdc_attention_plan *p, const
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a mask or bias does not fit the scores");
 }
 
-static struct tdc_attention_plan *make_plan(evaluation *e, const struct tdc_attention *a)
+static struct tdc_attention_plan *make_plan(tdc_evaluation *e, const struct tdc_attention *a)
 {
     struct tdc_attention_plan *p = tdc_take(e, 1, sizeof *p);
-    const array *q = a->q, *k = a->k, *v = a->v;
+    const tdc_array *q = a->q, *k = a->k, *v = a->v;
     if (q->rank < 2 || k->rank != q->rank || v->rank != q->rank)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "query, key and value differ in rank");
     unsigned last = q->rank - 1;
@@ -292,15 +300,16 @@ static struct tdc_attention_plan *make_plan(evaluation *e, const struct tdc_atte
     return p;
 }
 
-array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, array **total)
+tdc_array *tdc_attend(tdc_evaluation *e, const struct tdc_attention *a, tdc_array **top,
+                      tdc_array **total)
 {
     struct tdc_attention_plan *p = make_plan(e, a);
     int64_t shape[RANK];
     memcpy(shape, a->q->shape, sizeof shape);
-    array *most = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
-    array *sums = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
+    tdc_array *most = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
+    tdc_array *sums = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
     shape[p->outer_rank + 1] = p->width;
-    array *y = tdc_zeros(e, TDC_F64, p->outer_rank + 2, shape);
+    tdc_array *y = tdc_zeros(e, TDC_F64, p->outer_rank + 2, shape);
     int64_t units = p->columns == 0 ? 0 : p->units * p->blocks;
 #pragma omp parallel for schedule(dynamic) num_threads(p->teams) if (units > 1)
     for (int64_t u = 0; u < units; u++) {
@@ -318,7 +327,7 @@ array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, arr
         *total = sums;
     if (tdc_is_bounded(e))
         tdc_bound_attention(e, p, y);
-    array *inputs[5] = {a->q, a->k, a->v};
+    tdc_array *inputs[5] = {a->q, a->k, a->v};
     size_t count = 3;
     if (a->shift != NULL)
         inputs[count++] = a->shift;

@@ -13,9 +13,9 @@
  * q share one. shift, bias, hidden and kept broadcast to [outer..., rows, columns].
  */
 struct tdc_attention {
-    array *q, *k, *v;
-    array *shift, *bias;  /* float64, NULL for none */
-    array *hidden, *kept; /* bool, NULL for none */
+    tdc_array *q, *k, *v;
+    tdc_array *shift, *bias;  /* float64, NULL for none */
+    tdc_array *hidden, *kept; /* bool, NULL for none */
     double scale, hidden_term, keep;
     bool banded; /* hidden where column > row + next or column < row - pre */
     double pre, next;
@@ -24,6 +24,7 @@ struct tdc_attention {
 
 /* [outer..., rows, width]; *top and *total, when not NULL, get the rows' largest score and sum of
  * exponentials, [outer..., rows], without gradient. */
-array *tdc_attend(evaluation *e, const struct tdc_attention *a, array **top, array **total);
+tdc_array *tdc_attend(tdc_evaluation *e, const struct tdc_attention *a, tdc_array **top,
+                      tdc_array **total);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "reference/bounds.h"
 #include "reference/primitives/matrix/attention_plan.h"
+#include "reference/primitives/matrix/gemm.h"
 
 #define BLOCK TDC_ATTENTION_BLOCK
 
@@ -21,13 +22,13 @@ struct operands {
     double least;  /* a float16 weight that vanishes */
 };
 
-static const double *magnitudes(evaluation *e, const array *x)
+static const double *magnitudes(tdc_evaluation *e, const tdc_array *x)
 {
     return x == NULL ? NULL : tdc_absolute(e, x)->real;
 }
 
-static struct operands prepare(evaluation *e, const struct tdc_attention_plan *p,
-                               const array *gradient)
+static struct operands prepare(tdc_evaluation *e, const struct tdc_attention_plan *p,
+                               const tdc_array *gradient)
 {
     struct operands o = {.p = p, .eq = p->a.q->error, .ek = p->a.k->error, .ev = p->a.v->error};
     o.q = magnitudes(e, p->a.q);
@@ -104,7 +105,7 @@ static struct tdc_attention_block softened(const struct operands *o, int64_t uni
     return b;
 }
 
-void tdc_bound_attention(evaluation *e, const struct tdc_attention_plan *p, array *y)
+void tdc_bound_attention(tdc_evaluation *e, const struct tdc_attention_plan *p, tdc_array *y)
 {
     struct operands o = prepare(e, p, NULL);
     double *errors = tdc_new_errors(e, y);
@@ -221,7 +222,7 @@ static void bound_pulled_block(const struct operands *o, const double *gradient,
                     to->k + key * p->depth);
 }
 
-static double *zero_errors(evaluation *e, array *x)
+static double *zero_errors(tdc_evaluation *e, tdc_array *x)
 {
     if (x == NULL)
         return NULL;
@@ -230,8 +231,9 @@ static double *zero_errors(evaluation *e, array *x)
     return errors;
 }
 
-void tdc_bound_attention_pull(evaluation *e, const struct tdc_attention_plan *p,
-                              const array *gradient, array *dq, array *dk, array *dv)
+void tdc_bound_attention_pull(tdc_evaluation *e, const struct tdc_attention_plan *p,
+                              const tdc_array *gradient, tdc_array *dq, tdc_array *dk,
+                              tdc_array *dv)
 {
     struct operands o = prepare(e, p, gradient);
     struct gradients to = {zero_errors(e, dq), zero_errors(e, dk), zero_errors(e, dv),

@@ -2,8 +2,8 @@
 #ifndef TDC_REFERENCE_ATTENTION_PLAN_H
 #define TDC_REFERENCE_ATTENTION_PLAN_H
 
-#include "reference/arithmetic.h"
 #include "reference/primitives/matrix/attention.h"
+#include "reference/primitives/matrix/narrow_gemm.h"
 
 #define TDC_ATTENTION_BLOCK 64 /* rows of scores at a time */
 
@@ -15,11 +15,11 @@ struct tdc_attention_plan {
     unsigned outer_rank;
     int64_t outer[TDC_REFERENCE_RANK];
     int teams;
-    double *room;        /* 2 * TDC_ATTENTION_BLOCK * columns per thread */
-    const evaluation *e; /* whose arithmetic it is */
+    double *room;            /* 2 * TDC_ATTENTION_BLOCK * columns per thread */
+    const tdc_evaluation *e; /* whose arithmetic it is */
     tdc_multiply *multiply;
-    double kept_factor;   /* of weights that are not dropped */
-    array *scores_pulled; /* gradient of the scores, kept when shift or bias want one */
+    double kept_factor;       /* of weights that are not dropped */
+    tdc_array *scores_pulled; /* gradient of the scores, kept when shift or bias want one */
 };
 
 /* A block of rows of one head. */
@@ -40,8 +40,9 @@ void tdc_attention_drop(const struct tdc_attention_plan *p, const struct tdc_att
 
 /* Errors of the result, and of the gradients (NULL where none is asked for), which come zeroed; and
  * of plan->scores_pulled. */
-void tdc_bound_attention(evaluation *e, const struct tdc_attention_plan *p, array *y);
-void tdc_bound_attention_pull(evaluation *e, const struct tdc_attention_plan *p,
-                              const array *gradient, array *dq, array *dk, array *dv);
+void tdc_bound_attention(tdc_evaluation *e, const struct tdc_attention_plan *p, tdc_array *y);
+void tdc_bound_attention_pull(tdc_evaluation *e, const struct tdc_attention_plan *p,
+                              const tdc_array *gradient, tdc_array *dq, tdc_array *dk,
+                              tdc_array *dv);
 
 #endif

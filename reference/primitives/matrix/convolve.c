@@ -4,9 +4,11 @@
 #include <omp.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/matrix/narrow_gemm.h"
 #include "reference/primitives/matrix/windows.h"
+#include "reference/tape.h"
 
 #define ADJOINT_ROUNDINGS 4.0
 #define PIECE             131072 /* elements of an unfolded piece, about */
@@ -23,7 +25,7 @@ struct convolution {
     tdc_dtype sums; /* of what is folded: narrow ones stay in float32, as the products do */
 };
 
-static void plan(evaluation *e, struct convolution *c)
+static void plan(tdc_evaluation *e, struct convolution *c)
 {
     int64_t kernels = tdc_window_product(&c->w, c->w.kernel), total;
     c->windows = tdc_window_product(&c->w, c->w.count);
@@ -110,22 +112,23 @@ static void weigh(const struct convolution *c, const double *map, const double *
             }
 }
 
-static array *new_image(evaluation *e, const struct convolution *c)
+static tdc_array *new_image(tdc_evaluation *e, const struct convolution *c)
 {
     int64_t shape[5] = {c->samples, c->groups * c->channels};
     memcpy(shape + 2, c->w.size, c->w.n * sizeof *shape);
     return tdc_zeros(e, TDC_F64, 2 + c->w.n, shape);
 }
 
-static array *new_map(evaluation *e, const struct convolution *c)
+static tdc_array *new_map(tdc_evaluation *e, const struct convolution *c)
 {
     int64_t shape[5] = {c->samples, c->groups * c->rows};
     memcpy(shape + 2, c->w.count, c->w.n * sizeof *shape);
     return tdc_zeros(e, TDC_F64, 2 + c->w.n, shape);
 }
 
-static struct convolution *new_convolution(evaluation *e, const struct tdc_windows *w,
-                                           const array *x, const array *weight, int64_t groups)
+static struct convolution *new_convolution(tdc_evaluation *e, const struct tdc_windows *w,
+                                           const tdc_array *x, const tdc_array *weight,
+                                           int64_t groups)
 {
     struct convolution *c = tdc_take(e, 1, sizeof *c);
     *c = (struct convolution){.w = *w,
@@ -143,17 +146,18 @@ static struct convolution *new_convolution(evaluation *e, const struct tdc_windo
 typedef void combine(const struct convolution *c, const double *x, const double *y, double *to);
 
 /* Of `result` = how(x, y), sums of n products each. */
-static void bound_combined(evaluation *e, const struct convolution *c, combine *how, const array *x,
-                           const array *y, double n, bool adjoint, array *result)
+static void bound_combined(tdc_evaluation *e, const struct convolution *c, combine *how,
+                           const tdc_array *x, const tdc_array *y, double n, bool adjoint,
+                           tdc_array *result)
 {
     struct tdc_quiet before = tdc_quietly(e);
     double weight = n > 1 ? tdc_sum_weight(n) : TDC_BASIC;
     /* kernels of the adjoints keep partial sums in the tested dtype */
     weight += adjoint && e->bounds.narrow > 1 ? ADJOINT_ROUNDINGS * e->bounds.narrow : 0;
-    array *errors = tdc_zeros(e, TDC_F64, result->rank, result->shape);
+    tdc_array *errors = tdc_zeros(e, TDC_F64, result->rank, result->shape);
     how(c, tdc_absolute(e, x)->real, tdc_magnitudes(e, y, weight)->real, errors->real);
     if (x->error != NULL) {
-        array *more = tdc_zeros(e, TDC_F64, result->rank, result->shape);
+        tdc_array *more = tdc_zeros(e, TDC_F64, result->rank, result->shape);
         how(c, x->error, tdc_absolute(e, y)->real, more->real);
         errors = tdc_add(e, errors, more);
     }
@@ -180,24 +184,24 @@ static double weigh_terms(const struct convolution *c)
     return (double)c->samples * (double)c->windows;
 }
 
-static void pull_weight(evaluation *e, const struct convolution *c, const array *weight,
-                        const array *map, const array *image)
+static void pull_weight(tdc_evaluation *e, const struct convolution *c, const tdc_array *weight,
+                        const tdc_array *map, const tdc_array *image)
 {
     if (!tdc_tracked(weight))
         return;
-    array *g = tdc_zeros(e, TDC_F64, weight->rank, weight->shape);
+    tdc_array *g = tdc_zeros(e, TDC_F64, weight->rank, weight->shape);
     weigh(c, map->real, image->real, g->real);
     if (tdc_is_bounded(e))
         bound_combined(e, c, weigh, map, image, weigh_terms(c), true, g);
     tdc_collect(e, weight, g);
 }
 
-static void pull_convolve(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_convolve(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct convolution *c = node->detail;
-    array *x = node->inputs[0], *weight = node->inputs[1];
+    tdc_array *x = node->inputs[0], *weight = node->inputs[1];
     if (tdc_tracked(x)) {
-        array *g = new_image(e, c);
+        tdc_array *g = new_image(e, c);
         spread(c, gradient->real, weight->real, g->real);
         if (tdc_is_bounded(e))
             bound_combined(e, c, spread, gradient, weight, spread_terms(c), true, g);
@@ -206,12 +210,12 @@ static void pull_convolve(evaluation *e, struct tdc_tape_node *node, array *grad
     pull_weight(e, c, weight, gradient, x);
 }
 
-static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_convolve_back(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct convolution *c = node->detail;
-    array *x = node->inputs[0], *weight = node->inputs[1];
+    tdc_array *x = node->inputs[0], *weight = node->inputs[1];
     if (tdc_tracked(x)) {
-        array *g = new_map(e, c);
+        tdc_array *g = new_map(e, c);
         correlate(c, gradient->real, weight->real, g->real);
         if (tdc_is_bounded(e))
             bound_combined(e, c, correlate, gradient, weight, (double)c->depth, true, g);
@@ -220,26 +224,26 @@ static void pull_convolve_back(evaluation *e, struct tdc_tape_node *node, array 
     pull_weight(e, c, weight, x, gradient);
 }
 
-array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                    int64_t groups)
+tdc_array *tdc_convolve(tdc_evaluation *e, tdc_array *x, tdc_array *weight,
+                        const struct tdc_windows *w, int64_t groups)
 {
     struct convolution *c = new_convolution(e, w, x, weight, groups);
-    array *y = new_map(e, c);
+    tdc_array *y = new_map(e, c);
     correlate(c, x->real, weight->real, y->real);
     if (tdc_is_bounded(e))
         bound_combined(e, c, correlate, x, weight, (double)c->depth, false, y);
-    tdc_note(e, y, pull_convolve, c, 2, (array *[]){x, weight});
+    tdc_note(e, y, pull_convolve, c, 2, (tdc_array *[]){x, weight});
     return y;
 }
 
-array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                         int64_t groups)
+tdc_array *tdc_convolve_back(tdc_evaluation *e, tdc_array *x, tdc_array *weight,
+                             const struct tdc_windows *w, int64_t groups)
 {
     struct convolution *c = new_convolution(e, w, x, weight, groups);
-    array *y = new_image(e, c);
+    tdc_array *y = new_image(e, c);
     spread(c, x->real, weight->real, y->real);
     if (tdc_is_bounded(e))
         bound_combined(e, c, spread, x, weight, spread_terms(c), true, y);
-    tdc_note(e, y, pull_convolve_back, c, 2, (array *[]){x, weight});
+    tdc_note(e, y, pull_convolve_back, c, 2, (tdc_array *[]){x, weight});
     return y;
 }

@@ -1,10 +1,11 @@
+
 #include "reference/primitives/matrix/decompose.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "reference/primitives/primitives.h"
+#include "reference/primitives/reduce.h"
 
 #define SWEEPS 60
 
@@ -118,8 +119,8 @@ static void tall(double *w, double *s, double *v, int64_t m, int64_t n)
     complete(w, rank, m, m);
 }
 
-void tdc_singular_values(evaluation *e, const double *a, int64_t m, int64_t n, double *u, double *s,
-                         double *v)
+void tdc_singular_values(tdc_evaluation *e, const double *a, int64_t m, int64_t n, double *u,
+                         double *s, double *v)
 {
     bool wide = n > m;
     int64_t rows = wide ? n : m, columns = wide ? m : n;
@@ -136,7 +137,7 @@ void tdc_singular_values(evaluation *e, const double *a, int64_t m, int64_t n, d
     transpose(x, columns, columns, wide ? u : v);
 }
 
-void tdc_nearest_orthogonal(evaluation *e, double *a, int64_t n)
+void tdc_nearest_orthogonal(tdc_evaluation *e, double *a, int64_t n)
 {
     double *u = tdc_take(e, 2 * n * n + n, sizeof *u), *v = u + n * n, *s = v + n * n;
     tdc_singular_values(e, a, n, n, u, s, v);
@@ -148,7 +149,7 @@ void tdc_nearest_orthogonal(evaluation *e, double *a, int64_t n)
 /* ---- eigenvalues of symmetric matrices --------------------------------------------------------
  */
 
-void tdc_symmetric_values(evaluation *e, const double *a, int64_t n, bool upper, double *w,
+void tdc_symmetric_values(tdc_evaluation *e, const double *a, int64_t n, bool upper, double *w,
                           double *v)
 {
     double *x = tdc_take(e, n * n, sizeof *x), *rows = tdc_take(e, n * n, sizeof *rows);

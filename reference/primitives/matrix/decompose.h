@@ -12,10 +12,10 @@
 
 /* a[m, n] = u[m, m] diag(s[k]) v[n, n]^T with k = min(m, n), s falling; by Jacobi's rotations,
  * which find small singular values to their own digits. u and v are whole orthogonal matrices. */
-void tdc_singular_values(evaluation *e, const double *a, int64_t m, int64_t n, double *u, double *s,
-                         double *v);
+void tdc_singular_values(tdc_evaluation *e, const double *a, int64_t m, int64_t n, double *u,
+                         double *s, double *v);
 /* The symmetric matrix of a[n, n]'s lower triangle (or its upper) = v diag(w) v^T, w rising. */
-void tdc_symmetric_values(evaluation *e, const double *a, int64_t n, bool upper, double *w,
+void tdc_symmetric_values(tdc_evaluation *e, const double *a, int64_t n, bool upper, double *w,
                           double *v);
 /* Householder's reflections as LAPACK packs them: r on and above the diagonal of a[m, n], the
  * reflectors below it, their factors in tau[min(m, n)]. In place. */
@@ -29,6 +29,6 @@ void tdc_eliminate(double *a, int64_t m, int64_t n, int64_t *pivots);
  * not positive. */
 int64_t tdc_cholesky(const double *a, int64_t n, double *l);
 /* The orthogonal matrix nearest to a[n, n], in place. */
-void tdc_nearest_orthogonal(evaluation *e, double *a, int64_t n);
+void tdc_nearest_orthogonal(tdc_evaluation *e, double *a, int64_t n);
 
 #endif

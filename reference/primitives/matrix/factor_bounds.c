@@ -1,13 +1,14 @@
 /* How far computed factors may be off: they are those of a matrix within a few roundings of the
  * given one, and what that changes depends on its condition. Norms and gaps, matrix by matrix. */
+#include "reference/primitives/matrix/factor_bounds.h"
+
 #include <math.h>
 
 #include "reference/bounds.h"
 #include "reference/primitives/matrix/decompose.h"
-#include "reference/primitives/matrix/factor_bounds.h"
 
 /* The size of the change, in units: of the arithmetic and of what x itself may be off. */
-static double change_of(const array *x, int64_t which, int64_t m, int64_t n, double norm)
+static double change_of(const tdc_array *x, int64_t which, int64_t m, int64_t n, double norm)
 {
     double sum = 0;
     for (int64_t i = which * m * n; x->error != NULL && i < (which + 1) * m * n; i++)
@@ -16,7 +17,7 @@ static double change_of(const array *x, int64_t which, int64_t m, int64_t n, dou
 }
 
 /* Parts of unit vectors cannot be off by more than two. */
-static double turned_by(const evaluation *e, double change, double gap)
+static double turned_by(const tdc_evaluation *e, double change, double gap)
 {
     double most = 2 / e->bounds.unit;
     return gap > 0 && change / gap < most ? change / gap : most;
@@ -40,7 +41,8 @@ static double gap_of(const double *values, int64_t k, int64_t j, double scale, b
     return isinf(gap) ? scale : gap;
 }
 
-void tdc_bound_values(evaluation *e, const array *x, array *values, array *vectors, int64_t rows)
+void tdc_bound_values(tdc_evaluation *e, const tdc_array *x, tdc_array *values, tdc_array *vectors,
+                      int64_t rows)
 {
     if (!tdc_is_bounded(e))
         return;
@@ -66,7 +68,7 @@ void tdc_bound_values(evaluation *e, const array *x, array *values, array *vecto
         vectors->bounded = true;
 }
 
-void tdc_bound_factor(evaluation *e, const array *x, array *factor)
+void tdc_bound_factor(tdc_evaluation *e, const tdc_array *x, tdc_array *factor)
 {
     if (!tdc_is_bounded(e))
         return;
@@ -87,7 +89,7 @@ void tdc_bound_factor(evaluation *e, const array *x, array *factor)
 }
 
 /* The transform of n elements: each result is a sum of all, in about log n steps. */
-void tdc_bound_transform(evaluation *e, const array *x, array *y)
+void tdc_bound_transform(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
 {
     if (!tdc_is_bounded(e))
         return;

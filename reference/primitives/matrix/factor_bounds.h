@@ -6,9 +6,10 @@
 
 /* Singular values or eigenvalues of x, by its norm; and their vectors [.., rows, columns], by the
  * norm over the distance to the next value. vectors may be NULL. */
-void tdc_bound_values(evaluation *e, const array *x, array *values, array *vectors, int64_t rows);
+void tdc_bound_values(tdc_evaluation *e, const tdc_array *x, tdc_array *values, tdc_array *vectors,
+                      int64_t rows);
 /* An orthogonal or triangular factor of x, by x's condition. */
-void tdc_bound_factor(evaluation *e, const array *x, array *factor);
-void tdc_bound_transform(evaluation *e, const array *x, array *y);
+void tdc_bound_factor(tdc_evaluation *e, const tdc_array *x, tdc_array *factor);
+void tdc_bound_transform(tdc_evaluation *e, const tdc_array *x, tdc_array *y);
 
 #endif

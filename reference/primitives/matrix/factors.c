@@ -1,31 +1,38 @@
+
 #include "reference/primitives/matrix/factors.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "reference/primitives/elementwise/binary.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/gather.h"
 #include "reference/primitives/matrix/decompose.h"
 #include "reference/primitives/matrix/factor_bounds.h"
-#include "reference/primitives/settle.h"
+#include "reference/primitives/matrix/product.h"
+#include "reference/primitives/matrix/settle.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-bool tdc_is_matrix(const array *x)
+bool tdc_is_matrix(const tdc_array *x)
 {
     return x->rank >= 2;
 }
 
-static void check_matrix(evaluation *e, const array *x, bool square)
+static void check_matrix(tdc_evaluation *e, const tdc_array *x, bool square)
 {
     if (x->rank < 2 || (square && x->shape[x->rank - 1] != x->shape[x->rank - 2]))
         tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of %smatrices", square ? "square " : "");
 }
 
-static int64_t rows_of(const array *x)
+static int64_t rows_of(const tdc_array *x)
 {
     return x->shape[x->rank - 2];
 }
 
-static int64_t columns_of(const array *x)
+static int64_t columns_of(const tdc_array *x)
 {
     return x->shape[x->rank - 1];
 }
@@ -36,8 +43,8 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /* [x's batch..., rows, columns], or without columns when they are negative. */
-static array *batch_like(evaluation *e, tdc_dtype dtype, const array *x, int64_t rows,
-                         int64_t columns)
+static tdc_array *batch_like(tdc_evaluation *e, tdc_dtype dtype, const tdc_array *x, int64_t rows,
+                             int64_t columns)
 {
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, x->shape, sizeof shape);
@@ -47,7 +54,7 @@ static array *batch_like(evaluation *e, tdc_dtype dtype, const array *x, int64_t
     return tdc_new(e, dtype, columns >= 0 ? x->rank : x->rank - 1, shape);
 }
 
-static int64_t matrices_in(const array *x)
+static int64_t matrices_in(const tdc_array *x)
 {
     int64_t n = 1;
     for (unsigned d = 0; d + 2 < x->rank; d++)
@@ -55,62 +62,62 @@ static int64_t matrices_in(const array *x)
     return n;
 }
 
-array *tdc_turned(evaluation *e, array *x)
+tdc_array *tdc_turned(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_swap(e, x, x->rank - 2, x->rank - 1);
 }
 
-static array *triangle(evaluation *e, array *x, int64_t k, bool below)
+static tdc_array *triangle(tdc_evaluation *e, tdc_array *x, int64_t k, bool below)
 {
     int64_t m = rows_of(x), n = columns_of(x);
-    array *mask = tdc_new(e, TDC_F64, 2, (const int64_t[]){m, n});
+    tdc_array *mask = tdc_new(e, TDC_F64, 2, (const int64_t[]){m, n});
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++)
             mask->real[i * n + j] = below ? j - i <= k : j - i >= k;
     return tdc_mul(e, x, mask);
 }
 
-array *tdc_below(evaluation *e, array *x, int64_t k)
+tdc_array *tdc_below(tdc_evaluation *e, tdc_array *x, int64_t k)
 {
     return triangle(e, x, k, true);
 }
 
-array *tdc_above(evaluation *e, array *x, int64_t k)
+tdc_array *tdc_above(tdc_evaluation *e, tdc_array *x, int64_t k)
 {
     return triangle(e, x, k, false);
 }
 
-array *tdc_unit_matrix(evaluation *e, int64_t n)
+tdc_array *tdc_unit_matrix(tdc_evaluation *e, int64_t n)
 {
-    array *y = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){n, n});
+    tdc_array *y = tdc_zeros(e, TDC_F64, 2, (const int64_t[]){n, n});
     for (int64_t i = 0; i < n; i++)
         y->real[i * n + i] = 1;
     return y;
 }
 
-array *tdc_columns_times(evaluation *e, array *x, array *factors)
+tdc_array *tdc_columns_times(tdc_evaluation *e, tdc_array *x, tdc_array *factors)
 {
     return tdc_mul(e, x, tdc_unsqueeze(e, factors, factors->rank - 1));
 }
 
-static array *rows_times(evaluation *e, array *factors, array *x)
+static tdc_array *rows_times(tdc_evaluation *e, tdc_array *factors, tdc_array *x)
 {
     return tdc_mul(e, tdc_unsqueeze(e, factors, factors->rank), x);
 }
 
 /* x - x^T */
-static array *skew(evaluation *e, array *x)
+static tdc_array *skew(tdc_evaluation *e, tdc_array *x)
 {
     return tdc_sub(e, x, tdc_turned(e, x));
 }
 
 /* Leading columns of batches. */
-static array *first_columns(evaluation *e, array *x, int64_t count)
+static tdc_array *first_columns(tdc_evaluation *e, tdc_array *x, int64_t count)
 {
     return columns_of(x) == count ? x : tdc_slice(e, x, x->rank - 1, 0, count, 1);
 }
 
-static const double *recorded_matrix(const array *choice, const array *like, int64_t which)
+static const double *recorded_matrix(const tdc_array *choice, const tdc_array *like, int64_t which)
 {
     if (choice == NULL || choice->rank != like->rank ||
         choice->shape[choice->rank - 2] != rows_of(like))
@@ -124,17 +131,17 @@ static const double *recorded_matrix(const array *choice, const array *like, int
 /* ---- singular values ------------------------------------------------------------------------- */
 
 struct svd_detail {
-    array *u, *s, *v; /* k columns */
+    tdc_array *u, *s, *v; /* k columns */
 };
 
 /* 1 / (s_j^2 - s_i^2), 0 on the diagonal */
-static array *gaps(evaluation *e, array *s)
+static tdc_array *gaps(tdc_evaluation *e, tdc_array *s)
 {
     int64_t k = s->shape[s->rank - 1], count = s->count == 0 ? 0 : s->count / k;
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, s->shape, sizeof shape);
     shape[s->rank] = k;
-    array *y = tdc_new(e, TDC_F64, s->rank + 1, shape);
+    tdc_array *y = tdc_new(e, TDC_F64, s->rank + 1, shape);
     for (int64_t b = 0; b < count; b++)
         for (int64_t i = 0; i < k; i++)
             for (int64_t j = 0; j < k; j++) {
@@ -145,52 +152,53 @@ static array *gaps(evaluation *e, array *s)
 }
 
 /* From gradients of the left (or right) vectors to the inner matrix. */
-static array *inner_of(evaluation *e, array *vectors, array *gradient, array *s)
+static tdc_array *inner_of(tdc_evaluation *e, tdc_array *vectors, tdc_array *gradient, tdc_array *s)
 {
-    array *x = skew(e, tdc_matmul(e, tdc_turned(e, vectors), gradient));
+    tdc_array *x = skew(e, tdc_matmul(e, tdc_turned(e, vectors), gradient));
     return tdc_mul(e, x, gaps(e, s));
 }
 
 /* (1 - w w^T) g / s: what leaves the space of the vectors */
-static array *outside(evaluation *e, array *w, array *g, array *s)
+static tdc_array *outside(tdc_evaluation *e, tdc_array *w, tdc_array *g, tdc_array *s)
 {
-    array *along = tdc_matmul(e, w, tdc_matmul(e, tdc_turned(e, w), g));
+    tdc_array *along = tdc_matmul(e, w, tdc_matmul(e, tdc_turned(e, w), g));
     return tdc_columns_times(e, tdc_sub(e, g, along), tdc_apply(e, TDC_RECIPROCAL, s));
 }
 
-static void collect_between(evaluation *e, array *x, const struct svd_detail *d, array *inner)
+static void collect_between(tdc_evaluation *e, tdc_array *x, const struct svd_detail *d,
+                            tdc_array *inner)
 {
     tdc_collect(e, x, tdc_matmul(e, tdc_matmul(e, d->u, inner), tdc_turned(e, d->v)));
 }
 
-static void pull_singular(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_singular(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct svd_detail *d = node->detail;
-    array *turned = tdc_columns_times(e, d->u, gradient);
+    tdc_array *turned = tdc_columns_times(e, d->u, gradient);
     tdc_collect(e, node->inputs[0], tdc_matmul(e, turned, tdc_turned(e, d->v)));
 }
 
-static void pull_left(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_left(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct svd_detail *d = node->detail;
-    array *g = first_columns(e, gradient, columns_of(d->u));
+    tdc_array *g = first_columns(e, gradient, columns_of(d->u));
     collect_between(e, node->inputs[0], d, tdc_columns_times(e, inner_of(e, d->u, g, d->s), d->s));
     if (rows_of(d->u) > columns_of(d->u))
         tdc_collect(e, node->inputs[0],
                     tdc_matmul(e, outside(e, d->u, g, d->s), tdc_turned(e, d->v)));
 }
 
-static void pull_right(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_right(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct svd_detail *d = node->detail;
-    array *g = first_columns(e, gradient, columns_of(d->v));
+    tdc_array *g = first_columns(e, gradient, columns_of(d->v));
     collect_between(e, node->inputs[0], d, rows_times(e, d->s, inner_of(e, d->v, g, d->s)));
     if (rows_of(d->v) > columns_of(d->v))
         tdc_collect(e, node->inputs[0],
                     tdc_matmul(e, d->u, tdc_turned(e, outside(e, d->v, g, d->s))));
 }
 
-static void settle_singular(evaluation *e, const struct tdc_side *u, const struct tdc_side *v,
+static void settle_singular(tdc_evaluation *e, const struct tdc_side *u, const struct tdc_side *v,
                             const double *s, int64_t k)
 {
     int64_t from = 0;
@@ -213,12 +221,12 @@ static void settle_singular(evaluation *e, const struct tdc_side *u, const struc
                                                                            : v->columns);
 }
 
-struct tdc_singular tdc_svd(evaluation *e, array *x, bool whole, const array *choice_u,
-                            const array *choice_v)
+struct tdc_singular tdc_svd(tdc_evaluation *e, tdc_array *x, bool whole, const tdc_array *choice_u,
+                            const tdc_array *choice_v)
 {
     check_matrix(e, x, false);
     int64_t m = rows_of(x), n = columns_of(x), k = smaller(m, n), count = matrices_in(x);
-    array *u = batch_like(e, TDC_F64, x, m, m), *v = batch_like(e, TDC_F64, x, n, n);
+    tdc_array *u = batch_like(e, TDC_F64, x, m, m), *v = batch_like(e, TDC_F64, x, n, n);
     struct tdc_singular y = {.s = batch_like(e, TDC_F64, x, k, -1)};
     for (int64_t i = 0; i < count && k > 0; i++) {
         struct tdc_side left = {u->real + i * m * m, recorded_matrix(choice_u, u, i), m, m, 0};
@@ -244,30 +252,30 @@ struct tdc_singular tdc_svd(evaluation *e, array *x, bool whole, const array *ch
 
 /* ---- symmetric matrices ---------------------------------------------------------------------- */
 
-static void pull_eigenvalues(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_eigenvalues(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *v = ((const struct tdc_symmetric *)node->detail)->v;
+    tdc_array *v = ((const struct tdc_symmetric *)node->detail)->v;
     tdc_collect(e, node->inputs[0],
                 tdc_matmul(e, tdc_columns_times(e, v, gradient), tdc_turned(e, v)));
 }
 
 /* v (v^T g / (w_j - w_i)) v^T, made symmetric */
-static void pull_eigenvectors(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_eigenvectors(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct tdc_symmetric *d = node->detail;
-    array *inner = tdc_matmul(e, tdc_turned(e, d->v), gradient);
-    array *y = tdc_new_like(e, TDC_F64, inner);
+    tdc_array *inner = tdc_matmul(e, tdc_turned(e, d->v), gradient);
+    tdc_array *y = tdc_new_like(e, TDC_F64, inner);
     int64_t n = columns_of(inner);
     for (int64_t i = 0; i < y->count; i++) {
         int64_t row = i / n % n, column = i % n;
         const double *w = d->w->real + i / (n * n) * n;
         y->real[i] = row == column ? 0 : inner->real[i] / (w[column] - w[row]);
     }
-    array *g = tdc_matmul(e, tdc_matmul(e, d->v, y), tdc_turned(e, d->v));
+    tdc_array *g = tdc_matmul(e, tdc_matmul(e, d->v, y), tdc_turned(e, d->v));
     tdc_collect(e, node->inputs[0], tdc_scale(e, tdc_add(e, g, tdc_turned(e, g)), 0.5));
 }
 
-struct tdc_symmetric tdc_eigh(evaluation *e, array *x, bool upper, const array *choice)
+struct tdc_symmetric tdc_eigh(tdc_evaluation *e, tdc_array *x, bool upper, const tdc_array *choice)
 {
     check_matrix(e, x, true);
     int64_t n = columns_of(x), count = matrices_in(x);
@@ -295,25 +303,26 @@ struct tdc_symmetric tdc_eigh(evaluation *e, array *x, bool upper, const array *
 
 /* (g_q + q sym(m)) r^-T with m = r g_r^T - g_q^T q and sym(m) = its lower triangle mirrored; of the
  * square or tall part of x. */
-static array *qr_gradient(evaluation *e, array *q, array *r, array *g_q, array *g_r)
+static tdc_array *qr_gradient(tdc_evaluation *e, tdc_array *q, tdc_array *r, tdc_array *g_q,
+                              tdc_array *g_r)
 {
-    array *m = NULL;
+    tdc_array *m = NULL;
     if (g_r != NULL)
         m = tdc_matmul(e, r, tdc_turned(e, g_r));
     if (g_q != NULL) {
-        array *t = tdc_matmul(e, tdc_turned(e, g_q), q);
+        tdc_array *t = tdc_matmul(e, tdc_turned(e, g_q), q);
         m = m == NULL ? tdc_scale(e, t, -1) : tdc_sub(e, m, t);
     }
-    array *mirrored = tdc_add(e, tdc_below(e, m, 0), tdc_turned(e, tdc_below(e, m, -1)));
-    array *y = tdc_matmul(e, q, mirrored);
+    tdc_array *mirrored = tdc_add(e, tdc_below(e, m, 0), tdc_turned(e, tdc_below(e, m, -1)));
+    tdc_array *y = tdc_matmul(e, q, mirrored);
     if (g_q != NULL)
         y = tdc_add(e, y, g_q);
     return tdc_matmul(e, y, tdc_turned(e, tdc_inverse(e, r)));
 }
 
 /* Of a wide x = [left, right] with q and u from left alone: r = [u, q^T right]. */
-static void collect_qr(evaluation *e, array *x, const struct tdc_orthogonal *d, array *g_q,
-                       array *g_r)
+static void collect_qr(tdc_evaluation *e, tdc_array *x, const struct tdc_orthogonal *d,
+                       tdc_array *g_q, tdc_array *g_r)
 {
     int64_t m = rows_of(x), n = columns_of(x), k = columns_of(d->q);
     if (k > smaller(m, n))
@@ -323,27 +332,27 @@ static void collect_qr(evaluation *e, array *x, const struct tdc_orthogonal *d, 
         return;
     }
     unsigned last = x->rank - 1;
-    array *right = tdc_slice(e, tdc_constant(e, x), last, m, n - m, 1);
-    array *u = tdc_slice(e, d->r, last, 0, m, 1), *g_u = NULL, *g_right = NULL;
+    tdc_array *right = tdc_slice(e, tdc_constant(e, x), last, m, n - m, 1);
+    tdc_array *u = tdc_slice(e, d->r, last, 0, m, 1), *g_u = NULL, *g_right = NULL;
     if (g_r != NULL) {
-        array *g_v = tdc_slice(e, g_r, last, m, n - m, 1);
-        array *more = tdc_matmul(e, right, tdc_turned(e, g_v));
+        tdc_array *g_v = tdc_slice(e, g_r, last, m, n - m, 1);
+        tdc_array *more = tdc_matmul(e, right, tdc_turned(e, g_v));
         g_u = tdc_slice(e, g_r, last, 0, m, 1);
         g_q = g_q == NULL ? more : tdc_add(e, g_q, more);
         g_right = tdc_matmul(e, d->q, g_v);
     } else {
         g_right = tdc_zeros(e, TDC_F64, right->rank, right->shape);
     }
-    array *pieces[2] = {qr_gradient(e, d->q, u, g_q, g_u), g_right};
+    tdc_array *pieces[2] = {qr_gradient(e, d->q, u, g_q, g_u), g_right};
     tdc_collect(e, x, tdc_concatenate(e, pieces, 2, last));
 }
 
-static void pull_q(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_q(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     collect_qr(e, node->inputs[0], node->detail, gradient, NULL);
 }
 
-static void pull_r(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_r(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     collect_qr(e, node->inputs[0], node->detail, NULL, gradient);
 }
@@ -365,7 +374,7 @@ static void settle_signs(double *q, double *r, const double *recorded, int64_t m
     }
 }
 
-struct tdc_orthogonal tdc_qr(evaluation *e, array *x, bool whole, const array *choice_r)
+struct tdc_orthogonal tdc_qr(tdc_evaluation *e, tdc_array *x, bool whole, const tdc_array *choice_r)
 {
     check_matrix(e, x, false);
     int64_t m = rows_of(x), n = columns_of(x), k = whole ? m : smaller(m, n);
@@ -395,20 +404,20 @@ struct tdc_orthogonal tdc_qr(evaluation *e, array *x, bool whole, const array *c
 /* ---- triangles ------------------------------------------------------------------------------- */
 
 /* l^-T (l^T g's lower triangle, half of its diagonal) l^-1, made symmetric */
-static void pull_root(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_root(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *l = tdc_constant(e, node->output), *inverse = tdc_inverse(e, l);
-    array *m = tdc_matmul(e, tdc_turned(e, l), gradient);
-    array *phi = tdc_scale(e, tdc_add(e, tdc_below(e, m, 0), tdc_below(e, m, -1)), 0.5);
-    array *g = tdc_matmul(e, tdc_matmul(e, tdc_turned(e, inverse), phi), inverse);
+    tdc_array *l = tdc_constant(e, node->output), *inverse = tdc_inverse(e, l);
+    tdc_array *m = tdc_matmul(e, tdc_turned(e, l), gradient);
+    tdc_array *phi = tdc_scale(e, tdc_add(e, tdc_below(e, m, 0), tdc_below(e, m, -1)), 0.5);
+    tdc_array *g = tdc_matmul(e, tdc_matmul(e, tdc_turned(e, inverse), phi), inverse);
     tdc_collect(e, node->inputs[0], tdc_scale(e, tdc_add(e, g, tdc_turned(e, g)), 0.5));
 }
 
-array *tdc_lower_root(evaluation *e, array *x, array **info)
+tdc_array *tdc_lower_root(tdc_evaluation *e, tdc_array *x, tdc_array **info)
 {
     check_matrix(e, x, true);
     int64_t n = columns_of(x), count = matrices_in(x);
-    array *y = tdc_new_like(e, TDC_F64, x);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
     *info = tdc_new(e, TDC_I32, x->rank - 2, x->shape);
     for (int64_t i = 0; i < count; i++)
         (*info)->whole[i] = tdc_cholesky(x->real + i * n * n, n, y->real + i * n * n);
@@ -417,12 +426,12 @@ array *tdc_lower_root(evaluation *e, array *x, array **info)
     return y;
 }
 
-array *tdc_permutation(evaluation *e, const array *pivots, int64_t m)
+tdc_array *tdc_permutation(tdc_evaluation *e, const tdc_array *pivots, int64_t m)
 {
     int64_t shape[TDC_REFERENCE_RANK], k = pivots->shape[pivots->rank - 1];
     memcpy(shape, pivots->shape, sizeof shape);
     shape[pivots->rank - 1] = shape[pivots->rank] = m;
-    array *p = tdc_zeros(e, TDC_F64, pivots->rank + 1, shape);
+    tdc_array *p = tdc_zeros(e, TDC_F64, pivots->rank + 1, shape);
     int64_t count = m == 0 ? 0 : p->count / (m * m);
     int64_t *order = tdc_take(e, m, sizeof *order);
     for (int64_t i = 0; i < count; i++) {
@@ -443,27 +452,27 @@ array *tdc_permutation(evaluation *e, const array *pivots, int64_t m)
 }
 
 /* p l^-T (l^T g_l below the diagonal + g_u u^T on and above it) u^-T */
-static void pull_lu(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_lu(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *x = node->inputs[0], *packed = tdc_constant(e, node->output);
+    tdc_array *x = node->inputs[0], *packed = tdc_constant(e, node->output);
     int64_t n = columns_of(x);
     if (rows_of(x) != n)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "the gradient of factors that are not square");
-    array *l = tdc_add(e, tdc_below(e, packed, -1), tdc_unit_matrix(e, n));
-    array *u = tdc_above(e, packed, 0), *p = tdc_permutation(e, node->detail, n);
-    array *g_l = tdc_below(e, gradient, -1), *g_u = tdc_above(e, gradient, 0);
-    array *low = tdc_below(e, tdc_matmul(e, tdc_turned(e, l), g_l), -1);
-    array *high = tdc_above(e, tdc_matmul(e, g_u, tdc_turned(e, u)), 0);
-    array *g = tdc_matmul(e, tdc_turned(e, tdc_inverse(e, l)), tdc_add(e, low, high));
+    tdc_array *l = tdc_add(e, tdc_below(e, packed, -1), tdc_unit_matrix(e, n));
+    tdc_array *u = tdc_above(e, packed, 0), *p = tdc_permutation(e, node->detail, n);
+    tdc_array *g_l = tdc_below(e, gradient, -1), *g_u = tdc_above(e, gradient, 0);
+    tdc_array *low = tdc_below(e, tdc_matmul(e, tdc_turned(e, l), g_l), -1);
+    tdc_array *high = tdc_above(e, tdc_matmul(e, g_u, tdc_turned(e, u)), 0);
+    tdc_array *g = tdc_matmul(e, tdc_turned(e, tdc_inverse(e, l)), tdc_add(e, low, high));
     g = tdc_matmul(e, g, tdc_turned(e, tdc_inverse(e, u)));
     tdc_collect(e, x, tdc_matmul(e, p, g));
 }
 
-array *tdc_lu(evaluation *e, array *x, array **pivots)
+tdc_array *tdc_lu(tdc_evaluation *e, tdc_array *x, tdc_array **pivots)
 {
     check_matrix(e, x, false);
     int64_t m = rows_of(x), n = columns_of(x), k = smaller(m, n);
-    array *y = tdc_new_like(e, TDC_F64, x);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
     memcpy(y->real, x->real, (size_t)y->count * sizeof *y->real);
     *pivots = batch_like(e, TDC_I32, x, k, -1);
     for (int64_t i = 0; i < matrices_in(x); i++) {

@@ -1,9 +1,12 @@
 /* The discrete Fourier transform of any length. */
+#include "reference/primitives/matrix/fourier.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "reference/complex.h"
+#include "reference/primitives/complex_parts.h"
 #include "reference/primitives/matrix/factor_bounds.h"
+#include "reference/tape.h"
 
 #define PI 3.14159265358979323846
 
@@ -67,7 +70,7 @@ struct plan {
     double *roots, *chirp, *filter;
 };
 
-static double *roots_of(evaluation *e, int64_t n)
+static double *roots_of(tdc_evaluation *e, int64_t n)
 {
     double *roots = tdc_take(e, n + 2, sizeof *roots);
     for (int64_t k = 0; k < n / 2; k++)
@@ -75,7 +78,7 @@ static double *roots_of(evaluation *e, int64_t n)
     return roots;
 }
 
-static struct plan plan_for(evaluation *e, int64_t n, int sign)
+static struct plan plan_for(tdc_evaluation *e, int64_t n, int sign)
 {
     struct plan plan = {.n = n, .size = 1};
     if (n > ((int64_t)1 << 28))
@@ -129,14 +132,14 @@ static void transform_line(const struct plan *plan, double *line, double *work, 
 }
 
 /* The adjoint turns the other way. */
-static void pull_transform(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_transform(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *g = tdc_constant(e, gradient);
+    tdc_array *g = tdc_constant(e, gradient);
     g->complex = true;
     tdc_collect(e, node->inputs[0], tdc_transform(e, g, -*(const int *)node->detail));
 }
 
-array *tdc_transform(evaluation *e, array *x, int sign)
+tdc_array *tdc_transform(tdc_evaluation *e, tdc_array *x, int sign)
 {
     if (!x->complex)
         x = tdc_join(e, (struct tdc_parts){x, NULL});
@@ -144,7 +147,7 @@ array *tdc_transform(evaluation *e, array *x, int sign)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a transform needs at least one element");
     int64_t n = x->shape[x->rank - 2], lines = x->count / (2 * n);
     struct plan plan = plan_for(e, n, sign);
-    array *y = tdc_new_like(e, TDC_F64, x);
+    tdc_array *y = tdc_new_like(e, TDC_F64, x);
     memcpy(y->real, x->real, (size_t)y->count * sizeof *y->real);
     double *work = tdc_take(e, 2 * plan.size, sizeof *work);
     for (int64_t i = 0; i < lines; i++)

@@ -1,3 +1,4 @@
+
 #include "reference/primitives/matrix/gemm.h"
 
 #include <math.h>

@@ -1,20 +1,26 @@
+#include "reference/primitives/matrix/product.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "reference/arithmetic.h"
 #include "reference/bounds.h"
+#include "reference/primitives/elementwise/promote.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/matrix/narrow_gemm.h"
+#include "reference/primitives/move.h"
+#include "reference/tape.h"
 
 struct product_detail {
     bool transpose_a, transpose_b;
 };
 
-static void multiply(const array *a, const array *b, array *y, bool ta, bool tb)
+static void multiply(const tdc_array *a, const tdc_array *b, tdc_array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
     tdc_gemm_batch(y->shape[0], m, n, k, a->real, ta, b->real, tb, y->real);
 }
 
-static void multiply_narrow(const array *a, const array *b, array *y, bool ta, bool tb)
+static void multiply_narrow(const tdc_array *a, const tdc_array *b, tdc_array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
     for (int64_t i = 0; i < y->shape[0]; i++)
@@ -24,7 +30,7 @@ static void multiply_narrow(const array *a, const array *b, array *y, bool ta, b
 }
 
 /* Exact and wrapping; rare, so not blocked. */
-static void multiply_whole(const array *a, const array *b, array *y, bool ta, bool tb)
+static void multiply_whole(const tdc_array *a, const tdc_array *b, tdc_array *y, bool ta, bool tb)
 {
     int64_t m = y->shape[1], n = y->shape[2], k = ta ? a->shape[1] : a->shape[2];
 #pragma omp parallel for schedule(static) if (y->count * k >= 65536)
@@ -40,15 +46,16 @@ static void multiply_whole(const array *a, const array *b, array *y, bool ta, bo
 }
 
 /* |a| (w |b| + errors of b) + errors of a |b| */
-static void bound_product(evaluation *e, const array *a, const array *b, array *y, bool ta, bool tb)
+static void bound_product(tdc_evaluation *e, const tdc_array *a, const tdc_array *b, tdc_array *y,
+                          bool ta, bool tb)
 {
     double k = (double)a->shape[ta ? 1 : 2];
     double weight = k > 1 ? tdc_sum_weight(k) : TDC_BASIC;
     struct tdc_quiet before = tdc_quietly(e);
-    array *errors = tdc_new_like(e, TDC_F64, y);
+    tdc_array *errors = tdc_new_like(e, TDC_F64, y);
     multiply(tdc_absolute(e, a), tdc_magnitudes(e, b, weight), errors, ta, tb);
     if (a->error != NULL) {
-        array *more = tdc_new_like(e, TDC_F64, y);
+        tdc_array *more = tdc_new_like(e, TDC_F64, y);
         multiply(tdc_error_array(e, a), tdc_absolute(e, b), more, ta, tb);
         errors = tdc_add(e, errors, more);
     }
@@ -58,10 +65,11 @@ static void bound_product(evaluation *e, const array *a, const array *b, array *
     tdc_bound_by(y, errors);
 }
 
-static array *product(evaluation *e, const array *a, const array *b, bool ta, bool tb)
+static tdc_array *product(tdc_evaluation *e, const tdc_array *a, const tdc_array *b, bool ta,
+                          bool tb)
 {
     int64_t shape[3] = {a->shape[0], a->shape[ta ? 2 : 1], b->shape[tb ? 1 : 2]};
-    array *y = tdc_new(e, a->dtype, 3, shape);
+    tdc_array *y = tdc_new(e, a->dtype, 3, shape);
     if (y->count > 0 && tdc_is_narrow(e) && tdc_dtype_is_floating(a->dtype))
         multiply_narrow(a, b, y, ta, tb);
     else if (y->count > 0)
@@ -71,10 +79,10 @@ static array *product(evaluation *e, const array *a, const array *b, bool ta, bo
     return y;
 }
 
-static void pull_product(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_product(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
     const struct product_detail *d = node->detail;
-    array *a = node->inputs[0], *b = node->inputs[1];
+    tdc_array *a = node->inputs[0], *b = node->inputs[1];
     if (tdc_tracked(a))
         tdc_collect(e, a,
                     d->transpose_a ? product(e, b, gradient, d->transpose_b, true)
@@ -85,13 +93,14 @@ static void pull_product(evaluation *e, struct tdc_tape_node *node, array *gradi
                                    : product(e, a, gradient, !d->transpose_a, false));
 }
 
-static tdc_dtype promote_whole(const array *a, const array *b)
+static tdc_dtype promote_whole(const tdc_array *a, const tdc_array *b)
 {
     tdc_dtype dtype = tdc_promoted(a, b);
     return tdc_dtype_is_floating(dtype) ? TDC_F64 : dtype;
 }
 
-array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bool transpose_b)
+tdc_array *tdc_batch_product(tdc_evaluation *e, tdc_array *a, tdc_array *b, bool transpose_a,
+                             bool transpose_b)
 {
     tdc_dtype dtype = promote_whole(a, b);
     a = tdc_convert(e, a, dtype);
@@ -99,14 +108,15 @@ array *tdc_batch_product(evaluation *e, array *a, array *b, bool transpose_a, bo
     if (a->rank != 3 || b->rank != 3 || a->shape[0] != b->shape[0] ||
         a->shape[transpose_a ? 1 : 2] != b->shape[transpose_b ? 2 : 1])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "shapes of a matrix product do not fit");
-    array *y = product(e, a, b, transpose_a, transpose_b);
+    tdc_array *y = product(e, a, b, transpose_a, transpose_b);
     struct product_detail *detail = tdc_take(e, 1, sizeof *detail);
     *detail = (struct product_detail){transpose_a, transpose_b};
-    tdc_note(e, y, pull_product, detail, 2, (array *[]){a, b});
+    tdc_note(e, y, pull_product, detail, 2, (tdc_array *[]){a, b});
     return y;
 }
 
-static array *as_batch(evaluation *e, array *x, unsigned rank, const int64_t *batch, int64_t count)
+static tdc_array *as_batch(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *batch,
+                           int64_t count)
 {
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, batch, rank * sizeof *batch);
@@ -116,9 +126,9 @@ static array *as_batch(evaluation *e, array *x, unsigned rank, const int64_t *ba
     return tdc_reshape(e, x, 3, (const int64_t[]){count, shape[rank], shape[rank + 1]});
 }
 
-static array *matmul_batched(evaluation *e, array *a, array *b)
+static tdc_array *matmul_batched(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
-    array outer_a = *a, outer_b = *b;
+    tdc_array outer_a = *a, outer_b = *b;
     int64_t shape[TDC_REFERENCE_RANK], count = 1;
     unsigned rank;
     outer_a.rank -= 2;
@@ -130,10 +140,10 @@ static array *matmul_batched(evaluation *e, array *a, array *b)
         count *= shape[d];
     /* all rows of a against one b: one product, nothing copied */
     bool one = b->rank == 2;
-    array *y;
+    tdc_array *y;
     if (one) {
         int64_t rows = count * a->shape[a->rank - 2];
-        array *flat = tdc_reshape(e, a, 3, (const int64_t[]){1, rows, a->shape[a->rank - 1]});
+        tdc_array *flat = tdc_reshape(e, a, 3, (const int64_t[]){1, rows, a->shape[a->rank - 1]});
         y = tdc_batch_product(e, flat, tdc_unsqueeze(e, b, 0), false, false);
     } else {
         y = tdc_batch_product(e, as_batch(e, a, rank, shape, count),
@@ -144,12 +154,12 @@ static array *matmul_batched(evaluation *e, array *a, array *b)
     return tdc_reshape(e, y, rank + 2, shape);
 }
 
-array *tdc_matmul(evaluation *e, array *a, array *b)
+tdc_array *tdc_matmul(tdc_evaluation *e, tdc_array *a, tdc_array *b)
 {
     if (a->rank == 0 || b->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "matmul needs at least one dimension");
     bool row = a->rank == 1, column = b->rank == 1;
-    array *y =
+    tdc_array *y =
         matmul_batched(e, row ? tdc_unsqueeze(e, a, 0) : a, column ? tdc_unsqueeze(e, b, 1) : b);
     if (column)
         y = tdc_squeeze(e, y, y->rank - 1);
@@ -159,13 +169,13 @@ array *tdc_matmul(evaluation *e, array *a, array *b)
 }
 
 /* Some kernels store the product in the tested dtype before the bias is added to it. */
-static void round_once_more(const evaluation *e, array *y)
+static void round_once_more(const tdc_evaluation *e, tdc_array *y)
 {
     for (int64_t i = 0; i < y->count; i++)
         y->error[i] += e->bounds.narrow * fabs(y->real[i]);
 }
 
-array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
+tdc_array *tdc_linear(tdc_evaluation *e, tdc_array *x, tdc_array *weight, tdc_array *bias)
 {
     int64_t shape[TDC_REFERENCE_RANK];
     if (x->rank == 0 || weight->rank < 1 || weight->rank > 2 ||
@@ -175,9 +185,9 @@ array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
     int64_t rows = 1;
     for (unsigned d = 0; d + 1 < x->rank; d++)
         rows *= x->shape[d];
-    array *flat = tdc_reshape(e, x, 3, (const int64_t[]){1, rows, k});
-    array *w = tdc_reshape(e, weight, 3, (const int64_t[]){1, n, k});
-    array *y = tdc_batch_product(e, flat, w, false, true);
+    tdc_array *flat = tdc_reshape(e, x, 3, (const int64_t[]){1, rows, k});
+    tdc_array *w = tdc_reshape(e, weight, 3, (const int64_t[]){1, n, k});
+    tdc_array *y = tdc_batch_product(e, flat, w, false, true);
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank - 1] = n;
     y = tdc_reshape(e, y, weight->rank == 2 ? x->rank : x->rank - 1, shape);
@@ -189,7 +199,7 @@ array *tdc_linear(evaluation *e, array *x, array *weight, array *bias)
 }
 
 /* One matrix, Gauss-Jordan with partial pivoting; false when it is singular. */
-static bool invert(const evaluation *e, double *work, double *out, int64_t n)
+static bool invert(const tdc_evaluation *e, double *work, double *out, int64_t n)
 {
     for (int64_t i = 0; i < n * n; i++)
         out[i] = i / n == i % n;
@@ -224,36 +234,36 @@ static bool invert(const evaluation *e, double *work, double *out, int64_t n)
     return true;
 }
 
-static void pull_inverse(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_inverse(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *y = tdc_constant(e, node->output);
-    array *left = product(e, y, gradient, true, false);
-    array *both = product(e, left, y, false, true);
+    tdc_array *y = tdc_constant(e, node->output);
+    tdc_array *left = product(e, y, gradient, true, false);
+    tdc_array *both = product(e, left, y, false, true);
     tdc_collect(e, node->inputs[0], tdc_scale(e, both, -1));
 }
 
 /* Elimination is off by what a matrix that differs from A by some roundings of its elements gives:
  * |A^-1| (w |A| + errors of A) |A^-1|. */
-static void bound_inverse(evaluation *e, const array *a, array *y)
+static void bound_inverse(tdc_evaluation *e, const tdc_array *a, tdc_array *y)
 {
     double weight = TDC_ELEMENTARY * (1 + sqrt((double)a->shape[2]));
     struct tdc_quiet before = tdc_quietly(e);
-    array *size = tdc_absolute(e, y);
-    array *left = product(e, size, tdc_magnitudes(e, a, weight), false, false);
-    array *errors = product(e, left, size, false, false);
+    tdc_array *size = tdc_absolute(e, y);
+    tdc_array *left = product(e, size, tdc_magnitudes(e, a, weight), false, false);
+    tdc_array *errors = product(e, left, size, false, false);
     tdc_as_before(e, before);
     for (int64_t i = 0; i < y->count; i++)
         errors->real[i] += tdc_own_error(e, TDC_BASIC, y->real[i]);
     tdc_bound_by(y, errors);
 }
 
-array *tdc_inverse(evaluation *e, array *x)
+tdc_array *tdc_inverse(tdc_evaluation *e, tdc_array *x)
 {
     if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
         tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
     int64_t n = x->shape[x->rank - 1], matrices = n == 0 ? 0 : x->count / (n * n);
-    array *flat = tdc_reshape(e, x, 3, (const int64_t[]){matrices, n, n});
-    array *y = tdc_new_like(e, TDC_F64, flat);
+    tdc_array *flat = tdc_reshape(e, x, 3, (const int64_t[]){matrices, n, n});
+    tdc_array *y = tdc_new_like(e, TDC_F64, flat);
     double *work = tdc_take(e, n * n, sizeof *work);
     for (int64_t i = 0; i < matrices; i++) {
         memcpy(work, flat->real + i * n * n, (size_t)(n * n) * sizeof *work);

@@ -1,8 +1,10 @@
+
 #include "reference/primitives/matrix/windows.h"
 
 #include <string.h>
 
 #include "reference/bounds.h"
+#include "reference/tape.h"
 
 int64_t tdc_window_product(const struct tdc_windows *w, const int64_t *v)
 {
@@ -129,13 +131,13 @@ void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_
 
 /* ---- whole tensors -------------------------------------------------------------------------- */
 
-static array *unfolded(evaluation *e, const array *x, const struct tdc_windows *w)
+static tdc_array *unfolded(tdc_evaluation *e, const tdc_array *x, const struct tdc_windows *w)
 {
     int64_t kernels = tdc_window_product(w, w->kernel), shape[3] = {x->shape[0]};
     shape[2] = tdc_window_product(w, w->count);
     if (__builtin_mul_overflow(x->shape[1], kernels, &shape[1]))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    array *y = tdc_new(e, TDC_F64, 3, shape);
+    tdc_array *y = tdc_new(e, TDC_F64, 3, shape);
     int64_t image = x->shape[1] * tdc_window_product(w, w->size);
     for (int64_t s = 0; y->count > 0 && s < shape[0]; s++)
         tdc_unfold_columns(w, x->real + s * image, x->shape[1], 0, shape[2],
@@ -143,12 +145,12 @@ static array *unfolded(evaluation *e, const array *x, const struct tdc_windows *
     return y;
 }
 
-static array *folded(evaluation *e, const array *x, const struct tdc_windows *w)
+static tdc_array *folded(tdc_evaluation *e, const tdc_array *x, const struct tdc_windows *w)
 {
     int64_t channels = x->shape[1] / tdc_window_product(w, w->kernel);
     int64_t shape[5] = {x->shape[0], channels};
     memcpy(shape + 2, w->size, w->n * sizeof *shape);
-    array *y = tdc_zeros(e, TDC_F64, 2 + w->n, shape);
+    tdc_array *y = tdc_zeros(e, TDC_F64, 2 + w->n, shape);
     int64_t image = channels * tdc_window_product(w, w->size);
     for (int64_t s = 0; x->count > 0 && s < shape[0]; s++)
         tdc_fold_columns(w, x->real + s * x->shape[1] * x->shape[2], channels, 0, x->shape[2],
@@ -156,14 +158,16 @@ static array *folded(evaluation *e, const array *x, const struct tdc_windows *w)
     return y;
 }
 
-static void bound_unfolded(evaluation *e, array *y, const array *x, const struct tdc_windows *w)
+static void bound_unfolded(tdc_evaluation *e, tdc_array *y, const tdc_array *x,
+                           const struct tdc_windows *w)
 {
-    const array *errors = tdc_error_array(e, x);
+    const tdc_array *errors = tdc_error_array(e, x);
     tdc_bound_by(y, errors == NULL ? NULL : unfolded(e, errors, w));
 }
 
 /* Sums of as many terms as windows overlap. */
-static void bound_folded(evaluation *e, array *y, const array *x, const struct tdc_windows *w)
+static void bound_folded(tdc_evaluation *e, tdc_array *y, const tdc_array *x,
+                         const struct tdc_windows *w)
 {
     double terms = 1;
     for (unsigned i = 0; i < w->n; i++)
@@ -172,38 +176,38 @@ static void bound_folded(evaluation *e, array *y, const array *x, const struct t
         tdc_bound_by(y, folded(e, tdc_magnitudes(e, x, tdc_sum_weight(terms) + e->bounds.step), w));
 }
 
-static void pull_unfold(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_unfold(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *g = folded(e, gradient, node->detail);
+    tdc_array *g = folded(e, gradient, node->detail);
     bound_folded(e, g, gradient, node->detail);
     tdc_collect(e, node->inputs[0], g);
 }
 
-static void pull_fold(evaluation *e, struct tdc_tape_node *node, array *gradient)
+static void pull_fold(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
 {
-    array *g = unfolded(e, gradient, node->detail);
+    tdc_array *g = unfolded(e, gradient, node->detail);
     bound_unfolded(e, g, gradient, node->detail);
     tdc_collect(e, node->inputs[0], g);
 }
 
-static struct tdc_windows *kept(evaluation *e, const struct tdc_windows *w)
+static struct tdc_windows *kept(tdc_evaluation *e, const struct tdc_windows *w)
 {
     struct tdc_windows *copy = tdc_take(e, 1, sizeof *copy);
     *copy = *w;
     return copy;
 }
 
-array *tdc_unfold(evaluation *e, array *x, const struct tdc_windows *w)
+tdc_array *tdc_unfold(tdc_evaluation *e, tdc_array *x, const struct tdc_windows *w)
 {
-    array *y = unfolded(e, x, w);
+    tdc_array *y = unfolded(e, x, w);
     bound_unfolded(e, y, x, w);
     tdc_note(e, y, pull_unfold, kept(e, w), 1, &x);
     return y;
 }
 
-array *tdc_fold(evaluation *e, array *x, const struct tdc_windows *w)
+tdc_array *tdc_fold(tdc_evaluation *e, tdc_array *x, const struct tdc_windows *w)
 {
-    array *y = folded(e, x, w);
+    tdc_array *y = folded(e, x, w);
     bound_folded(e, y, x, w);
     tdc_note(e, y, pull_fold, kept(e, w), 1, &x);
     return y;

@@ -26,17 +26,17 @@ void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_
                       int64_t from, int64_t to, double *image, tdc_dtype sums);
 
 /* [N, C, size...] to [N, C * kernel, windows] and back, summing. */
-array *tdc_unfold(evaluation *e, array *x, const struct tdc_windows *w);
-array *tdc_fold(evaluation *e, array *x, const struct tdc_windows *w);
+tdc_array *tdc_unfold(tdc_evaluation *e, tdc_array *x, const struct tdc_windows *w);
+tdc_array *tdc_fold(tdc_evaluation *e, tdc_array *x, const struct tdc_windows *w);
 
 /*
  * Correlation of images with kernels, weight [groups * rows, channels / groups, kernel...], giving
  * [N, groups * rows, windows]; and its adjoint, from [N, groups * rows, windows] to images of
  * `channels` channels. Unfolds a bounded piece at a time.
  */
-array *tdc_convolve(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                    int64_t groups);
-array *tdc_convolve_back(evaluation *e, array *x, array *weight, const struct tdc_windows *w,
-                         int64_t groups);
+tdc_array *tdc_convolve(tdc_evaluation *e, tdc_array *x, tdc_array *weight,
+                        const struct tdc_windows *w, int64_t groups);
+tdc_array *tdc_convolve_back(tdc_evaluation *e, tdc_array *x, tdc_array *weight,
+                             const struct tdc_windows *w, int64_t groups);
 
 #endif

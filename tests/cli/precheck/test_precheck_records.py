@@ -1,7 +1,9 @@
 """Which records of a PyTorch dump are judged, and by what: a real run of calls that are easily misread, as it was and
 with single elements changed."""
 import json
+import math
 import os
+import random
 import shutil
 import struct
 import tarfile
@@ -9,6 +11,7 @@ import tempfile
 import zipfile
 
 import harness
+from dumps import Dump, item, pack, pt_bytes
 from precheck_case import PrecheckCase, files_of, read_rows
 
 ARCHIVE = os.environ.get("TDC_PRECHECK_RECORDS", "")
@@ -156,6 +159,60 @@ class Records(PrecheckCase):
         # of an input of zero nobody can tell whether it was dropped
         unknown = {gradient: lambda e: e[:zero] + [0.0 if e[zero] != 0 else 1 / 0.6] + e[zero + 1:]}
         self.assertEqual(self.statuses(self.with_changes(unknown), 0)["Functional.dropout.0"][:2], ("pass", "pass"))
+
+    def dropout_forward(self, shape, zeroed, api="dropout"):
+        """The row of a dropout with p = 0.4 whose first `zeroed` elements are zero, whatever was drawn."""
+        draw = random.Random(5)
+        dump = Dump(tempfile.mkdtemp(dir=self.folder))
+        count, inner = math.prod(shape), shape[-1] if api != "dropout" else 1
+        inputs = [float(draw.randint(1, 64)) for _ in range(count)]
+        kept = [draw.random() >= 0.4 for _ in range(count // inner)]
+        outputs = [x * (5 / 3) * kept[i // inner] * (i >= zeroed) for i, x in enumerate(inputs)]
+        dump.call(api, "input", inputs, shape)
+        entry = dump.data["Functional.%s.0.forward" % api]
+        entry["input_args"].append({"type": "float", "value": 0.4})
+        entry["input_kwargs"] = {}
+        dump.call(api, "output", outputs, shape)
+        dump.write()
+        out = tempfile.mkdtemp(prefix="out-", dir=self.folder)
+        result = harness.run("precheck", dump.folder, "-o", out, "-q")
+        (row,) = read_rows(files_of(out)[0])[1]
+        self.assertEqual(result.code, 1 if row[1] == "error" else 0)
+        return row
+
+    def test_a_dropped_row_that_no_chance_explains(self):
+        self.assertEqual(self.dropout_forward([64, 32], 0)[1], "pass")
+        row = self.dropout_forward([64, 32], 32)
+        self.assertEqual(row[1], "error")
+        self.assertIn("a whole row is dropped, p is 0.4", row[3])
+        # eight elements of one in 64 rows: 4 percent of all dropouts
+        self.assertEqual(self.dropout_forward([64, 8], 8)[1], "pass")
+        # channels are dropped as a whole
+        self.assertEqual(self.dropout_forward([4, 16, 32], 0, "dropout1d")[1], "pass")
+
+    def test_dropout_of_zeros(self):
+        """An input of zeros says nothing of the factor, which the gradient has all the same."""
+        draw = random.Random(6)
+        dump, shape = Dump(tempfile.mkdtemp(dir=self.folder)), [16, 16]
+        gradient = [float(draw.randint(1, 64)) for _ in range(256)]
+        passed_on = [g * (5 / 3) * (draw.random() >= 0.4) for g in gradient]
+        dump.call("dropout", "input", [0.0] * 256, shape)
+        entry = dump.data["Functional.dropout.0.forward"]
+        entry["input_args"].append({"type": "float", "value": 0.4})
+        entry["input_kwargs"] = {}
+        dump.call("dropout", "output", [0.0] * 256, shape)
+        backward = {}
+        for part, values in (("input", gradient), ("output", passed_on)):
+            name = "Functional.dropout.0.backward.%s.0.pt" % part
+            dump.file(name, pt_bytes("f32", shape, pack("f32", values)))
+            backward[part] = [item("f32", shape, name)]
+        backward["output"].append(None)
+        dump.entry("Functional.dropout.0.backward", **backward)
+        dump.write()
+        self.assertEqual(self.statuses(dump.folder, 0)["Functional.dropout.0"][:2], ("pass", "pass"))
+        name = "Functional.dropout.0.backward.output.0.pt"
+        dump.file(name, pt_bytes("f32", shape, pack("f32", [0.6 * g for g in passed_on])))
+        self.assertEqual(self.statuses(dump.folder, 1)["Functional.dropout.0"][:2], ("pass", "error"))
 
     def test_compat_is_as_before(self):
         out = tempfile.mkdtemp(prefix="out-", dir=self.folder)

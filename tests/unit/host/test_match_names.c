@@ -122,16 +122,20 @@ static void types_within_a_framework(void **state)
     static const char *const torch[] = {"torch.float16", "torch.float32", "torch.bfloat16"};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            assert_true(tdc_dtypes_agree(mindspore[i], mindspore[k], false));
-            assert_true(tdc_dtypes_agree(torch[i], torch[k], false));
-            assert_false(tdc_dtypes_agree(mindspore[i], torch[k], false));
-            assert_true(tdc_dtypes_agree(mindspore[i], torch[k], true));
+            assert_true(tdc_dtypes_agree(mindspore[i], mindspore[k], false, false));
+            assert_true(tdc_dtypes_agree(torch[i], torch[k], false, false));
+            assert_false(tdc_dtypes_agree(mindspore[i], torch[k], false, false));
+            assert_true(tdc_dtypes_agree(mindspore[i], torch[k], true, false));
         }
-    assert_true(tdc_dtypes_agree("torch.int8", "torch.int8", false));
-    assert_false(tdc_dtypes_agree("torch.int8", "torch.int16", false));
-    assert_false(tdc_dtypes_agree("torch.float64", "torch.float32", false));
-    assert_false(tdc_dtypes_agree("Float64", "Float32", false));
-    assert_false(tdc_dtypes_agree("<class 'int'>", "<class 'float'>", false));
+    assert_true(tdc_dtypes_agree("torch.int8", "torch.int8", false, false));
+    assert_false(tdc_dtypes_agree("torch.int8", "torch.int16", false, false));
+    assert_false(tdc_dtypes_agree("torch.float64", "torch.float32", false, false));
+    assert_false(tdc_dtypes_agree("Float64", "Float32", false, false));
+    assert_true(tdc_dtypes_agree("torch.float64", "torch.bfloat16", false, true));
+    assert_true(tdc_dtypes_agree("Float16", "Float64", false, true));
+    assert_false(tdc_dtypes_agree("torch.float64", "Float64", false, true));
+    assert_false(tdc_dtypes_agree("torch.int64", "torch.float64", false, true));
+    assert_false(tdc_dtypes_agree("<class 'int'>", "<class 'float'>", false, false));
 }
 
 static void classes_across_frameworks(void **state)
@@ -162,7 +166,7 @@ static void classes_across_frameworks(void **state)
     size_t count = sizeof types / sizeof *types;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)
-            assert_int_equal(tdc_dtypes_agree(types[i].mindspore, types[k].torch, true),
+            assert_int_equal(tdc_dtypes_agree(types[i].mindspore, types[k].torch, true, false),
                              strcmp(types[i].class, types[k].class) == 0);
 }
 

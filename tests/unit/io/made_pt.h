@@ -6,7 +6,7 @@
 #ifndef TDC_TESTS_MADE_PT_H
 #define TDC_TESTS_MADE_PT_H
 
-#include "tests/tensor_probe.h"
+#include "tests/support/tensor_probe.h"
 #include "tests/unit/io/made_zip.h"
 
 #define PROTOCOL "\x80\2"

@@ -17,7 +17,7 @@
 
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
-#include "tests/tensor_probe.h"
+#include "tests/support/tensor_probe.h"
 
 /*
  * Stands before the C library's fstat in this program: a file that shrank between being measured

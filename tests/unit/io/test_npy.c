@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/tensor_probe.h"
+#include "tests/support/tensor_probe.h"
 
 /* Values are what numpy's tobytes() says. */
 struct expected {

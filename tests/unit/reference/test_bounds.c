@@ -1,14 +1,8 @@
 /* Bounds of the reference: float32 arithmetic in any order stays within them, a fault does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
-#include "host/precheck/standards/slot_bound.h"
-#include "reference/reference.h"
+#include "tests/unit/reference/bound_check.h"
 
 #define ROWS    6
 #define TERMS   96
@@ -16,65 +10,6 @@
 #define MOST    4096
 /* Of the largest element. What is beyond it is found in float32, whatever the class. */
 #define FAULT 2e-4
-
-static struct tdc_arena arena;
-static uint64_t state_of_draws;
-
-static double drawn(void)
-{
-    uint64_t i = ++state_of_draws * 0x9e3779b97f4a7c15u;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-    return (double)((i ^ i >> 27) >> 11) * 0x1p-52 - 1;
-}
-
-static struct tdc_reference_value tensor(tdc_dtype dtype, unsigned rank, const int64_t *shape)
-{
-    struct tdc_reference_tensor *t = tdc_reference_tensor_new(&arena, dtype, rank, shape);
-    assert_non_null(t);
-    for (int64_t i = 0; i < t->count; i++)
-        t->real[i] = tdc_reference_round(drawn(), dtype);
-    t->wants_gradient = true;
-    return (struct tdc_reference_value){.kind = TDC_VALUE_TENSOR, .tensor = t};
-}
-
-static struct tdc_reference_value whole(int64_t number)
-{
-    return (struct tdc_reference_value){.kind = TDC_VALUE_INT, .whole = number};
-}
-
-/* The forward's output, or with a gradient that of argument `which`. */
-static struct tdc_reference_tensor *reference(const char *api, tdc_dtype dtype,
-                                              const struct tdc_reference_value *arguments,
-                                              size_t count, struct tdc_reference_tensor *gradient,
-                                              size_t which)
-{
-    struct tdc_reference_call call = {.definition = tdc_reference_find(api),
-                                      .arguments = arguments,
-                                      .argument_count = count,
-                                      .bounds_for = dtype};
-    struct tdc_reference_results results;
-    assert_non_null(call.definition);
-    tdc_status status = gradient == NULL
-                            ? tdc_reference_forward(&call, &arena, &results)
-                            : tdc_reference_backward(&call, &gradient, 1, &arena, &results);
-    assert_int_equal(status, TDC_OK);
-    assert_true(which < results.count);
-    return results.values[which].tensor;
-}
-
-static struct tdc_reference_tensor *like(const struct tdc_reference_tensor *b, tdc_dtype dtype)
-{
-    struct tdc_reference_tensor *t = tdc_reference_tensor_new(&arena, dtype, b->rank, b->shape);
-    assert_non_null(t);
-    return t;
-}
-
-static void passes(const struct tdc_reference_tensor *b, const struct tdc_reference_tensor *t)
-{
-    struct tdc_bound_check check = tdc_check_bound(b, t);
-    if (check.beyond != 0)
-        fail_msg("a correct result is off by %g, bound %g", check.error, check.bound);
-}
 
 /* One wrong element, all elements scaled, all rounded to bfloat16. */
 static void faults_are_found(const struct tdc_reference_tensor *b, struct tdc_reference_tensor *t)
@@ -366,20 +301,6 @@ static void attentions(void **state)
     (void)state;
     attention(TDC_F32);
     attention(TDC_BF16);
-}
-
-static int open_arena(void **state)
-{
-    (void)state;
-    tdc_arena_init(&arena, (size_t)1 << 26);
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    (void)state;
-    tdc_arena_free(&arena);
-    return 0;
 }
 
 int main(void)

@@ -55,6 +55,41 @@ static void short_floats_are_rounded_twice(void **state)
     assert_true(isnan(tdc_reference_cast((double)NAN, TDC_F16)));
 }
 
+/* On x86: by way of 32 bits to fewer; what does not fit becomes the smallest number. */
+static void numbers_beyond_an_integer_type(void **state)
+{
+    struct bench *b = *state;
+    static const double from[] = {
+        3e9,         -3e9,    1e10, 1e19, -1e19, (double)INFINITY, 2147483520, -(double)INFINITY,
+        (double)NAN, 70000.5, -1.5, 300.7};
+    enum {
+        COUNT = sizeof from / sizeof *from
+    };
+    static const struct {
+        const char *api;
+        int64_t to[COUNT];
+    } cases[] = {
+        {"Tensor.char", {0, 0, 0, 0, 0, 0, -128, 0, 0, 112, -1, 44}},
+        {"Tensor.byte", {0, 0, 0, 0, 0, 0, 128, 0, 0, 112, 255, 44}},
+        {"Tensor.short", {0, 0, 0, 0, 0, 0, -128, 0, 0, 4464, -1, 300}},
+        {"Tensor.int",
+         {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, 2147483520, INT32_MIN,
+          INT32_MIN, 70000, -1, 300}},
+        {"Tensor.long",
+         {3000000000, -3000000000, 10000000000, INT64_MIN, INT64_MIN, INT64_MIN, 2147483520,
+          INT64_MIN, INT64_MIN, 70000, -1, 300}},
+    };
+    struct tdc_reference_value x = ones(b, 1, (const int64_t[]){COUNT});
+    for (int i = 0; i < COUNT; i++)
+        x.tensor->real[i] = (float)from[i];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct tdc_reference_call call = {
+            .definition = tdc_reference_find(cases[c].api), .arguments = &x, .argument_count = 1};
+        assert_int_equal(tdc_reference_forward(&call, &b->arena, &b->results), TDC_OK);
+        assert_memory_equal(b->results.values[0].tensor->whole, cases[c].to, sizeof cases[c].to);
+    }
+}
+
 static void dropout_has_the_first_mask_of_seed_0(void **state)
 {
     struct bench *b = *state;
@@ -151,9 +186,13 @@ static void the_generator_is_numpys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(short_floats_are_rounded_twice),     TEST(dropout_has_the_first_mask_of_seed_0),
-        TEST(an_argument_given_twice_is_refused), TEST(odd_sizes_are_halved_as_chunk_does),
-        TEST(type_without_a_dtype_is_a_name),     TEST(the_generator_is_numpys),
+        TEST(short_floats_are_rounded_twice),
+        TEST(dropout_has_the_first_mask_of_seed_0),
+        TEST(an_argument_given_twice_is_refused),
+        TEST(odd_sizes_are_halved_as_chunk_does),
+        TEST(numbers_beyond_an_integer_type),
+        TEST(type_without_a_dtype_is_a_name),
+        TEST(the_generator_is_numpys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "kernels/pair.h"
-#include "reference/primitives/matrix/gemm.h"
-#include "reference/primitives/primitives.h"
 #include "reference/primitives/elementwise/special.h"
+#include "reference/primitives/elementwise/unary.h"
+#include "reference/primitives/matrix/gemm.h"
 #include "reference/primitives/vector/vector_math.h"
 
 #define POINTS 20001

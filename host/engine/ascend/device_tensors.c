@@ -1,0 +1,272 @@
+/* device_tensors.c - tensors that live on the device: nothing is copied out but records, tails and
+ * rescued tiles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/engine/ascend/ascend_device.h"
+#include "host/engine/ascend/ascend_slot.h"
+#include "host/engine/ascend/backend_ascend.h"
+#include "io/base/error.h"
+
+/* Chunks of one launch: enough that waiting for a launch does not matter. */
+#define BATCH_CHUNKS 64u
+#define BATCH_TILES  (BATCH_CHUNKS * TDC_SLOT_TILES)
+#define ALIGNMENT    512u
+
+struct tdc_device {
+    struct tdc_ascend_device card;
+    float *records;       /* pinned */
+    unsigned char *n, *b; /* pinned, a chunk each: what is copied out */
+    void *device_records;
+    uint64_t arguments[4];
+};
+
+/* One call of tdc_ascend_compare. */
+struct comparison {
+    struct tdc_device *device;
+    struct tdc_pair_plan plan;
+    const unsigned char *n, *b; /* device addresses: never read here */
+    size_t n_size, b_size;
+    void *stream;
+    uint64_t chunk_first; /* element of the chunk being merged */
+    struct tdc_acl_failure failure;
+};
+
+/* ---- the object ------------------------------------------------------------------------------ */
+
+static bool take(struct tdc_acl_failure *failure, const char *function, int code)
+{
+    if (code != 0 && failure->code == 0)
+        *failure = (struct tdc_acl_failure){function, code};
+    return code == 0;
+}
+
+static void *pinned(const struct tdc_acl *acl, size_t size, struct tdc_acl_failure *failure)
+{
+    void *memory;
+    return take(failure, "aclrtMallocHost", acl->aclrtMallocHost(&memory, size)) ? memory : NULL;
+}
+
+static tdc_status explain(const struct tdc_acl *acl, struct tdc_acl_failure failure,
+                          struct tdc_error *error)
+{
+    char text[600];
+    tdc_acl_describe(acl, failure.function, failure.code, text, sizeof text);
+    return tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
+}
+
+tdc_status tdc_device_new(tdc_device **made, struct tdc_error *error)
+{
+    *made = NULL;
+    const struct tdc_acl_library *library = tdc_acl_load();
+    if (library->state != TDC_ACL_USABLE)
+        return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->reason);
+    const struct tdc_acl *acl = &library->table;
+    struct tdc_device *device = calloc(1, sizeof *device);
+    if (device == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
+    tdc_ascend_device_adopt(acl, &device->card);
+    struct tdc_acl_failure failure = {NULL, 0};
+    size_t record_bytes = BATCH_TILES * TDC_TILE_RECORD_BYTES;
+    device->records = pinned(acl, record_bytes, &failure);
+    device->n = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
+    device->b = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
+    void *memory = NULL;
+    if (take(&failure, "aclrtMalloc",
+             acl->aclrtMalloc(&memory, record_bytes + ALIGNMENT, TDC_ACL_MEM_MALLOC_HUGE_FIRST)))
+        device->device_records = memory;
+    if (failure.code != 0) {
+        tdc_device_free(device);
+        return explain(acl, failure, error);
+    }
+    *made = device;
+    return TDC_OK;
+}
+
+void tdc_device_free(tdc_device *device)
+{
+    if (device == NULL)
+        return;
+    const struct tdc_acl *acl = device->card.acl;
+    void *hosts[] = {device->records, device->n, device->b};
+    for (unsigned i = 0; i < 3; i++)
+        if (hosts[i] != NULL)
+            acl->aclrtFreeHost(hosts[i]);
+    if (device->device_records != NULL)
+        acl->aclrtFree(device->device_records);
+    tdc_ascend_device_unload(&device->card);
+    free(device);
+}
+
+/* ---- copying out ----------------------------------------------------------------------------- */
+
+static bool synchronise(struct comparison *work)
+{
+    const struct tdc_acl *acl = work->device->card.acl;
+    return take(&work->failure, "aclrtSynchronizeStream",
+                acl->aclrtSynchronizeStream(work->stream));
+}
+
+static bool copy_out(struct comparison *work, void *to, const void *from, size_t bytes)
+{
+    const struct tdc_acl *acl = work->device->card.acl;
+    return take(
+        &work->failure, "aclrtMemcpyAsync",
+        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_DEVICE_TO_HOST, work->stream));
+}
+
+/* Elements from the device through the CPU kernel; at most a chunk. */
+static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
+                   struct tdc_pair_sums *sums)
+{
+    struct tdc_device *device = work->device;
+    bool copied = copy_out(work, device->n, work->n + first * work->n_size, count * work->n_size) &&
+                  copy_out(work, device->b, work->b + first * work->b_size, count * work->b_size);
+    /* also after a failure: the other copy may be under way */
+    if (!synchronise(work) || !copied)
+        return false;
+    tdc_pair_run(&work->plan, device->n, device->b, count, sums);
+    return true;
+}
+
+static bool rescue(void *context, size_t tile, struct tdc_pair_sums *sums)
+{
+    struct comparison *work = context;
+    return by_cpu(work, work->chunk_first + tile * TDC_TILE_PAIRS, TDC_TILE_PAIRS, sums);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* All whole tiles from element `first` on, their records on the host when it returns. */
+static bool launch(struct comparison *work, void *function, uint64_t first, size_t tiles)
+{
+    struct tdc_device *device = work->device;
+    const struct tdc_acl *acl = device->card.acl;
+    const void *pointers[] = {work->n + first * work->n_size, work->b + first * work->b_size,
+                              device->device_records};
+    for (unsigned i = 0; i < 3; i++)
+        device->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
+    device->arguments[3] = tiles;
+    uint32_t blocks = tiles < device->card.cores ? (uint32_t)tiles : device->card.cores;
+    bool sent =
+        take(&work->failure, "aclrtLaunchKernelWithHostArgs",
+             acl->aclrtLaunchKernelWithHostArgs(function, blocks, work->stream, NULL,
+                                                device->arguments, sizeof device->arguments, NULL,
+                                                0)) &&
+        copy_out(work, device->records, device->device_records, tiles * TDC_TILE_RECORD_BYTES);
+    return synchronise(work) && sent;
+}
+
+/* One chunk, of whose tiles `tiles` have a record. */
+static bool merge_chunk(struct comparison *work, size_t count, const float *records, size_t tiles,
+                        struct tdc_device_sums *out, struct tdc_pair_sums *sums)
+{
+    size_t done = tiles * TDC_TILE_PAIRS, rescued = 0;
+    tdc_pair_clear(sums);
+    if (tiles != 0 && !tdc_tiles_merge(&work->plan, records, tiles, rescue, work, sums, &rescued))
+        return false;
+    out->tiles += tiles;
+    out->rescued += rescued;
+    if (done == count)
+        return true;
+    struct tdc_pair_sums tail;
+    if (!by_cpu(work, work->chunk_first + done, count - done, &tail))
+        return false;
+    tdc_pair_merge(sums, &tail);
+    return true;
+}
+
+static bool compare_batch(struct comparison *work, void *function, uint64_t first, uint64_t count,
+                          struct tdc_device_sums *out, struct tdc_pair_sums *total)
+{
+    size_t tiles = function != NULL ? (size_t)(count / TDC_TILE_PAIRS) : 0;
+    if (tiles != 0 && !launch(work, function, first, tiles))
+        return false;
+    for (uint64_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
+        size_t here = count - at < TDC_PAIR_CHUNK ? (size_t)(count - at) : TDC_PAIR_CHUNK;
+        const float *records = work->device->records + at / TDC_TILE_PAIRS * TDC_TILE_RECORD_FLOATS;
+        struct tdc_pair_sums sums;
+        work->chunk_first = first + at;
+        if (!merge_chunk(work, here, records, function != NULL ? here / TDC_TILE_PAIRS : 0, out,
+                         &sums))
+            return false;
+        tdc_pair_merge(total, &sums);
+    }
+    return true;
+}
+
+static void publish(const struct tdc_pair_sums *sums, struct tdc_device_sums *out)
+{
+    uint64_t tiles = out->tiles, rescued = out->rescued;
+    *out = (struct tdc_device_sums){
+        .count = sums->count,
+        .finite = sums->finite,
+        .nb = sums->nb,
+        .nn = sums->nn,
+        .bb = sums->bb,
+        .dd = sums->dd,
+        .n = sums->n,
+        .b = sums->b,
+        .abs = sums->abs,
+        .n_min = sums->n_min,
+        .n_max = sums->n_max,
+        .b_min = sums->b_min,
+        .b_max = sums->b_max,
+        .abs_max = sums->abs_max,
+        .rel_max = sums->rel_max,
+        .abs_at = sums->abs_at,
+        .rel_at = sums->rel_at,
+        .below_thousandth = sums->below[0],
+        .below_five_thousandths = sums->below[1],
+        .n_nan = sums->n_nan,
+        .b_nan = sums->b_nan,
+        .n_inf = sums->n_inf,
+        .b_inf = sums->b_inf,
+        .tiles = tiles,
+        .rescued = rescued,
+    };
+}
+
+/* A kernel that cannot be used is no failure here: the elements are copied out then. */
+static void *function_for(struct comparison *work)
+{
+    const struct tdc_pair_plan *plan = &work->plan;
+    int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
+    bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % ALIGNMENT == 0;
+    return kernel >= 0 && aligned
+               ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL, NULL)
+               : NULL;
+}
+
+tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
+                              tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
+                              void *stream, struct tdc_device_sums *sums, struct tdc_error *error)
+{
+    struct comparison work = {
+        .device = device,
+        .n = n,
+        .b = b,
+        .n_size = tdc_dtype_size(n_dtype),
+        .b_size = tdc_dtype_size(b_dtype),
+        .stream = stream,
+    };
+    *sums = (struct tdc_device_sums){0};
+    if (!tdc_pair_plan_make(n_dtype, b_dtype, rule, tdc_cpu_variant_chosen(), &work.plan))
+        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no arithmetic for %s and %s",
+                        tdc_dtype_name(n_dtype), tdc_dtype_name(b_dtype));
+    work.plan.extremes = true;
+    if (count > UINT64_MAX / 16)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "%llu elements are too many",
+                        (unsigned long long)count);
+    void *function = function_for(&work);
+    struct tdc_pair_sums total;
+    tdc_pair_clear(&total);
+    const uint64_t batch = BATCH_CHUNKS * TDC_PAIR_CHUNK;
+    for (uint64_t first = 0; first < count; first += batch) {
+        uint64_t here = count - first < batch ? count - first : batch;
+        if (!compare_batch(&work, function, first, here, sums, &total))
+            return explain(device->card.acl, work.failure, error);
+    }
+    publish(&total, sums);
+    return TDC_OK;
+}
