@@ -6,9 +6,9 @@
 #include "tdcmp.h"
 
 struct tdc_text_row {
-    const char **cells;         /* terminated */
-    const unsigned char *kinds; /* tdc_cell_kind of each; NULL: the file does not say */
+    const char **cells; /* terminated */
     size_t count;
+    const unsigned char *kinds; /* tdc_cell_kind of each; NULL: the file does not say */
 };
 
 struct tdc_text_table {

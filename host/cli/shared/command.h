@@ -16,6 +16,7 @@ int tdc_command_match(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
+int tdc_command_trace(int argc, char **argv);
 int tdc_command_merge(int argc, char **argv);
 int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
