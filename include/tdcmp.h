@@ -26,6 +26,7 @@
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
 #include "tdcmp/analysis.h"
+#include "tdcmp/trace.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -21,6 +21,8 @@ size_t tdc_trace_origins(const tdc_trace *trace);
 /* All of it for a person, and as JSON. */
 const char *tdc_trace_text(const tdc_trace *trace);
 const char *tdc_trace_json(const tdc_trace *trace);
+/* The JSON as a file, complete or not at all; one of that name is replaced. */
+tdc_status tdc_trace_write(const tdc_trace *trace, const char *path, struct tdc_error *error);
 
 TDC_INTERFACE_END
 #endif

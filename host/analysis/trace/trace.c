@@ -6,7 +6,6 @@
 #include "host/analysis/communication/comm_name.h"
 #include "host/analysis/trace/trace_origins.h"
 #include "io/base/error.h"
-#include "tdcmp/trace.h"
 
 #define TRACE_LIMIT ((size_t)8 << 30)
 #define TEXT_LIMIT  ((size_t)1 << 30)
@@ -157,6 +156,16 @@ size_t tdc_trace_origins(const tdc_trace *trace)
 const char *tdc_trace_text(const tdc_trace *trace)
 {
     return tdc_text_get(&trace->text);
+}
+
+tdc_status tdc_trace_write(const tdc_trace *trace, const char *path, struct tdc_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    tdc_status status = folder != NULL ? tdc_analysis_replace(folder, path, &trace->json, error)
+                                       : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    free(folder);
+    return status;
 }
 
 const char *tdc_trace_json(const tdc_trace *trace)

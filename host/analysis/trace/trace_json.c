@@ -54,6 +54,7 @@ static void put_origin(struct tdc_text *out, const struct tdc_trace *trace,
     put_number(out, 3, "worst", origin->element);
     put_number(out, 3, "input_distance", origin->input_distance);
     put_text(out, 3, false, "worst_element", origin->worst);
+    put_text(out, 3, false, "module", origin->module);
     put_text(out, 3, false, "stack", origin->stack);
     put_text(out, 3, false, "judge", verdicts[origin->verdict]);
     put_text(out, 3, false, "judge_reason", origin->reason);

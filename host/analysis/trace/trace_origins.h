@@ -25,6 +25,7 @@ struct trace_origin {
     const char *row, *call;
     const char *worst;            /* its worst element, in words */
     const char *stack;            /* first line of its stack, NULL: none */
+    const char *module;           /* that the call stands in, NULL: not known */
     size_t communications, place; /* communication calls of the rank before it; its row */
     double distance, element;     /* relative distance, worst element */
     double input_distance;

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "host/analysis/communication/comm_name.h"
+#include "host/analysis/module_path.h"
 #include "host/analysis/trace/trace_origins.h"
+#include "host/find/folders.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 
@@ -123,10 +125,36 @@ static const char *stack_of(struct tdc_trace *trace, const struct tdc_table *tab
         table->stacks != NULL ? tdc_stacks_find(table->stacks, entry) : NULL;
     if (stack == NULL || stack->list == NULL)
         return NULL;
-    /* the first line of the list's text, which is the innermost */
+    /* the first line of the list's text, the innermost, up to the source line it quotes */
     const char *start = strpbrk(stack->list, "'\"");
-    const char *end = start != NULL ? strpbrk(start + 1, "'\"") : NULL;
-    return end != NULL ? tdc_arena_text(&trace->arena, start + 1, (size_t)(end - start - 1)) : NULL;
+    const char *end = start != NULL ? strchr(start + 1, *start) : NULL;
+    if (end == NULL)
+        return NULL;
+    const char *quoted = strstr(start, ", \\n");
+    if (quoted != NULL && quoted < end)
+        end = quoted;
+    return tdc_arena_text(&trace->arena, start + 1, (size_t)(end - start - 1));
+}
+
+/* The module a call stands in, from construct.json beside the dump. */
+static const char *module_of(struct tdc_trace *trace, const struct tdc_module_paths *paths,
+                             const char *call)
+{
+    const char *parents[TDC_MODULE_DEPTH];
+    bool cycle;
+    size_t count = paths != NULL ? tdc_module_path(paths, call, parents, &cycle) : 0;
+    return count != 0 ? keep(trace, parents[0]) : NULL;
+}
+
+static struct tdc_module_paths *load_paths(const struct tdc_dump *dump)
+{
+    struct tdc_module_paths *paths = NULL;
+    char *path = tdc_path_join(dump->folder, "construct.json");
+    /* without it, or with one that cannot be read, places are not shown */
+    if (path != NULL && tdc_is_file(path))
+        tdc_module_paths_load(path, &paths, NULL);
+    free(path);
+    return paths;
 }
 
 /* The entry from which on calls count: the first whose name begins so; SIZE_MAX: none does. */
@@ -150,6 +178,7 @@ static tdc_status note_origins(struct tdc_trace *trace, size_t task, tdc_table *
     if (communications == NULL)
         return no_memory(error);
     bool room = true;
+    struct tdc_module_paths *paths = tdc_table_origins(table) != 0 ? load_paths(match->npu) : NULL;
     for (size_t i = 0; i < tdc_table_origins(table) && room; i++) {
         const struct tdc_origin *found = tdc_table_origin(table, i);
         const struct tdc_row *row = &table->rows[found->row];
@@ -166,6 +195,7 @@ static tdc_status note_origins(struct tdc_trace *trace, size_t task, tdc_table *
             .call = keep(trace, call),
             .worst = keep(trace, tdc_table_worst(table, found->row)),
             .stack = stack_of(trace, table, call),
+            .module = module_of(trace, paths, call),
             .communications = communications[npu->entry],
             .place = found->row,
             .distance = found->distance,
@@ -176,6 +206,7 @@ static tdc_status note_origins(struct tdc_trace *trace, size_t task, tdc_table *
         };
         room = add_origin(trace, &origin);
     }
+    tdc_module_paths_free(paths);
     free(communications);
     return room ? TDC_OK : no_memory(error);
 }

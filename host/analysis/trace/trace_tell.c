@@ -56,6 +56,8 @@ static void tell_origin(struct tdc_text *out, const struct tdc_trace *trace,
         trace_add_verdict(out, origin);
         tdc_text_addc(out, '\n');
     }
+    if (origin->module != NULL)
+        tdc_text_addf(out, "    in %s\n", origin->module);
     if (origin->stack != NULL)
         tdc_text_addf(out, "    %s\n", origin->stack);
 }

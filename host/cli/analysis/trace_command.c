@@ -5,7 +5,6 @@
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
-#include "tdcmp/trace.h"
 
 static const char usage[] =
     "usage: tdcmp trace NPU BENCH [options]\n"
@@ -72,18 +71,6 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     return false;
 }
 
-static bool write_json(const char *path, const char *json)
-{
-    bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdout : fopen(path, "w");
-    bool written = file != NULL && fputs(json, file) >= 0;
-    if (file != NULL && !standard)
-        written = fclose(file) == 0 && written;
-    if (!written)
-        tdc_complain("%s: cannot be written", path);
-    return written;
-}
-
 static int run(const struct settings *settings, const char *npu, const char *bench)
 {
     tdc_tasks *tasks = NULL;
@@ -99,10 +86,16 @@ static int run(const struct settings *settings, const char *npu, const char *ben
         tdc_complain("%s", error.message);
     } else {
         code = tdc_trace_origins(trace) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
-        if (settings->json == NULL || strcmp(settings->json, "-") != 0)
+        bool standard = settings->json != NULL && strcmp(settings->json, "-") == 0;
+        if (standard)
+            fputs(tdc_trace_json(trace), stdout);
+        else
             tdc_show_lines(stdout, tdc_trace_text(trace));
-        if (settings->json != NULL && !write_json(settings->json, tdc_trace_json(trace)))
+        if (settings->json != NULL && !standard &&
+            tdc_trace_write(trace, settings->json, &error) != TDC_OK) {
+            tdc_complain("%s", error.message);
             code = TDC_EXIT_TROUBLE;
+        }
     }
     tdc_trace_free(trace);
     tdc_tasks_free(tasks);

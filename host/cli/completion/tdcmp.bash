@@ -39,7 +39,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect overflow merge gradients match devices bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect trace overflow merge gradients match devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -72,6 +72,9 @@ _tdcmp()
     inspect)
         [[ $prev == -t || $prev == --top ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
+        ;;
+    trace)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))
