@@ -23,6 +23,7 @@ static const char usage[] =
     "  gradients NPU BENCH how far two runs agree about the signs of their gradients\n"
     "  merge DIR           metrics of all ranks' results side by side\n"
     "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
+    "  config_check A B    compare two packed configurations or two checkpoints\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  devices             which devices there are, or why there is none\n"

@@ -29,7 +29,7 @@ enum tdc_value_form {
 struct tdc_value {
     union {
         double number;
-        int64_t integer; /* TDC_VALUE_INTEGER and TDC_VALUE_UNSIGNED */
+        int64_t integer; /* TDC_HOLDS_INTEGER and TDC_HOLDS_UNSIGNED */
     };
     uint8_t form; /* enum tdc_value_form */
 };

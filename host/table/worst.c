@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/table/columns.h"
+#include "host/table/element_text.h"
+#include "host/table/table.h"
 
 static void add_element(struct tdc_text *out, uint8_t dtype, const struct tdc_element *element)
 {

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where a name stands among those of an enumeration, which may have gaps. */
+static bool find_name(const char *const *names, size_t count, const char *name, size_t *at)
+{
+    for (*at = 0; *at < count; (*at)++)
+        if (names[*at] != NULL && strcmp(name, names[*at]) == 0)
+            return true;
+    return false;
+}
+
 bool tdc_parse_formats(const char *list, unsigned *formats)
 {
     *formats = 0;
@@ -27,13 +36,11 @@ bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
     static const char *const names[] = {[TDC_RULES_COMPAT] = "compat",
                                         [TDC_RULES_SOUND] = "sound",
                                         [TDC_RULES_COMPAT26] = "compat26"};
-    for (size_t i = TDC_RULES_NONE + 1; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *rules = (tdc_rules_id)i;
-            return true;
-        }
-    }
-    return false;
+    size_t at;
+    bool found = find_name(names, sizeof names / sizeof *names, name, &at);
+    if (found)
+        *rules = (tdc_rules_id)at;
+    return found;
 }
 
 bool tdc_parse_io(const char *name, tdc_io *io)
@@ -42,13 +49,11 @@ bool tdc_parse_io(const char *name, tdc_io *io)
                                         [TDC_IO_MMAP] = "mmap",
                                         [TDC_IO_PREAD] = "pread",
                                         [TDC_IO_DIRECT] = "direct"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *io = (tdc_io)i;
-            return true;
-        }
-    }
-    return false;
+    size_t at;
+    bool found = find_name(names, sizeof names / sizeof *names, name, &at);
+    if (found)
+        *io = (tdc_io)at;
+    return found;
 }
 
 bool tdc_parse_profile(const char *name, tdc_profile *profile)
@@ -62,26 +67,22 @@ bool tdc_parse_tested(const char *name, tdc_tested *tested)
     static const char *const names[] = {[TDC_TESTED_AUTO] = "auto",
                                         [TDC_TESTED_RECORDED] = "recorded",
                                         [TDC_TESTED_EXECUTED] = "execute"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *tested = (tdc_tested)i;
-            return true;
-        }
-    }
-    return false;
+    size_t at;
+    bool found = find_name(names, sizeof names / sizeof *names, name, &at);
+    if (found)
+        *tested = (tdc_tested)at;
+    return found;
 }
 
 bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding)
 {
     static const char *const names[] = {
         [TDC_ROUND_AUTO] = "auto", [TDC_ROUND_NEVER] = "none", [TDC_ROUND_TESTED] = "tested"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *rounding = (tdc_bench_round)i;
-            return true;
-        }
-    }
-    return false;
+    size_t at;
+    bool found = find_name(names, sizeof names / sizeof *names, name, &at);
+    if (found)
+        *rounding = (tdc_bench_round)at;
+    return found;
 }
 
 bool tdc_parse_standard(const char *name, tdc_standard *standard)

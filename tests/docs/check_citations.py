@@ -3,7 +3,8 @@
     check_citations.py SOURCE_DIR
 
 Every anchor of a page in docs that a comment cites and every link between documents leads to a heading; files that
-comments name are there; nothing cites a document that is not in the tree.
+comments name are there, and so is every tdc_name in comments and documents; nothing cites a document that is not in
+the tree.
 """
 import os
 import re
@@ -13,6 +14,7 @@ ROOMS = ("bench", "cmake", "host", "include", "io", "kernels", "reference", "scr
 CODE = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".txt", ".yaml")
 ELSEWHERE = re.compile(r"\b[Ss]pec(?:ification)? \d|\bsections? \d|\bissue \d|(?<![\w.])/work/")
 FILE = re.compile(r"(?<![\w./<-])((?:[\w-]+/)*[\w-]+\.(?:c|h|cpp))(?![\w(])")
+NAME = re.compile(r"\b(?:tdc|TDC)_\w+\b(?!\*)")
 # headers of others that comments may speak of
 FOREIGN = {"cmocka.h"}
 
@@ -26,6 +28,7 @@ def read(path):
 
 def tracked(source):
     """The files of the rooms, without made-up data."""
+    yield "CMakeLists.txt"
     for room in ROOMS:
         for folder, folders, names in os.walk(os.path.join(source, room)):
             folders[:] = [name for name in folders if name not in ("corpus", "golden", "__pycache__")]
@@ -57,6 +60,22 @@ def comments(path, text):
     if path.endswith((".c", ".h", ".cpp")):
         return "\n".join(re.findall(r"/\*.*?\*/|//[^\n]*", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text), flags=re.S))
     return text
+
+
+def uncommented(path, text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S) if path.endswith((".c", ".h", ".cpp")) else text
+
+
+def check_names(source, code, pages):
+    """Functions, types and constants that are spoken of exist; `tdc_some_` stands for all that begin so."""
+    texts = {path: read(os.path.join(source, path)) for path in code}
+    there = {name for path, text in texts.items() for name in NAME.findall(uncommented(path, text))}
+    spoken = {path: comments(path, text) for path, text in texts.items() if path.endswith((".c", ".h", ".cpp"))}
+    spoken.update((path, read(os.path.join(source, path))) for path in pages)
+    for path, text in spoken.items():
+        for name in sorted(set(NAME.findall(text)) - there):
+            if not (name.endswith("_") and any(other.startswith(name) for other in there)):
+                failures.append(f"{path}: there is no {name}")
 
 
 def check_citation(path, page, anchor, pages):
@@ -104,6 +123,10 @@ def main():
         check_code(source, path, pages, names)
     for path in pages:
         check_document(source, path, pages)
+    check_names(source, code, pages)
+    readme = read(os.path.join(source, "README.md"))
+    failures.extend(f"README.md: {path} is not among the documents" for path in pages
+                    if path != "README.md" and f"]({path})" not in readme)
     for failure in failures:
         print(failure)
     print(f"{len(failures)} failures in {len(code)} sources and {len(pages)} documents")

@@ -10,7 +10,7 @@
 #include "host/dump/dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
-#include "io/table/xlsx_sheets.h"
+#include "io/table/workbook.h"
 #include "io/text/pytext.h"
 
 #define MERGED_LIMIT ((size_t)8 << 30)
@@ -280,46 +280,52 @@ static tdc_status merge_rank(struct merging *merging, const struct tdc_rank_file
 
 /* ---- the workbook ---------------------------------------------------------------------------- */
 
-static void fill_row(void *context, size_t sheet, size_t row, struct tdc_cell *cells)
+/* One sheet: a metric of all ranks. */
+struct metric_sheet {
+    const struct merging *merging;
+    size_t metric;
+};
+
+static void fill_row(void *context, size_t row, struct tdc_cell *cells)
 {
-    const struct merging *merging = context;
+    const struct metric_sheet *sheet = context;
+    const struct merging *merging = sheet->merging;
     const struct tdc_name_key *name = &merging->names.keys[row];
     cells[0] = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = name->text, .length = name->length};
     for (size_t i = 0; i < merging->column_count; i++) {
         const struct rank_column *column = &merging->columns[i];
         const struct tdc_cell *found = row < column->count ? column->cells[row] : NULL;
-        cells[i + 1] =
-            found != NULL ? found[sheet] : (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = NULL};
+        cells[i + 1] = found != NULL ? found[sheet->metric]
+                                     : (struct tdc_cell){.kind = TDC_CELL_NONE, .text = ""};
     }
 }
 
 static tdc_status write_book(struct merging *merging, const char *path, struct tdc_error *error)
 {
     size_t columns = merging->column_count + 1;
-    struct tdc_cell *header = tdc_arena_zeroed(&merging->arena, columns, sizeof *header);
+    const char **header = tdc_arena_zeroed(&merging->arena, columns, sizeof *header);
     if (header == NULL)
         return out_of_memory(error);
     for (size_t i = 0; i < columns; i++) {
         char name[32] = "NPU Name";
         if (i != 0)
             snprintf(name, sizeof name, "rank%ld", merging->columns[i - 1].rank);
-        header[i].kind = TDC_CELL_TEXT;
-        header[i].length = strlen(name);
-        header[i].text = tdc_arena_text(&merging->arena, name, header[i].length);
-        if (header[i].text == NULL)
+        header[i] = tdc_arena_text(&merging->arena, name, strlen(name));
+        if (header[i] == NULL)
             return out_of_memory(error);
     }
-    const struct tdc_xlsx_sheets sheets = {
-        .path = path,
-        .names = merging->metrics,
-        .count = merging->metric_count,
-        .header = header,
-        .columns = columns,
-        .rows = merging->names.count,
-        .fill = fill_row,
-        .context = merging,
-    };
-    return tdc_xlsx_sheets_write(&sheets, error);
+    struct metric_sheet contexts[MOST_METRICS];
+    struct tdc_workbook_sheet sheets[MOST_METRICS];
+    for (size_t i = 0; i < merging->metric_count; i++) {
+        contexts[i] = (struct metric_sheet){merging, i};
+        sheets[i] = (struct tdc_workbook_sheet){.name = merging->metrics[i],
+                                                .columns = header,
+                                                .column_count = columns,
+                                                .rows = merging->names.count,
+                                                .row = fill_row,
+                                                .context = &contexts[i]};
+    }
+    return tdc_workbook_write(path, true, sheets, merging->metric_count, error);
 }
 
 static tdc_status save(struct merging *merging, const char *output, struct tdc_error *error)

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/table/columns.h"
+#include "host/origin/call_name.h"
+#include "host/table/element_text.h"
 #include "host/judge/sound/level.h"
 #include "host/judge/rules.h"
 #include "io/text/pytext.h"
