@@ -1,14 +1,8 @@
 #include "host/precheck/standards/standards.h"
 
-#include <string.h>
+#include "host/precheck/calls/calls.h"
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
-}
+#include <string.h>
 
 static const char *const binary[] = {
     "abs",           "abs_",           "absolute",    "absolute_",   "argmin",       "bitwise_and",
@@ -42,12 +36,12 @@ enum tdc_api_standard tdc_api_standard(const char *name, tdc_dtype device)
 {
     if (device != TDC_F16 && device != TDC_BF16 && device != TDC_F32)
         return TDC_BY_BINARY;
-    return is_one_of(name, binary)         ? TDC_BY_BINARY
-           : is_one_of(name, absolute)     ? TDC_BY_ABSOLUTE
-           : is_one_of(name, ulp)          ? TDC_BY_ULP
-           : is_one_of(name, thousandth)   ? TDC_BY_THOUSANDTH
-           : is_one_of(name, accumulative) ? TDC_BY_ACCUMULATIVE
-                                           : TDC_BY_BENCHMARK;
+    return tdc_name_is_among(name, binary)         ? TDC_BY_BINARY
+           : tdc_name_is_among(name, absolute)     ? TDC_BY_ABSOLUTE
+           : tdc_name_is_among(name, ulp)          ? TDC_BY_ULP
+           : tdc_name_is_among(name, thousandth)   ? TDC_BY_THOUSANDTH
+           : tdc_name_is_among(name, accumulative) ? TDC_BY_ACCUMULATIVE
+                                                   : TDC_BY_BENCHMARK;
 }
 
 const char *tdc_api_standard_title(enum tdc_api_standard standard)
