@@ -22,9 +22,12 @@
 #include "tdcmp/options.h"
 #include "tdcmp/dump.h"
 #include "tdcmp/table.h"
+#include "tdcmp/fields.h"
+#include "tdcmp/buffer.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
+#include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
 #include "tdcmp/files.h"
 

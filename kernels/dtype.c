@@ -6,28 +6,25 @@
 
 #include "kernels/dtype_list.h"
 
+#define NAMED(text) .name = text, .length = sizeof text - 1
 #define COMMON(id, text, bytes, what, bits, lowest, most, framework, npy, shortly)                 \
-    .name = text, .size = bytes, .kind = TDC_KIND_##what, .digits = bits, .least = lowest,         \
-    .largest = most, .torch = "torch." text, .mindspore = framework, .numpy = npy,                 \
-    .brief = shortly
+    NAMED(text), .size = bytes, .kind = TDC_KIND_##what, .digits = bits, .least = lowest,          \
+                 .largest = most, .torch = "torch." text, .mindspore = framework, .numpy = npy,    \
+                 .brief = shortly
 #define CLASSED(id, text, bytes, what, bits, lowest, most, framework, stem, npy, shortly)          \
     [id] = {COMMON(id, text, bytes, what, bits, lowest, most, framework, npy, shortly),            \
             .storage = stem "Storage", .tensor = "torch." stem "Tensor"},
 #define CLASSLESS(id, text, bytes, what, bits, lowest, most, framework, stem, npy, shortly)        \
     [id] = {COMMON(id, text, bytes, what, bits, lowest, most, framework, npy, shortly)},
 
-static const struct tdc_dtype_entry entries[TDC_DTYPE_COUNT] = {
-    [TDC_DTYPE_NONE] = {.name = "none"},
+const struct tdc_dtype_entry tdc_dtype_entries[TDC_DTYPE_COUNT] = {
+    [TDC_DTYPE_NONE] = {NAMED("none")},
     TDC_CLASSED_DTYPES(CLASSED) TDC_CLASSLESS_DTYPES(CLASSLESS)
         /* numpy's alone */
-        [TDC_F80] = {.name = "longdouble",
-                     .size = 16,
-                     .kind = TDC_KIND_FLOATING,
-                     .digits = 63,
-                     .least = -16382,
-                     .largest = DBL_MAX, /* as far as a double goes */
+        [TDC_F80] = {NAMED("longdouble"), .size = 16, .kind = TDC_KIND_FLOATING, .digits = 63,
+                     .least = -16382, .largest = DBL_MAX, /* as far as a double goes */
                      .numpy = "<f16"},
-    [TDC_TEXT] = {.name = "text", .kind = TDC_KIND_TEXT},
+    [TDC_TEXT] = {NAMED("text"), .kind = TDC_KIND_TEXT},
 };
 
 /* Other words for a dtype, as endings. */
@@ -40,11 +37,6 @@ static const struct {
     {"double", TDC_F64},
 };
 
-const struct tdc_dtype_entry *tdc_dtype_entry(tdc_dtype dtype)
-{
-    return &entries[(unsigned)dtype < TDC_DTYPE_COUNT ? dtype : TDC_DTYPE_NONE];
-}
-
 size_t tdc_dtype_size(tdc_dtype dtype)
 {
     return tdc_dtype_entry(dtype)->size;
@@ -52,7 +44,7 @@ size_t tdc_dtype_size(tdc_dtype dtype)
 
 const char *tdc_dtype_name(tdc_dtype dtype)
 {
-    return (unsigned)dtype < TDC_DTYPE_COUNT ? entries[dtype].name : "unknown";
+    return (unsigned)dtype < TDC_DTYPE_COUNT ? tdc_dtype_entries[dtype].name : "unknown";
 }
 
 double tdc_dtype_largest(tdc_dtype dtype)
@@ -64,8 +56,9 @@ double tdc_dtype_largest(tdc_dtype dtype)
 tdc_dtype tdc_dtype_shared(const char *text)
 {
     for (unsigned i = 0; i < TDC_DTYPE_COUNT; i++)
-        if (entries[i].mindspore != NULL &&
-            (strcmp(text, entries[i].mindspore) == 0 || strcmp(text, entries[i].torch) == 0))
+        if (tdc_dtype_entries[i].mindspore != NULL &&
+            (strcmp(text, tdc_dtype_entries[i].mindspore) == 0 ||
+             strcmp(text, tdc_dtype_entries[i].torch) == 0))
             return (tdc_dtype)i;
     return TDC_DTYPE_NONE;
 }
@@ -78,7 +71,7 @@ static bool is(const char *name, const char *text, size_t length)
 tdc_dtype tdc_dtype_called(const char *text, size_t length)
 {
     for (unsigned i = TDC_DTYPE_NONE + 1; i < TDC_DTYPE_COUNT; i++)
-        if (is(entries[i].name, text, length))
+        if (is(tdc_dtype_entries[i].name, text, length))
             return (tdc_dtype)i;
     return TDC_DTYPE_NONE;
 }
@@ -86,7 +79,7 @@ tdc_dtype tdc_dtype_called(const char *text, size_t length)
 tdc_dtype tdc_dtype_in_brief(const char *text, size_t length)
 {
     for (unsigned i = 0; i < TDC_DTYPE_COUNT; i++)
-        if (is(entries[i].brief, text, length))
+        if (is(tdc_dtype_entries[i].brief, text, length))
             return (tdc_dtype)i;
     return TDC_DTYPE_NONE;
 }
@@ -94,30 +87,32 @@ tdc_dtype tdc_dtype_in_brief(const char *text, size_t length)
 tdc_dtype tdc_dtype_in_numpy(char letter, uint64_t size)
 {
     for (unsigned i = 0; i < TDC_DTYPE_COUNT; i++)
-        if (entries[i].numpy != NULL && entries[i].numpy[1] == letter && entries[i].size == size)
+        if (tdc_dtype_entries[i].numpy != NULL && tdc_dtype_entries[i].numpy[1] == letter &&
+            tdc_dtype_entries[i].size == size)
             return (tdc_dtype)i;
     return TDC_DTYPE_NONE;
 }
 
-/* Longer than `longest`, which it replaces? */
-static bool ends_longer(const char *text, const char *ending, size_t *longest)
+/* Asked for every record of a dump, hence the look at the last letter first. */
+static bool ends_in(const char *text, size_t length, const char *ending, size_t tail)
 {
-    size_t length = strlen(text), tail = strlen(ending);
-    if (tail <= *longest || length < tail || strcasecmp(text + length - tail, ending) != 0)
-        return false;
-    *longest = tail;
-    return true;
+    return length >= tail && ((text[length - 1] ^ ending[tail - 1]) & 0x5f) == 0 &&
+           strcasecmp(text + length - tail, ending) == 0;
 }
 
 tdc_dtype tdc_dtype_at_end(const char *text)
 {
     tdc_dtype found = TDC_DTYPE_NONE;
-    size_t longest = 0; /* "bfloat16" ends in "float16" too */
-    for (unsigned i = TDC_DTYPE_NONE + 1; i < TDC_DTYPE_COUNT; i++)
-        if (ends_longer(text, entries[i].name, &longest))
+    size_t length = strlen(text), longest = 0; /* "bfloat16" ends in "float16" too */
+    for (unsigned i = TDC_DTYPE_NONE + 1; i < TDC_DTYPE_COUNT; i++) {
+        const struct tdc_dtype_entry *entry = &tdc_dtype_entries[i];
+        if (entry->length > longest && ends_in(text, length, entry->name, entry->length)) {
+            longest = entry->length;
             found = (tdc_dtype)i;
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (ends_longer(text, aliases[i].word, &longest))
-            found = aliases[i].dtype;
+        }
+    }
+    for (size_t i = 0; longest == 0 && i < sizeof aliases / sizeof *aliases; i++)
+        if (ends_in(text, length, aliases[i].word, strlen(aliases[i].word)))
+            return aliases[i].dtype;
     return found;
 }

@@ -15,7 +15,8 @@ enum tdc_dtype_kind {
 
 /* A name is NULL where the format has no such type. */
 struct tdc_dtype_entry {
-    const char *name; /* "float32" */
+    const char *name;     /* "float32" */
+    unsigned char length; /* of the name */
     unsigned char size;
     unsigned char kind;
     unsigned char digits;  /* bits stored behind the point: 2^-digits is the distance from 1 on */
@@ -29,8 +30,13 @@ struct tdc_dtype_entry {
     const char *brief;     /* "f32" */
 };
 
+extern const struct tdc_dtype_entry tdc_dtype_entries[TDC_DTYPE_COUNT];
+
 /* Never NULL: that of TDC_DTYPE_NONE for what is no dtype. */
-const struct tdc_dtype_entry *tdc_dtype_entry(tdc_dtype dtype);
+static inline const struct tdc_dtype_entry *tdc_dtype_entry(tdc_dtype dtype)
+{
+    return &tdc_dtype_entries[(unsigned)dtype < TDC_DTYPE_COUNT ? dtype : TDC_DTYPE_NONE];
+}
 
 /* Its largest finite number; that of a double for what has no fraction. */
 double tdc_dtype_largest(tdc_dtype dtype);

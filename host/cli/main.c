@@ -20,6 +20,7 @@ static const char usage[] =
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
+    "  config_check A B    compare two packed configurations or two checkpoints\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  devices             which devices there are, or why there is none\n"

@@ -9,6 +9,7 @@
 
 #include "io/base/name_table.h"
 #include "io/base/arena.h"
+#include "io/file/file_map.h"
 #include "tdcmp.h"
 
 enum tdc_state {
@@ -80,7 +81,9 @@ struct tdc_dump {
     struct tdc_arena arena;
     char *path;        /* of the json */
     char *folder;      /* that holds it */
-    char *data_folder; /* that holds the tensor files */
+    char *data_folder; /* that holds the tensor files; NULL: there are none */
+    bool in_memory;    /* came from bytes: no file lies beside it, but for these copies */
+    struct tdc_file_map stack, construct; /* of stack.json and construct.json; NULL data: none */
     enum tdc_dump_kind kind;
     const char *task, *framework, *level; /* NULL when missing or not a text */
     bool data_missing, data_wrong_type;
@@ -136,8 +139,12 @@ typedef tdc_status (*tdc_stack_visit)(void *context, const char *entry, size_t l
                                       const struct tdc_json *lines, long position);
 tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
                            struct tdc_error *error);
-
 tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error);
+/* The same of bytes in memory, for which the path is a name; NULL: of the file. */
+tdc_status tdc_stacks_walk_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 tdc_stack_visit visit, void *context, struct tdc_error *error);
+tdc_status tdc_stacks_load_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 struct tdc_stacks **stacks, struct tdc_error *error);
 void tdc_stacks_free(struct tdc_stacks *stacks);
 /* NULL when there is no entry of that name. */
 const struct tdc_stack *tdc_stacks_find(const struct tdc_stacks *stacks, const char *entry);

@@ -8,6 +8,7 @@
 #include "host/dump/record_builder.h"
 #include "host/dump/tensor_dump.h"
 #include "io/base/error.h"
+#include "io/base/sized.h"
 #include "io/file/file_map.h"
 #include "io/text/json.h"
 #include "io/file/mapping_guard.h"
@@ -249,15 +250,24 @@ static tdc_status load_mapped(struct tdc_dump *dump, const struct tdc_file_map *
     return loading.status;
 }
 
+/* NULL when out of memory. */
+static struct tdc_dump *new_dump(void)
+{
+    struct tdc_dump *dump = calloc(1, sizeof *dump);
+    if (dump == NULL)
+        return NULL;
+    tdc_arena_init(&dump->arena, DUMP_LIMIT);
+    tdc_names_init(&dump->entry_names);
+    dump->data_missing = true;
+    return dump;
+}
+
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error)
 {
     *dump = NULL;
-    struct tdc_dump *loaded = calloc(1, sizeof *loaded);
+    struct tdc_dump *loaded = new_dump();
     if (loaded == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
-    tdc_arena_init(&loaded->arena, DUMP_LIMIT);
-    tdc_names_init(&loaded->entry_names);
-    loaded->data_missing = true;
     struct tdc_file_map map = {0};
     tdc_status status = TDC_OK;
     if (!describe_path(loaded, path))
@@ -276,6 +286,64 @@ tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *er
     }
     *dump = loaded;
     return TDC_OK;
+}
+
+/* ---- from memory ----------------------------------------------------------------------------- */
+
+void tdc_dump_source_init(struct tdc_dump_source *source, size_t size, const char *json,
+                          size_t json_length)
+{
+    struct tdc_dump_source made = {
+        .size = size, .name = "dump.json", .json = json, .json_length = json_length};
+    tdc_sized_init(source, size, &made, sizeof made);
+}
+
+/* A copy in the dump's arena; none of no bytes. */
+static bool keep_bytes(struct tdc_dump *dump, const char *bytes, size_t length,
+                       struct tdc_file_map *kept)
+{
+    if (bytes == NULL)
+        return true;
+    *kept = (struct tdc_file_map){tdc_arena_text(&dump->arena, bytes, length), length};
+    return kept->data != NULL;
+}
+
+static bool describe_source(struct tdc_dump *dump, const struct tdc_dump_source *source)
+{
+    dump->in_memory = true;
+    dump->bytes = source->json_length;
+    bool described = describe_path(dump, source->name);
+    free(dump->data_folder);
+    dump->data_folder = source->tensors != NULL ? strdup(source->tensors) : NULL;
+    return described && (source->tensors == NULL || dump->data_folder != NULL) &&
+           keep_bytes(dump, source->stack, source->stack_length, &dump->stack) &&
+           keep_bytes(dump, source->construct, source->construct_length, &dump->construct);
+}
+
+tdc_status tdc_dump_load_memory(const struct tdc_dump_source *given, tdc_dump **dump,
+                                struct tdc_error *error)
+{
+    *dump = NULL;
+    struct tdc_dump_source source;
+    tdc_dump_source_init(&source, sizeof source, NULL, 0);
+    tdc_status status = tdc_sized_read(given, offsetof(struct tdc_dump_source, stack), &source,
+                                       sizeof source, "tdc_dump_source_init", error);
+    if (status == TDC_OK && (source.json == NULL || source.name == NULL))
+        status = tdc_fail(error, TDC_ERR_ARGUMENT, "a dump in memory has bytes and a name");
+    if (status != TDC_OK)
+        return status;
+    struct tdc_dump *loaded = new_dump();
+    if (loaded == NULL || !describe_source(loaded, &source)) {
+        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", source.name);
+    } else {
+        struct tdc_file_map map = {source.json, source.json_length};
+        status = load_mapped(loaded, &map, error);
+    }
+    if (status == TDC_OK)
+        *dump = loaded;
+    else
+        tdc_dump_free(loaded);
+    return status;
 }
 
 void tdc_dump_free(tdc_dump *dump)

@@ -15,7 +15,7 @@ struct tdc_record_builder {
     struct tdc_text text;           /* scratch */
     uint32_t entry;
     bool sound_only, since_26; /* of the records to come */
-    bool failed;     /* out of memory or a limit reached */
+    bool failed;               /* out of memory or a limit reached */
 };
 
 void tdc_records_begin(struct tdc_record_builder *builder, struct tdc_dump *dump);

@@ -87,11 +87,15 @@ static void parse(void *argument)
         walking->status = walk(walking, false);
 }
 
-tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
-                           struct tdc_error *error)
+tdc_status tdc_stacks_walk_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 tdc_stack_visit visit, void *context, struct tdc_error *error)
 {
-    struct tdc_file_map map;
-    tdc_status status = tdc_file_map_open(path, &map, error);
+    struct tdc_file_map map = {0};
+    tdc_status status = TDC_OK;
+    if (bytes != NULL)
+        map = *bytes;
+    else
+        status = tdc_file_map_open(path, &map, error);
     if (status != TDC_OK)
         return status;
     struct walking walking = {
@@ -105,8 +109,15 @@ tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *contex
         tdc_guard_end();
     }
     tdc_arena_free(&walking.scratch);
-    tdc_file_map_close(&map);
+    if (bytes == NULL)
+        tdc_file_map_close(&map);
     return walking.status;
+}
+
+tdc_status tdc_stacks_walk(const char *path, tdc_stack_visit visit, void *context,
+                           struct tdc_error *error)
+{
+    return tdc_stacks_walk_bytes(path, NULL, visit, context, error);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -175,7 +186,8 @@ static tdc_status load_entry(void *context, const char *entry, size_t length,
     return status == TDC_OK ? add(loading, entry, length, &loading->shared) : status;
 }
 
-tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error)
+tdc_status tdc_stacks_load_bytes(const char *path, const struct tdc_file_map *bytes,
+                                 struct tdc_stacks **stacks, struct tdc_error *error)
 {
     *stacks = NULL;
     struct loading loading = {.path = path, .error = error};
@@ -185,7 +197,7 @@ tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct 
     tdc_arena_init(&loading.stacks->arena, STACKS_LIMIT);
     tdc_names_init(&loading.stacks->names);
     tdc_text_init(&loading.text, LIST_LIMIT);
-    tdc_status status = tdc_stacks_walk(path, load_entry, &loading, error);
+    tdc_status status = tdc_stacks_walk_bytes(path, bytes, load_entry, &loading, error);
     tdc_text_free(&loading.text);
     if (status != TDC_OK) {
         tdc_stacks_free(loading.stacks);
@@ -193,6 +205,11 @@ tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct 
     }
     *stacks = loading.stacks;
     return TDC_OK;
+}
+
+tdc_status tdc_stacks_load(const char *path, struct tdc_stacks **stacks, struct tdc_error *error)
+{
+    return tdc_stacks_load_bytes(path, NULL, stacks, error);
 }
 
 void tdc_stacks_free(struct tdc_stacks *stacks)

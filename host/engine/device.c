@@ -198,8 +198,9 @@ static tdc_status open_run(struct tdc_device_request *request, const struct tdc_
 {
     tdc_status status = settle_ids(request, error);
     if (status == TDC_OK)
-        status = tdc_ascend_run_open(request->ids, request->count, rule, (options->flags & TDC_OPTION_NO_FALLBACK) != 0,
-                                     false, run, error);
+        status =
+            tdc_ascend_run_open(request->ids, request->count, rule,
+                                (options->flags & TDC_OPTION_NO_FALLBACK) != 0, false, run, error);
     return status;
 }
 
@@ -226,7 +227,8 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
         return TDC_OK;
     }
     bool absent = status == TDC_ERR_NOT_FOUND;
-    if (!automatic && (absent || (options->flags & TDC_OPTION_NO_FALLBACK) != 0 || status != TDC_ERR_DEVICE))
+    if (!automatic &&
+        (absent || (options->flags & TDC_OPTION_NO_FALLBACK) != 0 || status != TDC_ERR_DEVICE))
         return tdc_fail(error, absent ? TDC_ERR_DEVICE : status, "--device %s: %s", options->device,
                         reason.message);
     if (!absent) {

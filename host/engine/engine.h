@@ -47,6 +47,8 @@ struct tdc_outcome {
 struct tdc_job {
     const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
+    /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
+    const struct tdc_tensor *n_tensor, *b_tensor;
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */

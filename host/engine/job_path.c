@@ -16,6 +16,11 @@ const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *
         tdc_fail(error, TDC_ERR_REFUSED, "%s: no file name holds a NUL", name);
         return NULL;
     }
+    if (folder == NULL) {
+        tdc_fail(error, TDC_ERR_NOT_FOUND,
+                 "%.200s: the dump is in memory and has no folder of tensors", name);
+        return NULL;
+    }
     tdc_text_clear(path);
     if (strlen(folder) + strlen(name) > path->limit / 2) {
         tdc_fail(error, TDC_ERR_NOT_FOUND, "%.200s: a name that long no file has", name);

@@ -29,6 +29,11 @@ static bool is_npy(const char *file)
 static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
                       struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
+    if (job->n_tensor != NULL) {
+        pair->n = *job->n_tensor;
+        pair->b = *job->b_tensor;
+        return true;
+    }
     tdc_status status =
         open_side(worker, worker->n_scratch, job->n_folder, job->n_file, &pair->n, &outcome->error);
     if (status == TDC_OK) {
@@ -179,7 +184,7 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
 static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
                            struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (pair->spans <= 1)
+    if (pair->spans <= 1 || job->n_tensor != NULL)
         return true;
     return leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
                          &outcome->error) == TDC_OK &&

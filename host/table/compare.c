@@ -6,6 +6,7 @@
 
 #include "host/api/options.h"
 #include "host/engine/device.h"
+#include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
@@ -254,6 +255,8 @@ static void compare_texts(struct tdc_table *table, const struct tdc_options *opt
 static void watch_rows(tdc_table *const *tables, size_t count, const struct tdc_options *options)
 {
     for (size_t i = 0; i < count; i++) {
+        tdc_fields_free(tables[i]->fields); /* of an earlier comparison */
+        tables[i]->fields = NULL;
         tables[i]->row_done = options->row;
         tables[i]->row_context = options->context;
     }

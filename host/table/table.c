@@ -6,6 +6,7 @@
 
 #include "host/api/options.h"
 #include "host/table/columns.h"
+#include "host/table/fields.h"
 #include "host/origin/origins.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
@@ -142,9 +143,13 @@ static tdc_status check_stacks(const struct tdc_table *table, const struct tdc_d
     return TDC_OK;
 }
 
+/* From a file, or what the NPU's dump was loaded with. */
 static tdc_status load_stacks(struct tdc_table *table, const char *path, struct tdc_error *error)
 {
-    tdc_status status = tdc_stacks_load(path, &table->stacks, error);
+    const struct tdc_dump *npu = table->match->npu;
+    tdc_status status =
+        tdc_stacks_load_bytes(path != NULL ? path : "stack.json", path != NULL ? NULL : &npu->stack,
+                              &table->stacks, error);
     if (status == TDC_OK && table->rules->match.refuse_content) {
         status = check_stacks(table, table->match->npu, error);
         if (status == TDC_OK)
@@ -180,7 +185,7 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     status = allocate_rows(made, error);
     if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    if (status == TDC_OK && stack_json != NULL)
+    if (status == TDC_OK && (stack_json != NULL || match->npu->stack.data != NULL))
         status = load_stacks(made, stack_json, error);
     if (status != TDC_OK) {
         tdc_table_free(made);
@@ -214,6 +219,7 @@ void tdc_table_free(tdc_table *table)
     free(table->calls.calls);
     tdc_origins_free(table->origins);
     free(table->advice);
+    tdc_fields_free(table->fields);
     free(table);
 }
 

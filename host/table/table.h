@@ -9,6 +9,7 @@
 #include "host/origin/origins.h"
 
 struct tdc_column;
+struct tdc_fields;
 
 #define TDC_MOST_COLUMNS 64
 
@@ -51,6 +52,7 @@ struct tdc_table {
     /* scratch of tdc_table_row and tdc_table_worst */
     struct tdc_text cell_texts, worst;
     char *advice;
+    struct tdc_fields *fields; /* arrays that were asked for; NULL: none */
 };
 
 /* One copy per distinct message; "" when out of memory (table->failed is set). Thread-safe. */

@@ -70,6 +70,25 @@ typedef struct tdc_dump tdc_dump;
 /* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. A .npy or
  * .pt file in the place of the json is a dump of one record, its tensor. */
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error);
+
+/* A dump in memory. */
+struct tdc_dump_source {
+    size_t size;      /* of this struct: set by tdc_dump_source_init */
+    const char *name; /* for messages; bytes of a debug.json must be called that. "dump.json" */
+    const char *json; /* of dump.json or debug.json */
+    size_t json_length;
+    const char *stack; /* of stack.json, for the stack column and layer mapping; NULL: none */
+    size_t stack_length;
+    const char *construct; /* of construct.json, for layer mapping; NULL: none */
+    size_t construct_length;
+    const char *tensors; /* folder of the tensor files; NULL: none, and their rows say so */
+};
+
+void tdc_dump_source_init(struct tdc_dump_source *source, size_t size, const char *json,
+                          size_t json_length);
+/* The same as tdc_dump_load from bytes, which need not outlive the call. */
+tdc_status tdc_dump_load_memory(const struct tdc_dump_source *source, tdc_dump **dump,
+                                struct tdc_error *error);
 void tdc_dump_free(tdc_dump *dump);
 size_t tdc_dump_records(const tdc_dump *dump);
 /* Row name, type and shape of a record. */

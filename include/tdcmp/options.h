@@ -70,8 +70,8 @@ struct tdc_options {
     /* Called from any thread, several at a time, as rows and bytes are done. */
     void (*progress)(void *context, uint64_t rows, uint64_t bytes);
     /* Called once for each row that tdc_compare has judged, from any thread, several at a time, in
-     * no order. Colours and origins are not known yet; tdc_table_class may be
-     * asked about that row, nothing else about that table. */
+     * no order. Colours and origins are not known yet; tdc_table_class, tdc_table_number and
+     * tdc_table_text may be asked about that row, nothing else about that table. */
     void (*row)(void *context, const tdc_table *table, size_t row);
     /* Ends the run with TDC_ERR_INTERRUPTED once it is set; NULL: never. */
     const struct tdc_cancel *cancel;

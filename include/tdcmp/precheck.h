@@ -2,7 +2,7 @@
 #ifndef TDCMP_PRECHECK_H
 #define TDCMP_PRECHECK_H
 
-#include "tdcmp/base.h"
+#include "tdcmp/options.h"
 
 TDC_INTERFACE_BEGIN
 
@@ -55,8 +55,9 @@ enum {
                                      Max and Min */
     TDC_PRECHECK_JSON = 4,        /* details as JSON too */
     TDC_PRECHECK_KEEP_ERRORS = 8, /* keep tensors of failing calls that were executed */
-    TDC_PRECHECK_CHECK_FILES = 16,  /* msprobe's conditions on files: owner, no links, characters */
-    TDC_PRECHECK_ANY_FRAMEWORK = 32 /* PyTorch dumps too */
+    TDC_PRECHECK_CHECK_FILES = 16, /* msprobe's conditions on files: owner, no links, characters */
+    TDC_PRECHECK_ANY_FRAMEWORK = 32, /* PyTorch dumps too */
+    TDC_PRECHECK_STANDARDS26 = 64    /* TDC_STANDARD_PYTORCH as msprobe 26.2 has it */
 };
 
 struct tdc_precheck_options {
@@ -175,11 +176,13 @@ void tdc_precheck_list(bool (*visit)(void *context, const char *api, const char 
 
 /*
  * Judges the details file of a device run by that of a GPU run (both by TDC_STANDARD_PYTORCH) and
- * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder. Rows
- * without a partner are told as warnings; a repeated row is TDC_ERR_REFUSED.
+ * writes api_precision_compare_result_STAMP.csv and ..._details_STAMP.csv to the folder, by the
+ * standards of msprobe 2025 (TDC_RULES_COMPAT) or 26.2 (TDC_RULES_COMPAT26). Rows without a partner
+ * are told as warnings; a repeated row is TDC_ERR_REFUSED, for 26.2 only one of the GPU.
  */
 tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_details,
-                                 const char *folder, tdc_message_function message, void *context,
+                                 const char *folder, tdc_rules_id rules,
+                                 tdc_message_function message, void *context,
                                  struct tdc_error *error);
 
 TDC_INTERFACE_END

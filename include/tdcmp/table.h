@@ -8,8 +8,8 @@ TDC_INTERFACE_BEGIN
 
 /* ---- compare --------------------------------------------------------------------------------- */
 
-/* One row per pair, nothing compared yet. stack_json may be NULL; then the table has no stack
- * column. */
+/* One row per pair, nothing compared yet. stack_json may be NULL; then the table has a stack column
+ * only if the NPU's dump was loaded from memory with a stack. */
 tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *options,
                          const char *stack_json, tdc_table **table, struct tdc_error *error);
 void tdc_table_free(tdc_table *table);

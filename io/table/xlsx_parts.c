@@ -82,7 +82,9 @@ static int put_book_relations(struct tdc_xlsx_book *book)
 
 static void put_sheet_name(const struct tdc_xlsx_book *book, size_t sheet)
 {
-    if (book->sheet != NULL)
+    if (book->sheets != NULL)
+        put(book, "%s", book->sheets[sheet].name);
+    else if (book->sheet != NULL)
         put(book, "%s", book->sheet);
     else
         put(book, "part_%zu", sheet);
@@ -90,6 +92,8 @@ static void put_sheet_name(const struct tdc_xlsx_book *book, size_t sheet)
 
 size_t tdc_xlsx_sheet_rows(const struct tdc_xlsx_book *book, size_t sheet)
 {
+    if (book->sheets != NULL)
+        return book->sheets[sheet].rows;
     size_t before = sheet * book->rows_a_sheet;
     size_t left = before < book->rows ? book->rows - before : 0;
     return left < book->rows_a_sheet ? left : book->rows_a_sheet;
@@ -98,7 +102,8 @@ size_t tdc_xlsx_sheet_rows(const struct tdc_xlsx_book *book, size_t sheet)
 /* "$A$1:$C$8" with dollars, "A1:C8" without. */
 static void put_range(const struct tdc_xlsx_book *book, size_t sheet, const char *dollar)
 {
-    const struct tdc_xlsx_column *last = &book->columns[book->column_count - 1];
+    size_t columns = book->sheets != NULL ? book->sheets[sheet].column_count : book->column_count;
+    const struct tdc_xlsx_column *last = &book->columns[columns - 1];
     put(book, "%sA%s1:%s%.*s%s%zu", dollar, dollar, dollar, (int)last->length, last->letters,
         dollar, tdc_xlsx_sheet_rows(book, sheet) + 1);
 }

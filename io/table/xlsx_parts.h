@@ -19,10 +19,19 @@ enum {
     TDC_XLSX_RED
 };
 
+/* A sheet of a workbook whose sheets are different tables. */
+struct tdc_xlsx_sheet {
+    char name[32];
+    size_t rows, column_count;
+};
+
 struct tdc_xlsx_book {
     struct tdc_zip_writer zip;
     struct tdc_byte_writer *xml; /* drains into zip */
     const char *sheet;           /* name of the only sheet: letters and digits; NULL: part_0, ... */
+    /* NULL: the sheets are parts of one table; else `sheet`, `rows` and `column_count` are unused
+     */
+    const struct tdc_xlsx_sheet *sheets;
     size_t sheet_count;
     size_t rows; /* of the table, headers not counted */
     size_t rows_a_sheet;

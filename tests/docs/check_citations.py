@@ -124,6 +124,9 @@ def main():
     for path in pages:
         check_document(source, path, pages)
     check_names(source, code, pages)
+    readme = read(os.path.join(source, "README.md"))
+    failures.extend(f"README.md: {path} is not among the documents" for path in pages
+                    if path != "README.md" and f"]({path})" not in readme)
     for failure in failures:
         print(failure)
     print(f"{len(failures)} failures in {len(code)} sources and {len(pages)} documents")

@@ -94,6 +94,11 @@ def check_options(program, source):
             section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_msprobe()", "_tdcmp() {"), msprobe),
     }
     places["man/tdcmp.1, PRECHECK"] = (section(man, ".SH PRECHECK", ".SH BENCH"), precheck)
+    config = help_options(program, ["config_check", "a", "b", "--help"])
+    places["man/tdcmp.1, CONFIG_CHECK"] = (section(man, ".SH CONFIG_CHECK", ".SH INSPECT"), config)
+    places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
+    places["completion/_tdcmp, config_check"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
     places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
@@ -117,7 +122,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("config_check", config)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -126,7 +131,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

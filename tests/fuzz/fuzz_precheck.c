@@ -155,9 +155,12 @@ static void fuzz_comparison(const char *path)
         require(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
     }
     struct tdc_error error = {0};
-    tdc_status status = tdc_precision_compare(path, path, folder, NULL, NULL, &error);
-    require(status == TDC_OK || error.message[0] != '\0');
-    empty_folder();
+    static const tdc_rules_id rules[] = {TDC_RULES_COMPAT, TDC_RULES_COMPAT26};
+    for (int i = 0; i < 2; i++) {
+        tdc_status status = tdc_precision_compare(path, path, folder, rules[i], NULL, NULL, &error);
+        require(status == TDC_OK || error.message[0] != '\0');
+        empty_folder();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

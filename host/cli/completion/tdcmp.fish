@@ -5,6 +5,7 @@ set -l matching '__fish_seen_subcommand_from compare match; and not __fish_seen_
 
 complete -c tdcmp -n __fish_is_first_arg -a compare -d 'compare two dumps'
 complete -c tdcmp -n __fish_is_first_arg -a precheck -d 'judge the operators of one dump'
+complete -c tdcmp -n __fish_is_first_arg -a config_check -d 'two packed configurations or checkpoints'
 complete -c tdcmp -n __fish_is_first_arg -a inspect -d 'is a dump sane'
 complete -c tdcmp -n __fish_is_first_arg -a overflow -d 'the call that made the first NaN or infinity'
 complete -c tdcmp -n '__fish_seen_subcommand_from overflow' -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the result'
@@ -36,6 +37,9 @@ complete -c tdcmp -n "$friendly" -l device -x -a 'auto cpu ascend ascend:all' -d
 complete -c tdcmp -n "$friendly" -l no-fallback -d 'what the device fails to do is an error'
 complete -c tdcmp -n "$friendly" -s q -l quiet -d 'no progress, no summary'
 
+set -l config_check '__fish_seen_subcommand_from config_check'
+complete -c tdcmp -n "$config_check" -s o -l output -r -d 'folder or json file of the result'
+complete -c tdcmp -n "$config_check" -s t -l threads -x -d 'number of threads'
 set -l inspect '__fish_seen_subcommand_from inspect'
 complete -c tdcmp -n "$inspect" -l json -d 'all findings as json'
 complete -c tdcmp -n "$inspect" -l top -x -d 'findings shown of a kind'

@@ -20,9 +20,11 @@ static void print_usage(FILE *stream, const struct parsing *parsing)
             fprintf(stream, " [%s]", argument->brief);
         else
             fprintf(stream,
-                    argument->arity == TDC_VALUE    ? " [%s %s]"
-                    : argument->arity == TDC_VALUES ? " [%s %s ...]"
-                                                    : " [%s [%s]]",
+                    argument->arity == TDC_VALUE        ? " [%1$s %2$s]"
+                    : argument->arity == TDC_TWO_VALUES ? " [%1$s %2$s %2$s]"
+                    : argument->arity == TDC_VALUES     ? " [%1$s %2$s ...]"
+                    : argument->arity == TDC_ANY_VALUES ? " [%1$s [%2$s ...]]"
+                                                        : " [%1$s [%2$s]]",
                     argument->brief, argument->metavar);
     }
     fputc('\n', stream);
@@ -104,21 +106,28 @@ static int store(const struct parsing *parsing, struct tdc_argument *argument, c
                    ? 0
                    : fail(parsing, "argument ", argument->full, ": ignored explicit argument");
     argument->value = joined;
-    if (joined == NULL && *at + 1 < argc && is_value(argv[*at + 1]))
-        argument->value = argv[++*at];
-    argument->values = argv + *at;
-    argument->value_count = argument->value != NULL && joined == NULL;
-    while (argument->arity == TDC_VALUES && argument->value_count != 0 && *at + 1 < argc &&
-           is_value(argv[*at + 1])) {
-        argument->value_count++;
-        ++*at;
-    }
-    if (argument->value == NULL && argument->arity != TDC_OPTIONAL_VALUE) {
+    int most = argument->arity == TDC_TWO_VALUES                                    ? 2
+               : argument->arity == TDC_VALUES || argument->arity == TDC_ANY_VALUES ? argc
+                                                                                    : 1;
+    argument->values = argv + *at + 1;
+    argument->value_count = 0;
+    if (joined == NULL)
+        while (argument->value_count < most && *at + 1 < argc && is_value(argv[*at + 1])) {
+            argument->value_count++;
+            ++*at;
+        }
+    if (joined == NULL && argument->value_count != 0)
+        argument->value = argument->values[0];
+    bool enough = argument->arity == TDC_TWO_VALUES   ? argument->value_count == 2
+                  : argument->arity == TDC_ANY_VALUES ? true
+                                                      : argument->value != NULL;
+    if (!enough && argument->arity != TDC_OPTIONAL_VALUE) {
         char names[128] = "";
         add_names(names, sizeof names, argument);
         return fail(parsing, "argument ", names,
-                    argument->arity == TDC_VALUE ? ": expected one argument"
-                                                 : ": expected at least one argument");
+                    argument->arity == TDC_VALUE        ? ": expected one argument"
+                    : argument->arity == TDC_TWO_VALUES ? ": expected 2 arguments"
+                                                        : ": expected at least one argument");
     }
     return 0;
 }
@@ -237,5 +246,32 @@ int tdc_argparse_choice(const char *program, struct tdc_argument *arguments, siz
     }
     used = strlen(text);
     snprintf(text + used, sizeof text - used, ")");
+    return fail(&parsing, "", text, "");
+}
+
+int tdc_argparse_exclusive(const char *program, struct tdc_argument *arguments, size_t count,
+                           size_t first, size_t last)
+{
+    struct parsing parsing = {program, "", arguments, count};
+    const struct tdc_argument *early = NULL, *late = NULL;
+    for (size_t i = first; i <= last; i++) {
+        const struct tdc_argument *one = &arguments[i];
+        if (!one->given)
+            continue;
+        /* values point into the words, in whose order argparse complains */
+        if (early == NULL || one->values < early->values) {
+            late = early;
+            early = one;
+        } else if (late == NULL || one->values < late->values) {
+            late = one;
+        }
+    }
+    if (late == NULL)
+        return 0;
+    char text[512] = "argument ";
+    add_names(text, sizeof text, late);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, ": not allowed with argument ");
+    add_names(text, sizeof text, early);
     return fail(&parsing, "", text, "");
 }

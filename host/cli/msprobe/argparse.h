@@ -14,7 +14,9 @@ enum tdc_arity {
     TDC_FLAG,           /* store_true */
     TDC_VALUE,          /* exactly one */
     TDC_OPTIONAL_VALUE, /* nargs='?' */
-    TDC_VALUES          /* nargs='+': one or more */
+    TDC_VALUES,         /* nargs='+': one or more */
+    TDC_TWO_VALUES,     /* nargs=2 */
+    TDC_ANY_VALUES      /* nargs='*': as many as there are */
 };
 
 struct tdc_argument {
@@ -26,7 +28,7 @@ struct tdc_argument {
     /* results */
     bool given;
     const char *value; /* NULL when an optional value was left out */
-    char **values;     /* TDC_VALUES: `value_count` words of argv */
+    char **values;     /* several values: `value_count` words of argv */
     int value_count;
 };
 
@@ -46,5 +48,9 @@ int tdc_argparse_require(const char *program, struct tdc_argument *arguments, si
 /* 0 when arguments[which] was not given or has one of the values, which are parted by blanks. */
 int tdc_argparse_choice(const char *program, struct tdc_argument *arguments, size_t count,
                         size_t which, const char *choices);
+/* 0 when at most one of arguments[first..last] was given; else the mistake, as argparse words it
+ * for the later one. */
+int tdc_argparse_exclusive(const char *program, struct tdc_argument *arguments, size_t count,
+                           size_t first, size_t last);
 
 #endif

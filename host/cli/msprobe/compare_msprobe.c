@@ -342,6 +342,8 @@ int tdc_msprobe_form(int argc, char **argv)
     }
     if (strcmp(argv[3], "run_ut") == 0 || strcmp(argv[3], "multi_run_ut") == 0)
         return tdc_msprobe_precheck(argc - 4, argv + 4, argv[3][0] == 'm', pytorch);
+    if (strcmp(argv[3], "config_check") == 0)
+        return tdc_msprobe_config_check(argc - 4, argv + 4, pytorch);
     if (pytorch && strcmp(argv[3], "api_precision_compare") == 0)
         return tdc_msprobe_precision_compare(argc - 4, argv + 4);
     if (strcmp(argv[3], "nan_analyze") == 0)
@@ -351,7 +353,7 @@ int tdc_msprobe_form(int argc, char **argv)
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut', 'nan_analyze'%s)\n",
+                "'multi_run_ut', 'nan_analyze', 'config_check'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/msprobe/precheck_msprobe.h"
+
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/terminal/progress.h"
@@ -108,6 +110,7 @@ static const struct {
 struct words {
     const char *program;
     bool multi, pytorch;
+    bool newest; /* the words of 26.2 */
     struct tdc_argument list[ARGUMENTS];
     size_t count;
     const struct tdc_argument *arguments[ARGUMENTS];
@@ -252,15 +255,22 @@ static void say(tdc_message_level level, const char *text, const char *rest)
 /* What msprobe says at the end of a PyTorch run. */
 static void tell_end(const struct words *words, const tdc_precheck *precheck)
 {
+    static const char *const texts[2][2] = {
+        {"UT task result csv is saved in ", "UT task details csv is saved in "},
+        {"acc_check task result csv is saved in ", "acc_check task details csv is saved in "}};
     const char *result = tdc_precheck_file(precheck, TDC_FILE_RESULT);
     const char *details = tdc_precheck_file(precheck, TDC_FILE_DETAILS);
     if (result != NULL && !words->multi)
-        say(TDC_MESSAGE_INFO, "UT task result csv is saved in ", result);
+        say(TDC_MESSAGE_INFO, texts[words->newest][0], result);
     if (details != NULL && !words->multi)
-        say(TDC_MESSAGE_INFO, "UT task details csv is saved in ", details);
-    say(TDC_MESSAGE_INFO, "Successfully completed run_ut/multi_run_ut.", "");
+        say(TDC_MESSAGE_INFO, texts[words->newest][1], details);
+    say(TDC_MESSAGE_INFO,
+        words->newest ? "Successfully completed acc_check/multi_acc_check."
+                      : "Successfully completed run_ut/multi_run_ut.",
+        "");
     if (!words->multi)
-        say(TDC_MESSAGE_INFO, "UT task completed.", "");
+        say(TDC_MESSAGE_INFO, words->newest ? "acc_check task completed." : "UT task completed.",
+            "");
 }
 
 static int run(const struct words *words, struct tdc_precheck_options *options)
@@ -278,8 +288,15 @@ static int run(const struct words *words, struct tdc_precheck_options *options)
         say(TDC_MESSAGE_INFO, "Finish filtering the api in the api_info_file.", "");
     if (status == TDC_OK) {
         if (words->pytorch && !words->multi)
-            say(TDC_MESSAGE_INFO, "start UT test", "");
-        progress = tdc_progress_start(words->multi ? "Total Progress" : "run_ut",
+            say(TDC_MESSAGE_INFO, words->newest ? "start acc_check test" : "start UT test", "");
+        if (words->pytorch && words->multi && words->newest) {
+            char lanes[16];
+            snprintf(lanes, sizeof lanes, "%d processes", options->lanes);
+            say(TDC_MESSAGE_INFO, "Starting parallel acc_check with ", lanes);
+        }
+        progress = tdc_progress_start(words->multi    ? "Total Progress"
+                                      : words->newest ? "acc_check"
+                                                      : "run_ut",
                                       tdc_precheck_calls(precheck), 0, false);
         status = tdc_precheck_run(precheck, &error);
         tdc_progress_stop(progress);
@@ -314,7 +331,9 @@ static bool take_paths(const struct words *words, struct tdc_precheck_options *o
         return false;
     }
     if (words->pytorch && options->result_csv != NULL && !is_result_name(options->result_csv)) {
-        say(TDC_MESSAGE_ERROR, "When continue run ut, please do not modify the result csv name.",
+        say(TDC_MESSAGE_ERROR,
+            words->newest ? "When continue acc_check, please do not modify the result csv name."
+                          : "When continue run ut, please do not modify the result csv name.",
             "");
         return false;
     }
@@ -326,7 +345,8 @@ static int check(const struct words *words, struct tdc_precheck_options *options
     struct tdc_ut_config config = {0};
     const char *path = words->arguments[ARG_CONFIG]->value;
     int code = 1;
-    if (path == NULL || path[0] == '\0' || tdc_ut_config_read(path, &config)) {
+    if (path == NULL || path[0] == '\0' ||
+        tdc_ut_config_read(path, words->newest ? "acc_check" : "run_ut", &config)) {
         options->white_list = (const char *const *)config.white_list;
         options->white_count = config.white_count;
         options->black_list = (const char *const *)config.black_list;
@@ -339,45 +359,84 @@ static int check(const struct words *words, struct tdc_precheck_options *options
     return code;
 }
 
-int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch)
+/* 26.2 takes no beginnings of long options. */
+static int check_whole_words(struct words *words, int argc, char **argv)
 {
-    char program[64];
-    snprintf(program, sizeof program, "tdcmp -f %s %s", pytorch ? "pytorch" : "mindspore",
-             multi ? "multi_run_ut" : "run_ut");
-    struct words words = {.program = program, .multi = multi, .pytorch = pytorch};
+    for (int i = 0; i < argc; i++) {
+        size_t length = strcspn(argv[i], "=");
+        bool known = strncmp(argv[i], "--", 2) != 0 || strcmp(argv[i], "--help") == 0;
+        for (size_t k = 0; k < words->count && !known; k++)
+            known = strlen(words->list[k].full) == length &&
+                    strncmp(words->list[k].full, argv[i], length) == 0;
+        char text[512];
+        snprintf(text, sizeof text, "unrecognized arguments: %.400s", argv[i]);
+        if (!known)
+            return usage_error(words, text);
+    }
+    return 0;
+}
+
+static int check_words(struct words *words, int argc, char **argv)
+{
+    const bool multi = words->multi, pytorch = words->pytorch;
     bool helped;
-    int splits, code = parse(&words, argc, argv, &helped);
+    int splits, code = parse(words, argc, argv, &helped);
+    if (code == 0 && words->newest)
+        code = check_whole_words(words, argc, argv);
     if (code != 0 || helped)
         return code;
-    if (!words.arguments[ARG_API_INFO]->given && !pytorch)
-        return usage_error(&words,
+    if (!words->arguments[ARG_API_INFO]->given && !pytorch)
+        return usage_error(words,
                            "the following arguments are required: -api_info/--api_info_file");
-    code = check_devices(&words);
+    code = check_devices(words);
     if (code == 0)
-        code = check_splits(&words, &splits);
+        code = check_splits(words, &splits);
     if (code != 0)
         return code;
     struct tdc_precheck_options options;
     tdc_precheck_options_init(&options, sizeof options, TDC_PROFILE_COMPAT);
-    if (!apply(&words, &options))
+    if (words->newest) {
+        options.flags |= TDC_PRECHECK_STANDARDS26;
+        options.standard = pytorch ? TDC_STANDARD_PYTORCH : TDC_STANDARD_COSINE;
+    }
+    if (!apply(words, &options))
         return 2;
     options.flags &= ~(unsigned)TDC_PRECHECK_ANY_FRAMEWORK;
     if (pytorch)
         options.flags |= TDC_PRECHECK_ANY_FRAMEWORK;
     options.message = tdc_msprobe_log;
     options.progress = advance;
-    if (words.arguments[ARG_SAVE_ERROR_DATA]->given)
+    if (words->arguments[ARG_SAVE_ERROR_DATA]->given)
         options.flags |= TDC_PRECHECK_KEEP_ERRORS;
-    if (words.arguments[ARG_FILTER]->given)
+    if (words->arguments[ARG_FILTER]->given)
         options.flags |= TDC_PRECHECK_DISTINCT;
     options.lanes = multi && pytorch ? splits
-                    : multi          ? words.arguments[ARG_DEVICE]->value_count
+                    : multi          ? words->arguments[ARG_DEVICE]->value_count
                                      : 0;
-    if (!take_paths(&words, &options))
+    if (!take_paths(words, &options))
         return 1;
-    if (!words.arguments[ARG_API_INFO]->given || words.arguments[ARG_API_INFO]->value[0] == '\0') {
-        say(TDC_MESSAGE_ERROR, "Please provide api_info_file for offline run ut.", "");
+    if (!words->arguments[ARG_API_INFO]->given ||
+        words->arguments[ARG_API_INFO]->value[0] == '\0') {
+        say(TDC_MESSAGE_ERROR,
+            words->newest ? "Please provide api_info_file for offline acc_check."
+                          : "Please provide api_info_file for offline run ut.",
+            "");
         return 1;
     }
-    return check(&words, &options);
+    return check(words, &options);
+}
+
+int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch)
+{
+    char program[64];
+    snprintf(program, sizeof program, "tdcmp -f %s %s", pytorch ? "pytorch" : "mindspore",
+             multi ? "multi_run_ut" : "run_ut");
+    struct words words = {.program = program, .multi = multi, .pytorch = pytorch};
+    return check_words(&words, argc, argv);
+}
+
+int tdc_precheck_words26(const char *program, int argc, char **argv, bool multi, bool pytorch)
+{
+    struct words words = {.program = program, .multi = multi, .pytorch = pytorch, .newest = true};
+    return check_words(&words, argc, argv);
 }

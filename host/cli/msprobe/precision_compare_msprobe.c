@@ -1,4 +1,5 @@
-/* precision_compare_msprobe.c - `tdcmp -f pytorch api_precision_compare -npu FILE -gpu FILE`. */
+#include "host/cli/msprobe/precision_compare_msprobe.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,9 +14,8 @@ enum {
     ARGUMENTS
 };
 
-int tdc_msprobe_precision_compare(int argc, char **argv)
+int tdc_precision_compare_words(const char *program, tdc_rules_id rules, int argc, char **argv)
 {
-    static const char program[] = "tdcmp -f pytorch api_precision_compare";
     struct tdc_argument arguments[ARGUMENTS] = {
         [ARG_NPU] = {"-npu", "--npu_csv_path", TDC_VALUE, "NPU_CSV_PATH",
                      "<Required> accuracy_checking_details_*.csv of the device", false, NULL, NULL,
@@ -30,19 +30,22 @@ int tdc_msprobe_precision_compare(int argc, char **argv)
                             argv, arguments, ARGUMENTS, &helped);
     if (code != 0 || helped)
         return code;
-    if (!arguments[ARG_NPU].given || !arguments[ARG_GPU].given) {
-        fprintf(stderr, "%s: error: the following arguments are required: %s%s%s\n", program,
-                arguments[ARG_NPU].given ? "" : "-npu/--npu_csv_path",
-                arguments[ARG_NPU].given || arguments[ARG_GPU].given ? "" : ", ",
-                arguments[ARG_GPU].given ? "" : "-gpu/--gpu_csv_path");
-        return 2;
-    }
+    static const size_t needed[] = {ARG_NPU, ARG_GPU};
+    code = tdc_argparse_require(program, arguments, ARGUMENTS, needed, 2);
+    if (code != 0)
+        return code;
     const char *folder = arguments[ARG_OUT_PATH].value;
     struct tdc_error error = {0};
     tdc_status status = tdc_precision_compare(arguments[ARG_NPU].value, arguments[ARG_GPU].value,
                                               folder != NULL && folder[0] != '\0' ? folder : ".",
-                                              tdc_msprobe_log, NULL, &error);
+                                              rules, tdc_msprobe_log, NULL, &error);
     if (status != TDC_OK)
         tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, error.message);
     return status == TDC_OK ? 0 : 1;
+}
+
+int tdc_msprobe_precision_compare(int argc, char **argv)
+{
+    return tdc_precision_compare_words("tdcmp -f pytorch api_precision_compare", TDC_RULES_COMPAT,
+                                       argc, argv);
 }

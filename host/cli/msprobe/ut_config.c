@@ -54,7 +54,7 @@ static bool take_section(const cJSON *section, struct tdc_ut_config *config)
     return config->error_data_path != NULL || refuse("%s: out of memory", "error_data_path");
 }
 
-bool tdc_ut_config_read(const char *path, struct tdc_ut_config *config)
+bool tdc_ut_config_read(const char *path, const char *name, struct tdc_ut_config *config)
 {
     size_t length = strlen(path);
     if (length < 5 || strcmp(path + length - 5, ".json") != 0)
@@ -62,7 +62,7 @@ bool tdc_ut_config_read(const char *path, struct tdc_ut_config *config)
     cJSON *file = tdc_config_file_read(path);
     if (file == NULL)
         return false;
-    const cJSON *section = cJSON_GetObjectItemCaseSensitive(file, "run_ut");
+    const cJSON *section = cJSON_GetObjectItemCaseSensitive(file, name);
     bool taken = section == NULL || take_section(section, config);
     cJSON_Delete(file);
     return taken;

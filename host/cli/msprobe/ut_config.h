@@ -11,8 +11,9 @@ struct tdc_ut_config {
     char *error_data_path; /* NULL: not given */
 };
 
-/* False after msprobe's message. The config is to be freed in any case. */
-bool tdc_ut_config_read(const char *path, struct tdc_ut_config *config);
+/* Reads the section `name`: "run_ut", or "acc_check" of 26.2. False after msprobe's message. The
+ * config is to be freed in any case. */
+bool tdc_ut_config_read(const char *path, const char *name, struct tdc_ut_config *config);
 void tdc_ut_config_free(struct tdc_ut_config *config);
 
 #endif

@@ -6,6 +6,10 @@
 
 static const struct tdc_word26 words[] = {
     {"compare", tdc_word26_compare},
+    {"api_precision_compare", tdc_word26_precision_compare},
+    {"config_check", tdc_word26_config_check},
+    {"acc_check", tdc_word26_acc_check},
+    {"multi_acc_check", tdc_word26_multi_acc_check},
     {"overflow_check", tdc_word26_overflow_check},
 };
 

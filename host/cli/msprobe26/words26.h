@@ -21,6 +21,14 @@ const struct tdc_word26 *tdc_word26_find(int argc, char **argv);
 
 /* `compare -tp TARGET -gp GOLDEN [-o DIR] ...` */
 int tdc_word26_compare(int argc, char **argv);
+/* `api_precision_compare -npu FILE -gpu FILE [-o DIR]` */
+int tdc_word26_precision_compare(int argc, char **argv);
+/* `config_check -d [FILE ...] | -c A B | -vc NPU BENCH | -vv [YAML] LOG | -sc NPU BENCH [-o PATH]`
+ */
+int tdc_word26_config_check(int argc, char **argv);
+/* `acc_check -api_info dump.json ...`, `multi_acc_check ...` */
+int tdc_word26_acc_check(int argc, char **argv);
+int tdc_word26_multi_acc_check(int argc, char **argv);
 /* `overflow_check -i STEP [-o DIR]` */
 int tdc_word26_overflow_check(int argc, char **argv);
 

@@ -22,6 +22,9 @@ int tdc_command_inspect(int argc, char **argv);
 int tdc_msprobe_form(int argc, char **argv);
 /* `-f ... run_ut` and `multi_run_ut`; argv[0] is the first argument behind. */
 int tdc_msprobe_precheck(int argc, char **argv, bool multi, bool pytorch);
+/* `config_check A B`: two packed configurations or two checkpoints; and in the words of 2025. */
+int tdc_command_config_check(int argc, char **argv);
+int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
 

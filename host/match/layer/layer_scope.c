@@ -103,10 +103,15 @@ static void read_construct(void *argument)
     reading->status = status == TDC_OK ? tdc_json_finish(&cursor, reading->error) : status;
 }
 
-static tdc_status load_construct(struct finding *finding, const char *path, struct tdc_error *error)
+static tdc_status load_construct(struct finding *finding, const char *path,
+                                 const struct tdc_file_map *bytes, struct tdc_error *error)
 {
-    struct tdc_file_map map;
-    tdc_status status = tdc_file_map_open(path, &map, error);
+    struct tdc_file_map map = {0};
+    tdc_status status = TDC_OK;
+    if (bytes != NULL)
+        map = *bytes;
+    else
+        status = tdc_file_map_open(path, &map, error);
     if (status != TDC_OK)
         return status;
     struct construct_reading reading = {
@@ -120,26 +125,49 @@ static tdc_status load_construct(struct finding *finding, const char *path, stru
         tdc_guard_end();
     }
     tdc_arena_free(&reading.scratch);
-    tdc_file_map_close(&map);
+    if (bytes == NULL)
+        tdc_file_map_close(&map);
     return reading.status;
+}
+
+static tdc_status one_missing(struct tdc_error *error, const char *missing)
+{
+    return tdc_fail(error, TDC_ERR_NOT_FOUND,
+                    "stack.json or construct.json not found, please check. (%s)", missing);
+}
+
+/* Both or none of what a dump in memory was given. */
+static tdc_status take_bytes(struct finding *finding, struct tdc_error *error)
+{
+    const struct tdc_dump *dump = finding->side->dump;
+    bool stack = dump->stack.data != NULL, construct = dump->construct.data != NULL;
+    if (stack != construct)
+        return one_missing(error, stack ? "construct.json" : "stack.json");
+    if (!stack)
+        return TDC_OK;
+    tdc_status status =
+        tdc_stacks_walk_bytes("stack.json", &dump->stack, note_function, finding, error);
+    if (status == TDC_OK)
+        status = load_construct(finding, "construct.json", &dump->construct, error);
+    return status;
 }
 
 /* Both files or none. */
 static tdc_status load_files(struct finding *finding, struct tdc_error *error)
 {
+    if (finding->side->dump->in_memory)
+        return take_bytes(finding, error);
     char *stack = beside(finding->side->dump, "stack.json");
     char *construct = beside(finding->side->dump, "construct.json");
     tdc_status status = TDC_OK;
     if (stack == NULL || construct == NULL) {
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping layers");
     } else if (exists(stack) != exists(construct)) {
-        status = tdc_fail(error, TDC_ERR_NOT_FOUND,
-                          "stack.json or construct.json not found, please check. (%s)",
-                          exists(stack) ? construct : stack);
+        status = one_missing(error, exists(stack) ? construct : stack);
     } else if (exists(stack)) {
         status = tdc_stacks_walk(stack, note_function, finding, error);
         if (status == TDC_OK)
-            status = load_construct(finding, construct, error);
+            status = load_construct(finding, construct, NULL, error);
     }
     free(stack);
     free(construct);

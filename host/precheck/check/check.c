@@ -287,7 +287,9 @@ static bool judge_by_standard(struct tdc_call_check *check, struct tdc_direction
         checked->standard = tdc_arena_zeroed(arena, checked->count, sizeof *checked->standard);
     struct tdc_standard_row *standard = checked->standard != NULL ? &checked->standard[at] : NULL;
     if (standard == NULL ||
-        !tdc_judge_by_standard(arena, check->name, &checked->slots[at], standard))
+        !tdc_judge_by_standard(arena, check->name,
+                               (check->checker->options->flags & TDC_PRECHECK_STANDARDS26) != 0,
+                               &checked->slots[at], standard))
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
     row->status = standard->status;
     snprintf(row->message, sizeof row->message, "%s",

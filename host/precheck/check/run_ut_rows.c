@@ -194,7 +194,9 @@ static bool judge(struct tdc_call_check *check, enum tdc_direction direction, td
         if (!as_bench(check, &slot->reference, dtype, reason) ||
             !tdc_judge_slot(&lenient, &checker->arena, slot, row, reason))
             return false;
-        if (!tdc_judge_by_standard(&checker->arena, check->name, slot, standard))
+        if (!tdc_judge_by_standard(&checker->arena, check->name,
+                                   (checker->options->flags & TDC_PRECHECK_STANDARDS26) != 0, slot,
+                                   standard))
             return tdc_give_reason(reason, "the call needs more memory than a call may take");
         row->status = standard->status;
         snprintf(row->message, sizeof row->message, "%s",

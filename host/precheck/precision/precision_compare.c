@@ -1,19 +1,46 @@
 /* precision_compare.c - two details files of the PyTorch standards, device against GPU. */
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "host/dump/dump.h"
 #include "io/base/name_table.h"
 #include "host/precheck/calls/calls.h"
-#include "host/precheck/files/row_text.h"
 #include "host/precheck/precision/precision_verdict.h"
+#include "host/precheck/files/row_text.h"
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
 #include "io/text/csv_field.h"
 
 #define ROW_LIMIT ((size_t)1 << 30)
+
+struct work {
+    struct tdc_text_table npu, gpu;
+    struct tdc_name_table gpu_rows;
+    struct tdc_text details, result;
+    char *details_path, *result_path;
+    tdc_stamp *stamp;
+    tdc_rules_id rules;
+    enum tdc_column_kind binary_kind, relative_kind; /* of the device's columns */
+    void (*message)(void *context, tdc_message_level level, const char *text);
+    void *context;
+};
+
+__attribute__((format(printf, 3, 4))) static void
+say(const struct work *work, tdc_message_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (work->message != NULL)
+        work->message(work->context, level, text);
+}
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -46,19 +73,26 @@ static bool is_topk(const char *call)
     return dot != NULL && strncmp(dot, ".topk.", 6) == 0 && strchr(dot + 6, '.') == NULL;
 }
 
-static void end_call(struct tdc_text *result, struct call *call)
+static void end_call(struct work *work, struct call *call)
 {
+    struct tdc_text *result = &work->result;
     tdc_check forward = call->statuses[TDC_FORWARD], backward = call->statuses[TDC_BACKWARD];
     const char *message = forward == TDC_CHECK_SKIP ? call->message : "";
     if (forward == TDC_CHECK_ERROR && is_topk(call->name))
         message =
             "在npu上，topk的入参sorted=False时不生效，会返回有序tensor，而cpu上会返回无序tensor"
             "。 如果topk精度不达标，请检查是否是该原因导致的。";
-    if (call->name[0] != '\0' && call->unsupported)
-        add_result(result, call->name, "SKIP", "SKIP",
-                   "This data type does not support benchmark compare.");
-    else if (call->name[0] != '\0')
+    if (call->unsupported) {
+        forward = backward = TDC_CHECK_SKIP;
+        message = "This data type does not support benchmark compare.";
+    }
+    if (call->name[0] != '\0') {
         add_result(result, call->name, status_text(forward), status_text(backward), message);
+        say(work, TDC_MESSAGE_INFO,
+            "running api_full_name %s compare, is_fwd_success: %s, is_bwd_success: %s", call->name,
+            forward == TDC_CHECK_PASS ? "True" : "False",
+            backward == TDC_CHECK_PASS || backward == TDC_CHECK_NONE ? "True" : "False");
+    }
     *call = (struct call){0};
 }
 
@@ -82,23 +116,30 @@ static const char *split_call(const char *name, char call[256])
     return dot;
 }
 
-static void count_row(struct tdc_text *result, struct call *call,
-                      const struct tdc_precision_row *row)
+static void count_row(struct work *work, struct call *call, const struct tdc_precision_row *row)
 {
     const char *name = tdc_text_cell(row->npu, 0);
     if (row->failure != NULL) {
-        add_result(result, name, "SKIP", "SKIP", row->failure);
+        say(work, TDC_MESSAGE_ERROR, "Get api status error: %s", row->failure);
+        add_result(&work->result, name, "SKIP", "SKIP", row->failure);
         return;
     }
     char wanted[256];
-    bool backward = strncmp(split_call(name, wanted), ".backward", 9) == 0;
+    const char *direction = split_call(name, wanted);
+    bool forward = strncmp(direction, ".forward.", 9) == 0;
+    bool backward = strncmp(direction, ".backward", 9) == 0;
     if (strcmp(wanted, call->name) != 0) {
-        end_call(result, call);
+        end_call(work, call);
         memcpy(call->name, wanted, sizeof wanted);
     }
     call->unsupported = tdc_precision_unsupported(row);
     if (call->unsupported)
         return;
+    if (work->rules == TDC_RULES_COMPAT26 && !forward && !backward) {
+        say(work, TDC_MESSAGE_ERROR, "Invalid direction status: %.*s",
+            (int)strcspn(direction + 1, "."), direction + 1);
+        return;
+    }
     tdc_check *status = &call->statuses[backward ? TDC_BACKWARD : TDC_FORWARD];
     *status = worse(*status, row->status);
     if (!backward)
@@ -108,56 +149,112 @@ static void count_row(struct tdc_text *result, struct call *call,
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-struct work {
-    struct tdc_text_table npu, gpu;
-    struct tdc_name_table gpu_rows;
-    struct tdc_text details, result;
-};
+/* Columns without which there is no verdict, by the rules: 2025 asks for few. */
+static const char *const needed[] = {"API Name", "DEVICE Dtype", "Shape", "Status", "Message"};
+static const char *const needed26[] = {
+    "API Name",       "DEVICE Dtype",  "小值域错误占比",      "均方根误差",    "相对误差最大值",
+    "相对误差平均值", "误差均衡性",    "二进制一致错误率",    "inf/nan错误率", "相对误差错误率",
+    "绝对误差错误率", "ULP误差平均值", "ULP误差大于阈值占比", "双千指标",      "Shape",
+    "Message"};
 
-static tdc_status index_rows(const struct tdc_text_table *table, const char *path,
-                             struct tdc_name_table *names, struct tdc_error *error)
+static tdc_status check_columns(const struct work *work, const struct tdc_text_table *table,
+                                const char *path, const char *kind, struct tdc_error *error)
 {
-    static const char *const needed[] = {"API Name", "DEVICE Dtype", "Shape", "Status", "Message"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (tdc_text_column(table, needed[i]) == SIZE_MAX)
-            return tdc_fail(error, TDC_ERR_REFUSED, "%s: no column %s", path, needed[i]);
+    bool newest = work->rules == TDC_RULES_COMPAT26;
+    const char *const *names = newest ? needed26 : needed;
+    size_t count = newest ? sizeof needed26 / sizeof *needed26 : sizeof needed / sizeof *needed;
+    struct tdc_text missing;
+    tdc_text_init(&missing, 4096);
+    for (size_t i = 0; i < count; i++)
+        if (tdc_text_column(table, names[i]) == SIZE_MAX)
+            tdc_text_addf(&missing, "%s%s", missing.length != 0 ? "," : "", names[i]);
+    tdc_status status = TDC_OK;
+    if (missing.length != 0 && newest)
+        status = tdc_fail(error, TDC_ERR_REFUSED, "The following columns %s are missing in%s",
+                          tdc_text_get(&missing), kind);
+    else if (missing.length != 0)
+        status = tdc_fail(error, TDC_ERR_REFUSED, "%s: no column %s", path, tdc_text_get(&missing));
+    tdc_text_free(&missing);
+    return status;
+}
+
+static tdc_status index_rows(const struct work *work, const struct tdc_text_table *table,
+                             const char *path, struct tdc_name_table *names,
+                             struct tdc_error *error)
+{
     for (size_t i = 1; i < table->count; i++) {
         const char *name = tdc_text_cell(&table->rows[i], 0);
         bool fresh;
         if (tdc_names_put(names, name, strlen(name), &fresh) == TDC_NAME_NONE)
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        if (!fresh)
+        if (!fresh && work->rules != TDC_RULES_COMPAT26)
             return tdc_fail(error, TDC_ERR_REFUSED, "%s: %s occurs twice", path, name);
+        if (!fresh)
+            return tdc_fail(
+                error, TDC_ERR_REFUSED,
+                "Analyse csv Error: This API : %s has multiple records in the GPU data.", name);
     }
     return TDC_OK;
 }
 
-static void compare_rows(struct work *work,
-                         void (*message)(void *context, tdc_message_level level, const char *text),
-                         void *context)
+/* Names that 26.2 can take apart: six parts, or seven with a prefix of the API's name. */
+static bool is_row_name(const char *name)
+{
+    int dots = 0;
+    for (; *name != '\0'; name++)
+        dots += *name == '.';
+    return dots == 5 || dots == 6;
+}
+
+static void skip_name(struct work *work, const char *name)
+{
+    char text[512];
+    snprintf(text, sizeof text, "The API name %.400s is invalid.", name);
+    say(work, TDC_MESSAGE_ERROR, "%s", text);
+    tdc_skipped_row_text(&work->details, name, text);
+    add_result(&work->result, name, "SKIP", "SKIP", text);
+}
+
+static void compare_row(struct work *work, struct call *call, size_t line, size_t gpu_line)
+{
+    struct tdc_precision_row row = {.npu = &work->npu.rows[line],
+                                    .gpu = &work->gpu.rows[gpu_line],
+                                    .npu_table = &work->npu,
+                                    .gpu_table = &work->gpu,
+                                    .rules = work->rules,
+                                    .binary_kind = work->binary_kind,
+                                    .relative_kind = work->relative_kind};
+    tdc_judge_precision(&row);
+    tdc_precision_text(&work->details, &row);
+    count_row(work, call, &row);
+    work->details.failed |= row.message.failed;
+    tdc_text_free(&row.message);
+}
+
+static tdc_status compare_rows(struct work *work, struct tdc_error *error)
 {
     struct call call = {0};
+    work->binary_kind =
+        tdc_column_kind(&work->npu, tdc_text_column(&work->npu, "二进制一致错误率"));
+    work->relative_kind =
+        tdc_column_kind(&work->npu, tdc_text_column(&work->npu, "相对误差错误率"));
     for (size_t i = 1; i < work->npu.count; i++) {
         const char *name = tdc_text_cell(&work->npu.rows[i], 0);
-        uint32_t number = tdc_names_find(&work->gpu_rows, name, strlen(name));
-        if (number == TDC_NAME_NONE) {
-            char text[512];
-            snprintf(text, sizeof text, "This API : %.300s does not exist in the GPU data.", name);
-            if (message != NULL)
-                message(context, TDC_MESSAGE_WARNING, text);
-            continue;
+        if (work->rules == TDC_RULES_COMPAT26 && tdc_runs_as_formula(name, strlen(name))) {
+            say(work, TDC_MESSAGE_ERROR, "api name contains special characters, please check!");
+            return tdc_fail(error, TDC_ERR_REFUSED, "Analyse csv Error: ");
         }
-        struct tdc_precision_row row = {.npu = &work->npu.rows[i],
-                                        .gpu = &work->gpu.rows[number + 1],
-                                        .npu_table = &work->npu,
-                                        .gpu_table = &work->gpu};
-        tdc_judge_precision(&row);
-        tdc_precision_text(&work->details, &row);
-        count_row(&work->result, &call, &row);
-        work->details.failed |= row.message.failed;
-        tdc_text_free(&row.message);
+        uint32_t number = tdc_names_find(&work->gpu_rows, name, strlen(name));
+        if (work->rules == TDC_RULES_COMPAT26 && !is_row_name(name))
+            skip_name(work, name);
+        else if (number == TDC_NAME_NONE)
+            say(work, TDC_MESSAGE_WARNING, "This API : %.300s does not exist in the GPU data.",
+                name);
+        else
+            compare_row(work, &call, i, number + 1);
     }
-    end_call(&work->result, &call);
+    end_call(work, &call);
+    return TDC_OK;
 }
 
 static char *file_path(const char *folder, const char *kind, const char *stamp)
@@ -192,67 +289,92 @@ static tdc_status write_file(const char *path, const char *header, const struct 
     return status;
 }
 
-static tdc_status write_files(const struct work *work, const char *folder, struct tdc_error *error)
+/* The names of both results; nothing is written yet. */
+static tdc_status choose_names(struct work *work, const char *folder, struct tdc_error *error)
 {
-    if (work->details.failed || work->result.failed)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    tdc_stamp *stamp = NULL;
     tdc_status status = tdc_make_folders(folder, error);
+    char *whole = status == TDC_OK ? realpath(folder, NULL) : NULL;
+    if (status == TDC_OK && whole == NULL)
+        status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", folder);
     if (status == TDC_OK)
-        status = tdc_stamp_new(folder, &stamp, error);
-    char *details = NULL, *result = NULL;
-    bool taken = true;
-    while (status == TDC_OK && taken) {
-        free(details);
-        free(result);
-        details = file_path(folder, "details", tdc_stamp_text(stamp));
-        result = file_path(folder, "result", tdc_stamp_text(stamp));
-        if (details == NULL || result == NULL)
+        status = tdc_stamp_new(folder, &work->stamp, error);
+    for (bool taken = true; status == TDC_OK && taken;) {
+        free(work->details_path);
+        free(work->result_path);
+        work->details_path = file_path(whole, "details", tdc_stamp_text(work->stamp));
+        work->result_path = file_path(whole, "result", tdc_stamp_text(work->stamp));
+        if (work->details_path == NULL || work->result_path == NULL)
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        taken = status == TDC_OK && (access(details, F_OK) == 0 || access(result, F_OK) == 0);
+        taken = status == TDC_OK &&
+                (access(work->details_path, F_OK) == 0 || access(work->result_path, F_OK) == 0);
         if (taken)
-            status = tdc_stamp_next(stamp, error);
+            status = tdc_stamp_next(work->stamp, error);
     }
-    if (status == TDC_OK)
-        status = write_file(details, tdc_precision_header, &work->details, error);
-    if (status == TDC_OK) {
-        status = write_file(result, tdc_result_header, &work->result, error);
-        if (status != TDC_OK)
-            unlink(details); /* one without the other is no result */
-    }
-    free(details);
-    free(result);
-    tdc_stamp_free(stamp);
+    free(whole);
     return status;
 }
 
-tdc_status
-tdc_precision_compare(const char *npu_details, const char *gpu_details, const char *folder,
-                      void (*message)(void *context, tdc_message_level level, const char *text),
-                      void *context, struct tdc_error *error)
+static tdc_status write_files(const struct work *work, struct tdc_error *error)
 {
-    struct work work = {0};
+    if (work->details.failed || work->result.failed)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_status status = write_file(work->details_path, tdc_precision_header, &work->details, error);
+    if (status == TDC_OK) {
+        status = write_file(work->result_path, tdc_result_header, &work->result, error);
+        if (status != TDC_OK)
+            unlink(work->details_path); /* one without the other is no result */
+    }
+    return status;
+}
+
+static tdc_status read_sides(struct work *work, const char *npu_details, const char *gpu_details,
+                             struct tdc_error *error)
+{
     struct tdc_name_table npu_rows;
     tdc_names_init(&npu_rows);
+    tdc_status status = tdc_text_table_from_csv(npu_details, &work->npu, error);
+    if (status == TDC_OK)
+        status = check_columns(work, &work->npu, npu_details, "npu_csv", error);
+    if (status == TDC_OK)
+        status = tdc_text_table_from_csv(gpu_details, &work->gpu, error);
+    if (status == TDC_OK)
+        status = check_columns(work, &work->gpu, gpu_details, "gpu_csv", error);
+    if (status == TDC_OK && work->rules != TDC_RULES_COMPAT26)
+        status = index_rows(work, &work->npu, npu_details, &npu_rows, error);
+    if (status == TDC_OK)
+        status = index_rows(work, &work->gpu, gpu_details, &work->gpu_rows, error);
+    tdc_names_free(&npu_rows);
+    return status;
+}
+
+tdc_status tdc_precision_compare(const char *npu_details, const char *gpu_details,
+                                 const char *folder, tdc_rules_id rules,
+                                 void (*message)(void *context, tdc_message_level level,
+                                                 const char *text),
+                                 void *context, struct tdc_error *error)
+{
+    struct work work = {.rules = rules, .message = message, .context = context};
     tdc_names_init(&work.gpu_rows);
     tdc_text_init(&work.details, ROW_LIMIT);
     tdc_text_init(&work.result, ROW_LIMIT);
-    tdc_status status = tdc_text_table_from_csv(npu_details, &work.npu, error);
-    if (status == TDC_OK)
-        status = tdc_text_table_from_csv(gpu_details, &work.gpu, error);
-    if (status == TDC_OK)
-        status = index_rows(&work.npu, npu_details, &npu_rows, error);
-    if (status == TDC_OK)
-        status = index_rows(&work.gpu, gpu_details, &work.gpu_rows, error);
+    tdc_status status = choose_names(&work, folder, error);
     if (status == TDC_OK) {
-        compare_rows(&work, message, context);
-        status = write_files(&work, folder, error);
+        say(&work, TDC_MESSAGE_INFO, "Start compare task");
+        say(&work, TDC_MESSAGE_INFO, "Compare task result will be saved in %s", work.result_path);
+        say(&work, TDC_MESSAGE_INFO, "Compare task detail will be saved in %s", work.details_path);
+        status = read_sides(&work, npu_details, gpu_details, error);
     }
+    if (status == TDC_OK)
+        status = compare_rows(&work, error);
+    if (status == TDC_OK)
+        status = write_files(&work, error);
     tdc_text_table_free(&work.npu);
     tdc_text_table_free(&work.gpu);
-    tdc_names_free(&npu_rows);
     tdc_names_free(&work.gpu_rows);
     tdc_text_free(&work.details);
     tdc_text_free(&work.result);
+    free(work.details_path);
+    free(work.result_path);
+    tdc_stamp_free(work.stamp);
     return status;
 }

@@ -157,19 +157,27 @@ static bool is_in_range(double squares)
     return squares >= LEAST_SQUARES && squares <= MOST_SQUARES;
 }
 
-/* The power of two that brings the largest magnitude to [1, 2); 0 where there is none. */
-static int scale_of(const double *x, uint64_t count)
+static double largest(const double *x, uint64_t count)
 {
     double most = 0;
     for (uint64_t i = 0; i < count; i++)
         most = fabs(x[i]) > most ? fabs(x[i]) : most;
-    return most == 0 || isinf(most) ? 0 : -ilogb(most);
+    return most;
+}
+
+/* The power of two that brings the largest magnitude to [1, 2). */
+static int scale_of(double most)
+{
+    return isinf(most) ? 0 : -ilogb(most);
 }
 
 /* Both sides are scaled on their own, the term that is added with them. */
 static double scaled_cosine(const double *bench, const double *tested, uint64_t count)
 {
-    int of_bench = scale_of(bench, count), of_tested = scale_of(tested, count);
+    double most_bench = largest(bench, count), most_tested = largest(tested, count);
+    if (most_bench == 0 || most_tested == 0)
+        return 1;
+    int of_bench = scale_of(most_bench), of_tested = scale_of(most_tested);
     struct joined joined = {0};
     for (uint64_t first = 0; first < count; first += BLOCK) {
         double b[BLOCK], t[BLOCK];

@@ -142,7 +142,7 @@ static const char *torch_name(tdc_dtype dtype)
     return entry->storage != NULL ? entry->torch : " ";
 }
 
-static bool judge_floats(struct tdc_arena *arena, const char *api_name,
+static bool judge_floats(struct tdc_arena *arena, enum tdc_api_standard standard,
                          const struct tdc_reference_tensor *bench,
                          const struct tdc_reference_tensor *device, struct tdc_standard_row *row)
 {
@@ -168,7 +168,7 @@ static bool judge_floats(struct tdc_arena *arena, const char *api_name,
     if (brief && bench->dtype == TDC_F64)
         row->bench_dtype = torch_name(bench_type);
     if (device->dtype != TDC_F64)
-        tdc_metrics_of_standard(api_name, &sides, row);
+        tdc_metrics_of_standard(standard, &sides, row);
     basic_verdict(&sides,
                   device->dtype == TDC_F64
                       ? "The data type torch.float64 is not supported for new precision standard."
@@ -184,8 +184,31 @@ static const char *numpy_name(tdc_dtype dtype)
     return dtype == TDC_BF16 ? "float32" : dot != NULL ? dot + 1 : name;
 }
 
+/* What makes integers of floats may round the other way. */
+static bool quantises(const char *api_name)
+{
+    return strcmp(api_name, "npu_rms_norm_dynamic_quant") == 0 ||
+           strcmp(api_name, "npu_dynamic_quant") == 0 ||
+           strcmp(api_name, "npu_quant_lightning_indexer") == 0;
+}
+
+static void judge_quantised(const struct tdc_reference_tensor *bench,
+                            const struct tdc_reference_tensor *device, struct tdc_standard_row *row)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < bench->count; i++)
+        largest = fmax(largest, fabs((double)device->whole[i] - (double)bench->whole[i]));
+    tdc_set_metric(row, TDC_METRIC_MAX_ABS, largest, TDC_FORM_WHOLE);
+    row->status = largest <= 1 ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
+    snprintf(row->message, sizeof row->message,
+             "Quantization type: Max abs error is %.2f, %s 1, consider as %s.\n", largest,
+             largest <= 1 ? "less than or equal to" : "greater than",
+             largest <= 1 ? "pass" : "error");
+}
+
 static void judge_whole(const struct tdc_reference_tensor *bench,
-                        const struct tdc_reference_tensor *device, struct tdc_standard_row *row)
+                        const struct tdc_reference_tensor *device, bool newest,
+                        struct tdc_standard_row *row)
 {
     uint64_t different = 0;
     for (int64_t i = 0; i < bench->count; i++)
@@ -193,9 +216,13 @@ static void judge_whole(const struct tdc_reference_tensor *bench,
     tdc_set_metric(row, TDC_METRIC_ERROR_RATE, (double)different / (double)bench->count,
                    TDC_FORM_FIXED);
     row->status = different == 0 ? TDC_CHECK_PASS : TDC_CHECK_ERROR;
-    snprintf(row->message, sizeof row->message,
-             "Compare algorithm is not supported for %s data. Only judged by Error Rate.\n",
-             numpy_name(bench->dtype));
+    if (newest)
+        snprintf(row->message, sizeof row->message,
+                 "Current %s data, only perform binary comparison.", numpy_name(bench->dtype));
+    else
+        snprintf(row->message, sizeof row->message,
+                 "Compare algorithm is not supported for %s data. Only judged by Error Rate.\n",
+                 numpy_name(bench->dtype));
 }
 
 static void fail(struct tdc_standard_row *row, const char *message)
@@ -205,11 +232,12 @@ static void fail(struct tdc_standard_row *row, const char *message)
 }
 
 /* What msprobe compares with each other: uint8 with bool; 0 is what it does not know. */
-static int class_of(tdc_dtype dtype)
+static int class_of(tdc_dtype dtype, bool newest)
 {
     return tdc_dtype_is_floating(dtype)           ? 1
            : dtype == TDC_BOOL || dtype == TDC_U8 ? 2
            : dtype == TDC_I32 || dtype == TDC_I64 ? 3
+           : dtype == TDC_I8 && newest            ? 3
                                                   : 0;
 }
 
@@ -252,7 +280,7 @@ static void judge_values(struct tdc_arena *arena, const struct tdc_slot *slot,
     }
 }
 
-bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name,
+bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, bool newest,
                            const struct tdc_slot *slot, struct tdc_standard_row *row)
 {
     *row = (struct tdc_standard_row){.bench_dtype = " ", .device_dtype = " ", .shape = " "};
@@ -274,17 +302,24 @@ bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name,
         row->status = TDC_CHECK_ERROR;
         snprintf(row->message, sizeof row->message,
                  "The shape of bench%.200s and npu%.200s not equal.", sizes[0], sizes[1]);
-    } else if (class_of(bench->dtype) != class_of(device->dtype) || class_of(bench->dtype) == 0) {
+    } else if (class_of(bench->dtype, newest) != class_of(device->dtype, newest) ||
+               class_of(bench->dtype, newest) == 0) {
         row->status = TDC_CHECK_ERROR;
         snprintf(row->message, sizeof row->message,
                  "Bench out dtype is %s but npu output dtype is %s, cannot compare.",
                  numpy_name(bench->dtype), numpy_name(device->dtype));
     } else if (bench->count == 0) {
         fail(row, "There is not bench calculation result.");
+        if (newest)
+            row->status = TDC_CHECK_SKIP;
     } else if (floating) {
-        return judge_floats(arena, api_name, bench, device, row);
+        return judge_floats(arena,
+                            newest ? TDC_BY_BENCHMARK : tdc_api_standard(api_name, device->dtype),
+                            bench, device, row);
+    } else if (newest && quantises(api_name) && device->dtype != TDC_BOOL) {
+        judge_quantised(bench, device, row);
     } else {
-        judge_whole(bench, device, row);
+        judge_whole(bench, device, newest, row);
     }
     return true;
 }
@@ -314,6 +349,8 @@ static void add_metric(struct tdc_text *text, double number, enum tdc_metric_for
         tdc_text_addc(text, '0');
     else if (!isfinite(number))
         tdc_text_adds(text, isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+    else if (form == TDC_FORM_WHOLE)
+        tdc_text_addf(text, "%.0f", number);
     else if (form == TDC_FORM_FIXED)
         tdc_text_addf(text, "%.14f", number);
     else

@@ -32,6 +32,7 @@ enum tdc_standard_metric {
 enum tdc_metric_form {
     TDC_FORM_BLANK,  /* not computed */
     TDC_FORM_ZERO,   /* the integer 0 */
+    TDC_FORM_WHOLE,  /* an integer */
     TDC_FORM_FIXED,  /* float64: 14 decimals */
     TDC_FORM_SINGLE, /* float32: its shortest text */
     TDC_FORM_HALF    /* float16: the same */
@@ -48,9 +49,11 @@ struct tdc_standard_row {
 
 /*
  * Fills the row. The bench is the slot's reference in its own dtype; a float64 one is rounded to
- * float32 where the device result is float16 or bfloat16. False when out of memory.
+ * float32 where the device result is float16 or bfloat16. By those of 26.2 (`newest`) floats have
+ * the benchmark's metrics whatever the API, integers of quantising APIs may be off by 1, and an
+ * empty result is skipped. False when out of memory.
  */
-bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name,
+bool tdc_judge_by_standard(struct tdc_arena *arena, const char *api_name, bool newest,
                            const struct tdc_slot *slot, struct tdc_standard_row *row);
 
 /* Header of the details and one row, with line end. */

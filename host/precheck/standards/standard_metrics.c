@@ -184,10 +184,10 @@ static void by_benchmark(const struct tdc_sides *sides, struct tdc_standard_row 
     tdc_set_metric(row, TDC_METRIC_MEAN_RELATIVE, mean, form);
 }
 
-void tdc_metrics_of_standard(const char *api_name, const struct tdc_sides *sides,
+void tdc_metrics_of_standard(enum tdc_api_standard standard, const struct tdc_sides *sides,
                              struct tdc_standard_row *row)
 {
-    switch (tdc_api_standard(api_name, sides->dtype)) {
+    switch (standard) {
     case TDC_BY_BINARY:
         by_error_rate(sides, row);
         break;

@@ -20,7 +20,7 @@ struct tdc_sides {
     double epsilon;       /* of the bench dtype */
 };
 
-void tdc_metrics_of_standard(const char *api_name, const struct tdc_sides *sides,
+void tdc_metrics_of_standard(enum tdc_api_standard standard, const struct tdc_sides *sides,
                              struct tdc_standard_row *row);
 
 void tdc_set_metric(struct tdc_standard_row *row, enum tdc_standard_metric metric, double value,

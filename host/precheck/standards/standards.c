@@ -44,6 +44,50 @@ enum tdc_api_standard tdc_api_standard(const char *name, tdc_dtype device)
                                                    : TDC_BY_BENCHMARK;
 }
 
+bool tdc_is_float8(const char *dtype)
+{
+    static const char *const names[] = {
+        "torch.float8_e4m3fn", "torch.float8_e5m2", "torch_npu.HiFloat8Tensor",
+        "<class 'torch_npu.utils.hif8_tensor.HiFloat8Tensor'>", NULL};
+    return tdc_name_is_among(dtype, names);
+}
+
+enum tdc_api_standard tdc_api_standard26(const char *device_dtype, bool float8_input)
+{
+    static const char *const floats[] = {"torch.float16", "torch.bfloat16", "torch.float32",
+                                         "torch.float64", NULL};
+    return tdc_is_float8(device_dtype)               ? TDC_BY_ULP
+           : float8_input                            ? TDC_BY_ABSOLUTE
+           : tdc_name_is_among(device_dtype, floats) ? TDC_BY_BENCHMARK
+                                                     : TDC_BY_BINARY;
+}
+
+struct tdc_benchmark_limits tdc_benchmark_limits26(const char *name)
+{
+    static const char *const level1[] = {"embedding",
+                                         "npu_fusion_attention_grad",
+                                         "npu_fusion_attention",
+                                         "scatter_",
+                                         "scatter_add_",
+                                         NULL};
+    static const char *const level2[] = {"addmm",
+                                         "npu_cross_entropy_loss",
+                                         "npu_cross_entropy_loss_backward",
+                                         "GELU",
+                                         "layer_norm",
+                                         "matmul",
+                                         "mm",
+                                         "index",
+                                         "one_hot",
+                                         "sum",
+                                         "npu_rms_norm",
+                                         "npu_rms_norm_backward",
+                                         "nonzero",
+                                         NULL};
+    static const struct tdc_benchmark_limits limits[] = {{10, 2, 2}, {5, 1.5, 1.5}, {2, 1.2, 1.2}};
+    return limits[tdc_name_is_among(name, level2) ? 2 : tdc_name_is_among(name, level1) ? 1 : 0];
+}
+
 const char *tdc_api_standard_title(enum tdc_api_standard standard)
 {
     static const char *const titles[] = {

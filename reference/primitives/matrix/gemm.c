@@ -206,21 +206,10 @@ static void multiply_together(const struct operands *o, const struct tile *t, do
     }
 }
 
-/* sum += factor * from; fused as in the tiles, whatever the machine. */
-static void add_line(double *restrict sum, double factor, const double *from, int64_t step,
-                     int64_t width, bool fused)
-{
-    if (fused)
-        for (int64_t j = 0; j < width; j++)
-            sum[j] = fma(factor, from[j * step], sum[j]);
-    else
-        for (int64_t j = 0; j < width; j++)
-            sum[j] += factor * from[j * step];
-}
-
-/* Small products, and the way out when there is no memory for panels, which gives the bits of the
- * tiles. The order of additions is that of the blocks: each depth block is summed on its own. */
-static void multiply_plainly(const struct operands *o, bool fused)
+/* Line by line, each depth block summed on its own as in the tiles. `fused` is known where this is
+ * put in; the two functions are kept whole, as gcc's loops are a third slower inside multiply(). */
+static inline __attribute__((always_inline)) void multiply_lines(const struct operands *o,
+                                                                 bool fused)
 {
     int64_t row = o->a.transposed ? 1 : o->a.line, depth_a = o->a.transposed ? o->a.line : 1;
     int64_t depth_b = o->b.transposed ? 1 : o->b.line, column = o->b.transposed ? o->b.line : 1;
@@ -232,13 +221,27 @@ static void multiply_plainly(const struct operands *o, bool fused)
             for (int64_t start = 0; start < o->k || start == 0; start += DEPTH) {
                 memset(sum, 0, sizeof sum);
                 for (int64_t p = start; p < least(start + DEPTH, o->k); p++) {
+                    double factor = o->a.x[i * row + p * depth_a];
                     const double *from = o->b.x + p * depth_b + first * column;
-                    add_line(sum, o->a.x[i * row + p * depth_a], from, column, width, fused);
+                    for (int64_t j = 0; j < width; j++)
+                        sum[j] = fused ? fma(factor, from[j * column], sum[j])
+                                       : sum[j] + factor * from[j * column];
                 }
                 for (int64_t j = 0; j < width; j++)
                     to[j] = o->add || start > 0 ? to[j] + sum[j] : sum[j];
             }
         }
+}
+
+static __attribute__((noinline)) void multiply_plainly(const struct operands *o)
+{
+    multiply_lines(o, false);
+}
+
+/* The way out when there is no memory for panels: slow, with the bits of the tiles. */
+static __attribute__((noinline)) void multiply_without_panels(const struct operands *o)
+{
+    multiply_lines(o, true);
 }
 
 static bool is_small(int64_t m, int64_t n, int64_t k)
@@ -249,7 +252,7 @@ static bool is_small(int64_t m, int64_t n, int64_t k)
 static void multiply(const struct operands *o, bool alone)
 {
     if (is_small(o->m, o->n, o->k)) {
-        multiply_plainly(o, false);
+        multiply_plainly(o);
         return;
     }
     const struct tile *t = choose_tile();
@@ -263,7 +266,7 @@ static void multiply(const struct operands *o, bool alone)
     double *pb = aligned_alloc(64, (size_t)(columns * depth * 8 + 63) & ~(size_t)63);
     double *panels = aligned_alloc(64, (size_t)(panel_size * threads * 8 + 63) & ~(size_t)63);
     if (pb == NULL || panels == NULL)
-        multiply_plainly(o, true);
+        multiply_without_panels(o);
     else
         multiply_together(o, t, pb, panels, panel_size, band, threads);
     free(pb);

@@ -1,0 +1,166 @@
+#include "io/tensor/saved_state.h"
+
+#include <string.h>
+
+#include "io/base/error.h"
+#include "io/file/mapping_guard.h"
+#include "io/tensor/saved_pickle.h"
+#include "io/tensor/tensor_layout.h"
+
+#define STATE_LIMIT ((size_t)8 << 30) /* or what the process may use */
+
+static tdc_status read_byte_order(struct tdc_saved_state *state, struct tdc_error *error)
+{
+    struct tdc_zip_member member;
+    tdc_status status =
+        tdc_zip_find(&state->zip, "", (const unsigned char *)"byteorder", 9, &member, error);
+    state->big_endian =
+        status == TDC_OK && member.found && member.size == 3 && memcmp(member.data, "big", 3) == 0;
+    return status;
+}
+
+struct opening {
+    struct tdc_saved_state *state;
+    struct tdc_error *error;
+    tdc_status status;
+};
+
+static void parse(void *argument)
+{
+    struct opening *opening = argument;
+    struct tdc_saved_state *state = opening->state;
+    const unsigned char *bytes = (const unsigned char *)state->map.data;
+    const struct tdc_zip_kind kind = {.what = "torch file", .in_folder = true};
+    struct tdc_zip_member pickle = {0};
+    tdc_status status =
+        tdc_zip_open(&state->zip, kind, bytes, state->map.size, state->path, opening->error);
+    if (status == TDC_OK)
+        status = tdc_zip_find(&state->zip, "", (const unsigned char *)"data.pkl", 8, &pickle,
+                              opening->error);
+    if (status == TDC_OK && !pickle.found)
+        status = tdc_fail(opening->error, TDC_ERR_FORMAT, "%s: not a torch file: no data.pkl",
+                          state->path);
+    if (status == TDC_OK)
+        status = read_byte_order(state, opening->error);
+    if (status == TDC_OK)
+        status = tdc_saved_pickle(pickle.data, pickle.size, state->path, &state->arena,
+                                  &state->root, opening->error);
+    opening->status = status;
+}
+
+tdc_status tdc_saved_state_open(const char *path, struct tdc_saved_state *state,
+                                struct tdc_error *error)
+{
+    *state = (struct tdc_saved_state){.path = path};
+    tdc_arena_init(&state->arena, STATE_LIMIT);
+    tdc_status status = tdc_file_map_open(path, &state->map, error);
+    if (status != TDC_OK)
+        return status;
+    if (state->map.size < 4 || memcmp(state->map.data, "PK\3\4", 4) != 0)
+        return tdc_fail(error, TDC_ERR_FORMAT, "%s: not a zip archive of torch.save", path);
+    state->guarded = tdc_guard_begin();
+    if (!state->guarded)
+        return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+    struct opening opening = {state, error, TDC_OK};
+    if (!tdc_guarded_read(parse, &opening))
+        return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
+    return opening.status;
+}
+
+void tdc_saved_state_close(struct tdc_saved_state *state)
+{
+    tdc_arena_free(&state->arena);
+    if (state->map.data != NULL)
+        tdc_file_map_close(&state->map);
+    if (state->guarded)
+        tdc_guard_end();
+    *state = (struct tdc_saved_state){0};
+}
+
+const struct tdc_saved *tdc_saved_get(const struct tdc_saved *value, const char *key)
+{
+    if (value != NULL && value->kind == TDC_SAVED_OBJECT)
+        value = value->state;
+    if (value == NULL || value->kind != TDC_SAVED_DICT)
+        return NULL;
+    size_t length = strlen(key);
+    for (size_t i = value->count; i >= 2; i -= 2) { /* the last one of a key counts */
+        const struct tdc_saved *name = value->items[i - 2];
+        if (name->kind == TDC_SAVED_TEXT && name->length == length &&
+            memcmp(name->text, key, length) == 0)
+            return value->items[i - 1];
+    }
+    return NULL;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+static bool fill_layout(const struct tdc_saved *size, const struct tdc_saved *stride,
+                        struct tdc_tensor *tensor)
+{
+    if (size->count != stride->count || size->count > TDC_MAX_DIMENSIONS)
+        return false;
+    tensor->dimensions = (unsigned)size->count;
+    for (unsigned i = 0; i < tensor->dimensions; i++) {
+        const struct tdc_saved *length = size->items[i], *step = stride->items[i];
+        if (length->kind != TDC_SAVED_INTEGER || step->kind != TDC_SAVED_INTEGER ||
+            length->integer < 0 || step->integer < 0)
+            return false;
+        tensor->shape[i] = (uint64_t)length->integer;
+        tensor->strides[i] = step->integer;
+    }
+    if (!tdc_layout_count(tensor))
+        return false;
+    tdc_layout_dense(tensor);
+    return true;
+}
+
+static bool inside(const struct tdc_tensor *tensor, int64_t offset, uint64_t available)
+{
+    uint64_t element = tdc_dtype_size(tensor->dtype), extent, start, end;
+    return offset >= 0 && tdc_layout_extent(tensor, &extent) &&
+           !__builtin_mul_overflow((uint64_t)offset, element, &start) &&
+           !__builtin_mul_overflow(extent, element, &end) &&
+           !__builtin_add_overflow(start, end, &end) && end <= available;
+}
+
+struct locating {
+    const struct tdc_saved_state *state;
+    const struct tdc_saved *key;
+    struct tdc_zip_member member;
+    struct tdc_error *error;
+    tdc_status status;
+};
+
+static void locate(void *argument)
+{
+    struct locating *locating = argument;
+    locating->status =
+        tdc_zip_find(&locating->state->zip, "data/", (const unsigned char *)locating->key->text,
+                     locating->key->length, &locating->member, locating->error);
+}
+
+tdc_status tdc_saved_tensor(const struct tdc_saved_state *state, const struct tdc_saved *value,
+                            struct tdc_tensor *tensor, struct tdc_error *error)
+{
+    const struct tdc_saved *storage = value->items[0];
+    const struct tdc_pt_name *name =
+        value->items[4] != NULL ? value->items[4]->name : storage->items[0]->name;
+    *tensor = (struct tdc_tensor){.dtype = name->dtype, .descriptor = -1};
+    if (name->dtype == TDC_DTYPE_NONE || name->coding != TDC_CODING_PLAIN)
+        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: elements of type %s.%s", state->path,
+                        name->module, name->name);
+    struct locating locating = {.state = state, .key = storage->items[1], .error = error};
+    if (!tdc_guarded_read(locate, &locating))
+        return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", state->path);
+    if (locating.status != TDC_OK)
+        return locating.status;
+    int64_t offset = value->items[1]->integer;
+    if (!locating.member.found || !fill_layout(value->items[2], value->items[3], tensor) ||
+        (tensor->count != 0 && !inside(tensor, offset, locating.member.size)))
+        return tdc_fail(error, TDC_ERR_FORMAT, "%s: a tensor that leaves its storage", state->path);
+    if (tensor->count != 0)
+        tensor->data = locating.member.data + (uint64_t)offset * tdc_dtype_size(tensor->dtype);
+    tensor->swapped = tdc_layout_swapped(tensor, state->big_endian);
+    return TDC_OK;
+}
