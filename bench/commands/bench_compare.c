@@ -31,7 +31,7 @@ static const char usage[] =
     "      --rows N        of small and statistics: tensors (default 20000 and 90000)\n"
     "  -t, --threads N     number of threads (default: all processors)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow cases do fewer)\n"
-    "      --rules NAME    sound (default) or compat: judge as msprobe does\n"
+    "      --rules NAME    sound (default), compat or compat26: judge as msprobe\n"
     "      --io HOW        how tensor files are read: auto (default), mmap, pread, direct\n"
     "      --dir DIR       where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "      --json          one json object for machines\n"

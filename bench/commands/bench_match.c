@@ -222,8 +222,7 @@ static void print_head(const struct settings *settings)
 {
     static const char *const columns[] = {"load", "exact", "fuzzy", "names", "layers", "suggest"};
     printf("tdcmp %s bench match: rules %s, fastest of %d; thousand records a second\n\n",
-           tdc_version(), settings->rules == TDC_RULES_COMPAT ? "compat" : "sound",
-           settings->repeat);
+           tdc_version(), tdc_name_of_rules(settings->rules), settings->repeat);
     printf("%-8s %10s", "network", "records");
     for (int i = 0; i < TDC_LAPS; i++)
         printf(" %9s", columns[i]);

@@ -102,7 +102,7 @@ int tdc_bench_subcommand_run(const struct tdc_bench_subcommand *subcommand, int 
 
 const char *tdc_rules_name(tdc_rules_id rules)
 {
-    return rules == TDC_RULES_COMPAT ? "compat" : "sound";
+    return tdc_name_of_rules(rules);
 }
 
 const char *tdc_io_name(tdc_io io)

@@ -50,6 +50,7 @@ struct tdc_record {
     const char *requires_grad; /* "True", "False" or "N/A" */
     const char *data_name;     /* file in the data folder, "-1" when there is none */
     const char *digest;        /* md5 column; "N/A" for null items */
+    const char *keyword;       /* of an argument that is this very item; NULL: none */
     union tdc_stat stats[TDC_STATISTICS];
     uint8_t stat_kinds[TDC_STATISTICS];
     uint8_t state;       /* enum tdc_state */

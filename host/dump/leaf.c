@@ -259,6 +259,7 @@ static struct tdc_record *new_record(struct tdc_record_builder *builder, enum td
         .entry = builder->entry,
         .sound_only = builder->sound_only,
         .since_26 = builder->since_26,
+        .keyword = builder->keyword,
     };
     return record;
 }

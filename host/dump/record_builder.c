@@ -96,6 +96,7 @@ static void expand(struct tdc_record_builder *builder, const struct tdc_json *it
     if (item->kind == TDC_JSON_NULL) {
         tdc_records_add_null(builder, state);
     } else if (item->kind == TDC_JSON_LIST) {
+        builder->keyword = NULL;
         expand_list(builder, item, state);
     } else if (item->kind == TDC_JSON_OBJECT && item->children != 0) {
         const struct tdc_json *type = tdc_json_get(item, "type");
@@ -109,6 +110,7 @@ static void expand(struct tdc_record_builder *builder, const struct tdc_json *it
         } else if (type != NULL && type->kind == TDC_JSON_STRING) {
             tdc_records_add_leaf(builder, item, state);
         } else {
+            builder->keyword = NULL;
             for (const struct tdc_json *member = item->child; member != NULL && !builder->failed;
                  member = member->next)
                 expand_under(builder, member->key, member->key_length, member, state);
@@ -146,6 +148,19 @@ static const struct {
 
 #define CALL_MEMBERS (sizeof call_members / sizeof *call_members)
 
+/* Arguments given by name; each of their records that is a whole argument is told its name. */
+static void expand_keywords(struct tdc_record_builder *builder, const struct tdc_json *arguments)
+{
+    for (const struct tdc_json *member = arguments->child; member != NULL && !builder->failed;
+         member = member->next) {
+        builder->keyword = tdc_arena_text(&builder->dump->arena, member->key, member->key_length);
+        builder->failed |= builder->keyword == NULL;
+        if (!builder->failed)
+            expand_under(builder, member->key, member->key_length, member, TDC_STATE_INPUT);
+    }
+    builder->keyword = NULL;
+}
+
 static void expand_members(struct tdc_record_builder *builder, const char *entry,
                            const struct tdc_json *value)
 {
@@ -154,7 +169,14 @@ static void expand_members(struct tdc_record_builder *builder, const char *entry
         if (member == NULL)
             continue;
         start_name(builder, entry, call_members[i].suffix);
-        if (!builder->failed)
+        const struct tdc_json *type = tdc_json_get(member, "type");
+        bool named = strcmp(call_members[i].member, "input_kwargs") == 0 &&
+                     member->kind == TDC_JSON_OBJECT &&
+                     !(type != NULL && type->kind == TDC_JSON_STRING) &&
+                     tdc_json_get(member, "class_type") == NULL;
+        if (!builder->failed && named)
+            expand_keywords(builder, member);
+        else if (!builder->failed)
             expand(builder, member, call_members[i].state);
     }
 }

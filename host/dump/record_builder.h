@@ -15,6 +15,7 @@ struct tdc_record_builder {
     struct tdc_text text;           /* scratch */
     uint32_t entry;
     bool sound_only, since_26; /* of the records to come */
+    const char *keyword;       /* of the next record, if it is the argument itself */
     bool failed;               /* out of memory or a limit reached */
 };
 

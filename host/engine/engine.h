@@ -9,6 +9,7 @@
 #define TDC_HOST_ENGINE_H
 
 #include "host/engine/backend.h"
+#include "host/engine/side_change.h"
 #include "host/engine/source.h"
 #include "io/tensor/tensor_file.h"
 #include "io/base/text.h"
@@ -47,6 +48,8 @@ struct tdc_outcome {
 struct tdc_job {
     const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
+    /* what is done to a side before; NULL: nothing */
+    const struct tdc_side_change *n_change, *b_change;
     /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
@@ -93,6 +96,7 @@ void tdc_worker_free(struct tdc_worker *worker);
 /* A pair of open tensors. */
 struct tdc_open_pair {
     struct tdc_tensor n, b;
+    void *n_memory, *b_memory; /* of sides that were changed; NULL: the files' own */
     struct tdc_source n_source, b_source;
     struct tdc_pair_plan plan;
     const char *name; /* of the job's NPU file */

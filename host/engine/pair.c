@@ -1,4 +1,5 @@
 /* pair.c - one pair of tensor files: open, reduce a span, finish. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/engine/engine.h"
@@ -9,9 +10,12 @@
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static tdc_status open_side(struct tdc_worker *worker, struct tdc_tensor_scratch *scratch,
-                            const char *folder, const char *name, struct tdc_tensor *tensor,
-                            struct tdc_error *error)
+                            const char *folder, const char *name,
+                            const struct tdc_side_change *change, struct tdc_tensor *tensor,
+                            void **memory, struct tdc_error *error)
 {
+    if (change != NULL)
+        return tdc_side_prepare(&worker->path, folder, name, change, tensor, memory, error);
     const char *path = tdc_job_path(&worker->path, folder, name, error);
     if (path == NULL)
         return error->status;
@@ -34,29 +38,19 @@ static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
         pair->b = *job->b_tensor;
         return true;
     }
-    tdc_status status =
-        open_side(worker, worker->n_scratch, job->n_folder, job->n_file, &pair->n, &outcome->error);
+    tdc_status status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file,
+                                  job->n_change, &pair->n, &pair->n_memory, &outcome->error);
     if (status == TDC_OK) {
-        status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, &pair->b,
-                           &outcome->error);
-        if (status != TDC_OK)
+        status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, job->b_change,
+                           &pair->b, &pair->b_memory, &outcome->error);
+        if (status != TDC_OK) {
             tdc_tensor_close(&pair->n);
+            free(pair->n_memory);
+        }
     }
     if (status == TDC_ERR_UNSUPPORTED && is_npy(job->n_file) && is_npy(job->b_file))
         outcome->code = TDC_OUTCOME_NOT_NUMBERS;
     return status == TDC_OK;
-}
-
-static void squeeze(struct tdc_tensor *tensor)
-{
-    unsigned kept = 0;
-    for (unsigned d = 0; d < tensor->dimensions; d++) {
-        if (tensor->shape[d] == 1)
-            continue;
-        tensor->shape[kept] = tensor->shape[d];
-        tensor->strides[kept++] = tensor->strides[d];
-    }
-    tensor->dimensions = kept;
 }
 
 static bool same_shape(const struct tdc_tensor *n, const struct tdc_tensor *b)
@@ -168,7 +162,7 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
     if (status != TDC_OK)
         return status;
     if (squeezed)
-        squeeze(&mapped);
+        tdc_tensor_squeeze(&mapped);
     if (mapped.dtype != tensor->dtype || mapped.coding != tensor->coding ||
         mapped.swapped != tensor->swapped || !same_text_type(&mapped, tensor) ||
         !same_shape(&mapped, tensor)) {
@@ -186,10 +180,12 @@ static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
 {
     if (pair->spans <= 1 || job->n_tensor != NULL)
         return true;
-    return leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
-                         &outcome->error) == TDC_OK &&
-           leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
-                         &outcome->error) == TDC_OK;
+    return (pair->n_memory != NULL ||
+            leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
+                          &outcome->error) == TDC_OK) &&
+           (pair->b_memory != NULL ||
+            leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
+                          &outcome->error) == TDC_OK);
 }
 
 bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
@@ -203,6 +199,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
     outcome->bytes = outcome->links = 0;
     tdc_pair_clear(&outcome->sums);
     outcome->code = TDC_OUTCOME_UNREADABLE;
+    pair->n_memory = pair->b_memory = NULL;
     if (!open_both(worker, job, pair, outcome))
         return false;
     if (absurd(&pair->n, job->n_file, &outcome->error) ||
@@ -220,10 +217,10 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         widen_swapped(&pair->n);
         widen_swapped(&pair->b);
     }
-    if (job->squeeze) {
-        squeeze(&pair->n);
-        squeeze(&pair->b);
-    }
+    if (job->squeeze && job->n_change == NULL)
+        tdc_tensor_squeeze(&pair->n);
+    if (job->squeeze && job->b_change == NULL)
+        tdc_tensor_squeeze(&pair->b);
     describe(pair, outcome);
     pair->name = job->n_file;
     outcome->code = judge(pair, rule, worker);
@@ -252,6 +249,8 @@ void tdc_pair_close(struct tdc_open_pair *pair)
 {
     tdc_tensor_close(&pair->n);
     tdc_tensor_close(&pair->b);
+    free(pair->n_memory);
+    free(pair->b_memory);
 }
 
 /* ---- reducing -------------------------------------------------------------------------------- */

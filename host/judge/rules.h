@@ -44,6 +44,8 @@ struct tdc_rules {
     } files;
     /* Axes of length 1 are dropped before shapes are compared. */
     bool squeeze;
+    /* Padding is cleared, matrices of the options are multiplied with. */
+    bool changes;
     /* Extra columns, polished sheets, escaped formulas. */
     bool extended;
     /* Columns and cells as msprobe 26 writes them: one verdict column and messages in every mode,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/match/consistent.h"
 #include "io/base/error.h"
 
 #define MAPPING_LIMIT ((size_t)64 << 30)
@@ -373,7 +374,10 @@ tdc_status tdc_match_build(const struct tdc_dump *npu, const struct tdc_dump *be
     if (options->layer_mapping.file != NULL)
         built->layer_file = tdc_arena_text(&built->arena, options->layer_mapping.file,
                                            strlen(options->layer_mapping.file));
-    status = find_pairs(built, rules, options, error);
+    built->consistent = rules->consistent ? options->consistent : TDC_CONSISTENT_NONE;
+    status = built->consistent != TDC_CONSISTENT_NONE
+                 ? tdc_match_consistent(built, rules, options, error)
+                 : find_pairs(built, rules, options, error);
     if (status != TDC_OK) {
         tdc_match_free(built);
         return status;

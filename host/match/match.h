@@ -47,6 +47,8 @@ struct tdc_match_rules {
     bool cells_by_part;
     /* A side without a record ends the run with TDC_ERR_NOTHING. */
     bool both_needed;
+    /* Training may be compared with inference. */
+    bool consistent;
 };
 
 #define TDC_UNPAIRED UINT32_MAX
@@ -79,7 +81,10 @@ struct tdc_match {
     bool cross; /* MindSpore against PyTorch: types are compared by class */
     /* of the data files msprobe would open; NULL: any */
     const char *n_suffix, *b_suffix;
-    bool by_name; /* joined by name alone (data and layer mapping) */
+    bool by_name;              /* joined by name alone (data and layer mapping) */
+    tdc_consistent consistent; /* training against inference; its sides are made of records that
+                                  were joined, in `joined` */
+    struct tdc_dump *joined[2];
     bool fuzzy_used;
     bool layer_used;
     bool layer_asked;   /* even if its files were missing */

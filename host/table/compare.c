@@ -148,6 +148,8 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_file = row_case.n_file,
             .b_folder = table->match->bench->data_folder,
             .b_file = row_case.b_file,
+            .n_change = table->changes != NULL ? table->changes[i].sides[0] : NULL,
+            .b_change = table->changes != NULL ? table->changes[i].sides[1] : NULL,
             .squeeze = table->rules->squeeze,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/api/options.h"
+#include "host/table/changes.h"
 #include "host/table/columns.h"
 #include "host/table/fields.h"
 #include "host/origin/origins.h"
@@ -191,6 +192,13 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
         tdc_table_free(made);
         return status;
     }
+    if (made->rules->changes && match->mode == TDC_MODE_TENSOR) {
+        status = tdc_changes_find(made, &whole, error);
+        if (status != TDC_OK) {
+            tdc_table_free(made);
+            return status;
+        }
+    }
     bool typed = match->mode == TDC_MODE_STATISTICS ||
                  (made->rules->columns_of_26 && match->mode == TDC_MODE_TENSOR);
     if (typed && made->rules->survey != NULL) {
@@ -215,6 +223,7 @@ void tdc_table_free(tdc_table *table)
     tdc_text_free(&table->worst);
     free(table->rows);
     free(table->sources);
+    free(table->changes);
     free(table->extras);
     free(table->calls.calls);
     tdc_origins_free(table->origins);

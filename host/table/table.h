@@ -22,7 +22,11 @@ struct tdc_table {
 
     struct tdc_row *rows;
     size_t row_count;
-    uint32_t *sources;            /* row whose files a row is compared with; NULL: each its own */
+    uint32_t *sources; /* row whose files a row is compared with; NULL: each its own */
+    /* by row, NULL without any: what is done to its tensors before; in the arena */
+    struct tdc_row_changes {
+        const struct tdc_side_change *sides[2];
+    } * changes;
     struct tdc_extra *extras;     /* by row; tensor mode of extended rules only */
     struct tdc_calls calls;       /* of extended rules only */
     struct tdc_origins *origins;  /* found so far; of extended rules only */

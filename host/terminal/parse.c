@@ -31,16 +31,21 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
     return *formats != 0;
 }
 
+static const char *const rules_names[] = {
+    [TDC_RULES_COMPAT] = "compat", [TDC_RULES_SOUND] = "sound", [TDC_RULES_COMPAT26] = "compat26"};
+
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
 {
-    static const char *const names[] = {[TDC_RULES_COMPAT] = "compat",
-                                        [TDC_RULES_SOUND] = "sound",
-                                        [TDC_RULES_COMPAT26] = "compat26"};
     size_t at;
-    bool found = find_name(names, sizeof names / sizeof *names, name, &at);
+    bool found = find_name(rules_names, sizeof rules_names / sizeof *rules_names, name, &at);
     if (found)
         *rules = (tdc_rules_id)at;
     return found;
+}
+
+const char *tdc_name_of_rules(tdc_rules_id rules)
+{
+    return rules_names[rules];
 }
 
 bool tdc_parse_io(const char *name, tdc_io *io)

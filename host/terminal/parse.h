@@ -6,8 +6,9 @@
 
 /* "xlsx,csv" */
 bool tdc_parse_formats(const char *list, unsigned *formats);
-/* "sound" or "compat" */
+/* "sound", "compat" or "compat26" */
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules);
+const char *tdc_name_of_rules(tdc_rules_id rules);
 /* "auto", "mmap", "pread" or "direct" */
 bool tdc_parse_io(const char *name, tdc_io *io);
 /* "compat" or "extended" */

@@ -35,8 +35,17 @@ enum {
     TDC_OPTION_HIGHLIGHT = 4,    /* find the rows to colour */
     TDC_OPTION_NO_FALLBACK = 8,  /* what a device fails to do is an error (TDC_ERR_DEVICE) and not
                                     done by the CPU */
-    TDC_OPTION_STATISTICS = 16   /* compare statistics where tensors were kept, too */
+    TDC_OPTION_STATISTICS = 16,  /* compare statistics where tensors were kept, too */
+    TDC_OPTION_NAME_LINES = 32   /* joined names stand in lines of their own, as in msprobe's
+                                    workbooks; with tdc_options.consistent alone */
 };
+
+/* How the modules of a training run are called that is compared with an inference run. */
+typedef enum {
+    TDC_CONSISTENT_NONE = 0, /* not such a comparison */
+    TDC_CONSISTENT_FSDP,
+    TDC_CONSISTENT_MEGATRON
+} tdc_consistent;
 
 /* A way to translate NPU names; file may be NULL where the built-in rules are enough. */
 struct tdc_mapping {
@@ -75,6 +84,12 @@ struct tdc_options {
     void (*row)(void *context, const tdc_table *table, size_t row);
     /* Ends the run with TDC_ERR_INTERRUPTED once it is set; NULL: never. */
     const struct tdc_cancel *cancel;
+
+    /* Of TDC_RULES_COMPAT26 alone. A yaml file of matrices by which tensors are multiplied before
+     * they are compared; NULL: none. */
+    const char *products;
+    /* Compare training with inference by the names of their modules. */
+    tdc_consistent consistent;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

@@ -7,7 +7,6 @@
 #define END_SIZE       ((size_t)22) /* end of central directory */
 #define END64_SIZE     ((size_t)56)
 #define LOCATOR64_SIZE ((size_t)20)
-#define ENTRY_SIZE     ((size_t)46) /* entry of the central directory without its texts */
 #define COMMENT_LIMIT  ((size_t)65535)
 #define NAME_LIMIT     ((size_t)1024)
 #define EXTRA_ZIP64    1
@@ -108,11 +107,11 @@ bool tdc_zip_entry_read(const struct tdc_zip_directory *directory, size_t positi
 {
     size_t rest = directory->start + directory->size - position;
     const unsigned char *at = directory->bytes + position;
-    if (rest < ENTRY_SIZE || !has_signature(at, "\1\2"))
+    if (rest < TDC_ZIP_ENTRY || !has_signature(at, "\1\2"))
         return false;
     size_t extra_length = tdc_le16(at + 30);
     entry->name_length = tdc_le16(at + 28);
-    entry->whole_length = ENTRY_SIZE + entry->name_length + extra_length + tdc_le16(at + 32);
+    entry->whole_length = TDC_ZIP_ENTRY + entry->name_length + extra_length + tdc_le16(at + 32);
     if (entry->whole_length > rest || entry->name_length > NAME_LIMIT)
         return false;
     entry->flags = tdc_le16(at + 8);
@@ -121,7 +120,7 @@ bool tdc_zip_entry_read(const struct tdc_zip_directory *directory, size_t positi
     entry->stored_size = tdc_le32(at + 20);
     entry->size = tdc_le32(at + 24);
     entry->header = tdc_le32(at + 42);
-    entry->name = at + ENTRY_SIZE;
+    entry->name = at + TDC_ZIP_ENTRY;
     uint64_t least_end; /* the local header may have a longer extra field */
     return widen(entry, entry->name + entry->name_length, extra_length) &&
            !__builtin_add_overflow(entry->header, TDC_ZIP_LOCAL + entry->name_length, &least_end) &&

@@ -17,6 +17,7 @@
 #define TDC_ZIP_DESCRIPTOR 8u /* sizes may be missing from the local header */
 
 #define TDC_ZIP_LOCAL ((size_t)30) /* local header without its texts */
+#define TDC_ZIP_ENTRY ((size_t)46) /* entry of the directory without its texts */
 
 struct tdc_zip_directory {
     const unsigned char *bytes;

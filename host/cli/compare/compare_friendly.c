@@ -20,7 +20,7 @@ static const char usage[] =
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
     "      --step N             of dump roots: compare this step only\n" TDC_MATCH_OPTIONS_HELP
-    "      --rules NAME         sound (default) or compat: judge as msprobe does\n"
+    "      --rules NAME         sound (default), compat or compat26: judge as msprobe does\n"
     "      --no-highlight       do not look for rows to colour\n"
     "      --stack FILE         call stacks to show (default: stack.json beside the NPU json)\n"
     "      --no-stack           do not show call stacks\n"
@@ -103,7 +103,7 @@ static bool take_option(struct settings *settings, int option)
                wrong("--step", optarg, "a step number");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
-               wrong("--rules", optarg, "sound or compat");
+               wrong("--rules", optarg, "sound, compat or compat26");
     case OPTION_NO_HIGHLIGHT:
         settings->no_highlight = true;
         return true;
@@ -166,6 +166,8 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     else
         settings->request.options.flags |= TDC_OPTION_HIGHLIGHT;
     tdc_settle_match_options(&settings->request.options);
+    /* msprobe 26 gives none */
+    settings->request.advice &= settings->request.options.rules != TDC_RULES_COMPAT26;
     return true;
 }
 

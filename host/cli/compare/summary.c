@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
 
 static bool colourful(void)
 {
@@ -56,7 +57,7 @@ static const struct count_column plain_columns[] = {
 
 static const struct count_column *columns_of(const struct tdc_run_request *request)
 {
-    return request->options.rules == TDC_RULES_COMPAT ? plain_columns : level_columns;
+    return request->options.rules != TDC_RULES_SOUND ? plain_columns : level_columns;
 }
 
 static void print_counts(const struct count_column *columns, int width, const char *label,
@@ -241,7 +242,7 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
     print_origins(run, total.origins);
     if (total.origins == 0)
         print_first(run, TDC_ROW_DIFFERENT,
-                    request->options.rules == TDC_RULES_COMPAT
+                    request->options.rules != TDC_RULES_SOUND
                         ? "First differences, in network order"
                         : "First differences, grown from smaller ones",
                     "\x1b[31m", total.classes[TDC_ROW_DIFFERENT], 10);
@@ -257,7 +258,7 @@ void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_r
                (double)total.bytes * (total.bytes < 100000000 ? 1e-6 : 1e-9),
                (double)total.bytes * 1e-9 / total.seconds);
     printf("%.2f s in all (rules %s, %s kernels)\n", run->seconds,
-           request->options.rules == TDC_RULES_COMPAT ? "compat" : "sound", tdc_cpu_name());
+           tdc_name_of_rules(request->options.rules), tdc_cpu_name());
     for (size_t i = 0; i < run->count; i++)
         for (size_t k = 0; k < run->comparisons[i].file_count; k++)
             printf("written: %s\n", tdc_shown(run->comparisons[i].files[k]));

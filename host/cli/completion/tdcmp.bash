@@ -51,7 +51,7 @@ _tdcmp()
     fi
     case $prev in
     --io) COMPREPLY=($(compgen -W "auto mmap pread direct" -- "$cur")) && return ;;
-    --rules) COMPREPLY=($(compgen -W "sound compat" -- "$cur")) && return ;;
+    --rules) COMPREPLY=($(compgen -W "sound compat compat26" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
     --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;

@@ -17,7 +17,7 @@ static const char usage[] =
     "Prints one line per row: NPU name, bench name, and the rule that paired them or why there is\n"
     "no partner, separated by tabs. No tensor is read.\n"
     "\n" TDC_MATCH_OPTIONS_HELP
-    "      --rules NAME         sound (default) or compat: match as msprobe does\n"
+    "      --rules NAME         sound (default), compat or compat26: match as msprobe does\n"
     "  -u, --unmatched          only rows without a partner\n"
     "      --suggest            print layer mapping lines (yaml) for names without a partner,\n"
     "                           by equal shapes and position in the network\n"
@@ -69,7 +69,7 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_RULES:
         if (tdc_parse_rules(optarg, &settings->options.rules))
             return true;
-        tdc_complain("--rules '%s': expected sound or compat", optarg);
+        tdc_complain("--rules '%s': expected sound, compat or compat26", optarg);
         return false;
     case 'u':
         settings->unmatched = true;

@@ -191,7 +191,16 @@ static bool settle_framework(const struct tdc_argument *arguments, bool files,
         return false;
     }
     options->cell_mapping = mapping_of(&arguments[ARG26_CELL_MAPPING]);
-    if (!pytorch) {
+    if (pytorch) {
+        const char *products = arguments[ARG26_CONFIG].value;
+        options->products = products != NULL && products[0] != '\0' ? products : NULL;
+        options->consistent =
+            !arguments[ARG26_CONSISTENT_CHECK].given ? TDC_CONSISTENT_NONE
+            : strcmp(arguments[ARG26_BACKEND].given ? arguments[ARG26_BACKEND].value : "",
+                     "megatron") == 0
+                ? TDC_CONSISTENT_MEGATRON
+                : TDC_CONSISTENT_FSDP;
+    } else {
         options->api_mapping = mapping_of(&arguments[ARG26_API_MAPPING]);
         options->layer_mapping = mapping_of(&arguments[ARG26_LAYER_MAPPING]);
     }
@@ -267,6 +276,8 @@ int tdc_word26_compare(int argc, char **argv)
     if (arguments[ARG26_FUZZY].given)
         request.options.flags |= TDC_OPTION_FUZZY;
     request.options.data_mapping = arguments[ARG26_DATA_MAPPING].value;
+    if (arguments[ARG26_XLSX].given)
+        request.options.flags |= TDC_OPTION_NAME_LINES;
     request.output =
         arguments[ARG26_OUTPUT].value != NULL ? arguments[ARG26_OUTPUT].value : "./output";
     return compare_paths(arguments, &request);

@@ -3,6 +3,7 @@
  * against its inputs.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -132,10 +133,65 @@ static bool is_joined_module(const char *bench)
     return strstr(bench, "qkv") != NULL || strstr(bench, "gate_up") != NULL;
 }
 
-static void check_texts(const struct seen_row *seen)
+/* The shape without its axes of length 1; of Megatron's training side the last two of three axes
+ * are one where the other side does not have three. */
+static void squeeze_shape(const char *shape, long sizes[TDC_MAX_DIMENSIONS], size_t *count)
+{
+    *count = 0;
+    for (const char *at = shape; *at != '\0' && *count < TDC_MAX_DIMENSIONS;) {
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        char *end;
+        long size = strtol(at, &end, 10);
+        at = end;
+        if (size != 1)
+            sizes[(*count)++] = size;
+    }
+}
+
+static void check_joined_shape(tdc_consistent backend, const struct seen_row *seen)
+{
+    long ours[TDC_MAX_DIMENSIONS], theirs[TDC_MAX_DIMENSIONS];
+    size_t n, b;
+    if (backend == TDC_CONSISTENT_FSDP && is_joined_module(seen->bench->name))
+        return;
+    squeeze_shape(shape_of(seen->npu), ours, &n);
+    squeeze_shape(shape_of(seen->bench), theirs, &b);
+    if (backend == TDC_CONSISTENT_MEGATRON && n == 3 && b != 3) {
+        ours[1] *= ours[2];
+        n = 2;
+    }
+    bool same = n == b;
+    for (size_t i = 0; i < n && same; i++)
+        same = ours[i] == theirs[i];
+    if (!same)
+        find(seen, TDC_FAULT_SHAPE);
+}
+
+/* Tensors of training and inference: shapes without axes of length 1, no requires_grad. */
+static void check_joined(tdc_consistent backend, const struct seen_row *seen)
 {
     if (seen->npu == NULL || seen->bench == NULL)
         return;
+    if (!is_joined_module(seen->bench->name) &&
+        strcmp(dtype_of(seen->npu), dtype_of(seen->bench)) != 0)
+        find(seen, TDC_FAULT_DTYPE);
+    check_joined_shape(backend, seen);
+}
+
+static void check_texts(const struct seen_row *seen)
+{
+    if (seen->bench == NULL)
+        return;
+    if (seen->npu == NULL) { /* of joined tables alone */
+        if (strcmp(seen->bench->requires_grad, "N/A") != 0)
+            find(seen, TDC_FAULT_REQUIRES_GRAD);
+        if (strcmp(shape_of(seen->bench), "N/A") != 0)
+            find(seen, TDC_FAULT_SHAPE);
+        return;
+    }
     if (strcmp(seen->npu->requires_grad, seen->bench->requires_grad) != 0)
         find(seen, TDC_FAULT_REQUIRES_GRAD);
     if (!is_joined_module(seen->bench->name) &&
@@ -159,14 +215,17 @@ static void check_digest(const struct seen_row *seen)
              is_no_digest(npu) || is_no_digest(bench) ? TDC_FAULT_NO_DIGEST : TDC_FAULT_DIGEST);
 }
 
-static void check_row(tdc_mode mode, const struct seen_row *seen)
+static void check_row(const struct tdc_rows *rows, const struct seen_row *seen)
 {
-    if (mode == TDC_MODE_DIGEST) {
+    if (rows->mode == TDC_MODE_DIGEST) {
         check_digest(seen);
         return;
     }
     check_nonfinite(seen);
-    check_texts(seen);
+    if (rows->mode == TDC_MODE_TENSOR && rows->match->consistent != TDC_CONSISTENT_NONE)
+        check_joined(rows->match->consistent, seen);
+    else
+        check_texts(seen);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -299,7 +358,7 @@ void tdc_compat26_call(const struct tdc_rows *rows, size_t start, size_t end)
     for (size_t i = start; i < end; i++) {
         struct seen_row seen = see(rows, i);
         if (exemption == NOTHING_EXEMPT || (exemption == INPUTS_EXEMPT && seen.output))
-            check_row(rows->mode, &seen);
+            check_row(rows, &seen);
         if (calls)
             check_scalar(&seen);
     }

@@ -9,14 +9,6 @@ bool tdc_is_in_place(const char *name)
     return length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
 }
 
-static bool is_one_of(const char *text, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(text, *names) == 0)
-            return true;
-    return false;
-}
-
 static bool argument_is(const struct tdc_call_check *check, size_t at, enum tdc_reference_kind kind)
 {
     return at < check->arguments.count && check->arguments.list[at].kind == kind;
@@ -85,7 +77,7 @@ const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_dire
     };
     if (check->checker->options->profile != TDC_PROFILE_COMPAT)
         return NULL;
-    if (is_one_of(check->api, without_namesake))
+    if (tdc_name_is_among(check->api, without_namesake))
         return "[msprobe] Api Accuracy Checker something wrong with api: ";
     const char *refusal = refused_arguments(check, direction);
     if (refusal != NULL)
