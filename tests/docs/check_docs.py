@@ -99,6 +99,11 @@ def check_options(program, source):
     places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
     places["completion/_tdcmp, config_check"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
+    ranks = help_options(program, ["ranks", "--help"])
+    places["man/tdcmp.1, RANKS"] = (section(man, ".SH RANKS", ".SH FILES"), ranks)
+    places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)
+    places["completion/_tdcmp, ranks"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_ranks()", "_tdcmp_inspect()"), ranks)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
     places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
@@ -122,7 +127,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("config_check", config)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("ranks", ranks), ("config_check", config)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
