@@ -6,7 +6,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/yardsticks/fma_peak.h"
 #include "bench/cases/reference_case.h"

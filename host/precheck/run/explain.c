@@ -199,7 +199,7 @@ static void show_elements(struct tdc_text *text, struct tdc_arena *arena,
     const struct tdc_reference_tensor *tested = slot->tested.tensor;
     struct comparison pair = {tdc_as_doubles(arena, bench), tdc_as_doubles(arena, tested),
                               bench->count, tested->dtype, rounded};
-    if (!tdc_shapes_agree(bench, tested) || pair.bench == NULL || pair.tested == NULL)
+    if (!tdc_same_shape(bench, tested) || pair.bench == NULL || pair.tested == NULL)
         return;
     struct element worst[WORST + WORST_IN_UNITS];
     size_t count = find_worst(&pair, false, worst, 0, WORST), more = 0;
