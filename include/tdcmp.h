@@ -27,8 +27,10 @@
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
+#include "tdcmp/ranks.h"
 #include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
+#include "tdcmp/trace.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -99,8 +99,20 @@ def check_options(program, source):
     places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
     places["completion/_tdcmp, config_check"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
+    ranks = help_options(program, ["ranks", "--help"])
+    places["man/tdcmp.1, RANKS"] = (section(man, ".SH RANKS", ".SH FILES"), ranks)
+    places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)
+    places["completion/_tdcmp, ranks"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_ranks()", "_tdcmp_inspect()"), ranks)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
+    merge = help_options(program, ["merge", "--help"])
+    trace = help_options(program, ["trace", "--help"])
+    places["docs/trace.md"] = (section(read(source, "docs", "trace.md"), "## Options", "## Origins"), trace)
+    places["man/tdcmp.1, TRACE"] = (section(man, ".SH TRACE", ".SH MERGE"), trace)
+    places["docs/analysis.md, merge"] = (
+        section(read(source, "docs", "analysis.md"), "## Metrics of all ranks", "## Signs of gradients"), merge)
+    places["man/tdcmp.1, MERGE"] = (section(man, ".SH MERGE", ".SH GRADIENTS"), merge)
     places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
     places["completion/_tdcmp, inspect"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_inspect()", "_tdcmp_run_ut()"), inspect)
@@ -122,7 +134,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("config_check", config)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("ranks", ranks), ("config_check", config)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -131,7 +143,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

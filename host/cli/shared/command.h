@@ -15,8 +15,12 @@ int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
+int tdc_command_gradients(int argc, char **argv);
+int tdc_command_trace(int argc, char **argv);
+int tdc_command_merge(int argc, char **argv);
 int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
+int tdc_command_ranks(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);

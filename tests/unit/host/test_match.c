@@ -175,7 +175,8 @@ static void types_take_pairs_apart(void **state)
     };
     struct tdc_options options = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(tdc_dtypes_agree(cases[i].npu, cases[i].bench, false, false), cases[i].agree);
+        assert_int_equal(tdc_dtypes_agree(cases[i].npu, cases[i].bench, false, false),
+                         cases[i].agree);
         dump_clear(&npu);
         dump_clear(&bench);
         dump_add(&npu, "a", "[2]", cases[i].npu);
@@ -314,8 +315,8 @@ static void naive_fuzzy(const struct made_dump *npu, const struct made_dump *ben
             continue;
         for (; n.head < a; n.head++)
             pairs[(*count)++] = (struct tdc_pairing){(uint32_t)n.head, TDC_UNPAIRED};
-        bool kept =
-            !same_dtype || tdc_dtypes_agree(npu->records[a].dtype, bench->records[c].dtype, false, false);
+        bool kept = !same_dtype ||
+                    tdc_dtypes_agree(npu->records[a].dtype, bench->records[c].dtype, false, false);
         pairs[(*count)++] = (struct tdc_pairing){(uint32_t)a, kept ? (uint32_t)c : TDC_UNPAIRED};
         n.head = a + 1;
         b.head = c + 1;

@@ -1,0 +1,237 @@
+/* ranks_command.c - `tdcmp ranks STEP`: which rank deviates first from those it replicates. */
+#include <cjson/cJSON.h>
+#include <getopt.h>
+#include <stdio.h>
+
+#include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
+
+static const char usage[] =
+    "tdcmp ranks - what must be equal on all ranks of a group, is it?\n"
+    "\n"
+    "usage: tdcmp ranks [OPTIONS] STEP\n"
+    "\n"
+    "STEP is a step folder with its ranks, or a dump root with one step. Parameters of ranks that\n"
+    "are replicas of each other, and outputs of all-reduce, all-gather and broadcast in their\n"
+    "groups are compared: by their files, else by checksums or statistics.\n"
+    "\n"
+    "      --json               the result as json on stdout\n"
+    "      --top N              tensors shown (default 10)\n"
+    "  -t, --threads N          number of threads (default: all processors)\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "exit code: 0 all equal, 1 some rank deviates, 2 nothing could be compared, or not all of it\n"
+    "\n"
+    "example: tdcmp ranks npu_dump/step0\n";
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_TOP
+};
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"threads", required_argument, NULL, 't'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct settings {
+    struct tdc_options options;
+    int top;
+    bool json, help;
+};
+
+static bool take_option(struct settings *settings, int option)
+{
+    switch (option) {
+    case OPTION_JSON:
+        settings->json = true;
+        return true;
+    case OPTION_TOP:
+        if (tdc_parse_number(optarg, 0, &settings->top))
+            return true;
+        tdc_complain("--top '%s': expected a number", optarg);
+        return false;
+    case 't':
+        if (tdc_parse_number(optarg, 1, &settings->options.threads))
+            return true;
+        tdc_complain("--threads '%s': expected a number of threads", optarg);
+        return false;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        fputs("try: tdcmp ranks --help\n", stderr);
+        return false;
+    }
+}
+
+static const char *kind_of(const struct tdc_rank_deviation *deviation)
+{
+    return deviation->kind == TDC_SHARED_PARAMETER ? "parameter" : "collective";
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_groups(const tdc_ranks *ranks)
+{
+    size_t count = tdc_ranks_groups(ranks);
+    const size_t most = 8;
+    printf("ranks with the same parameters:");
+    for (size_t i = 0; i < count && i < most; i++)
+        printf("%s %s", i != 0 ? " |" : "", tdc_ranks_group(ranks, i));
+    if (count > most)
+        printf(" | and %zu more", count - most);
+    printf("\n");
+}
+
+static void print_remarks(const struct tdc_ranks_counts *counts)
+{
+    if (counts->unshared != 0)
+        printf("%llu parameters are on one rank of their group alone\n",
+               (unsigned long long)counts->unshared);
+    if (counts->async != 0)
+        printf("%llu calls had not ended when their output was recorded: not compared\n",
+               (unsigned long long)counts->async);
+    if (counts->no_value != 0)
+        printf("%llu tensors have neither data nor statistics\n",
+               (unsigned long long)counts->no_value);
+    if (counts->unreadable != 0)
+        printf("%llu files could not be read (tdcmp inspect names them)\n",
+               (unsigned long long)counts->unreadable);
+}
+
+static void print_text(const tdc_ranks *ranks, const struct tdc_ranks_counts *counts, int top)
+{
+    size_t count = tdc_ranks_deviations(ranks);
+    printf("%s   %llu ranks share %llu parameters and %llu outputs of collectives",
+           count != 0 ? "DIFFERENT" : "EQUAL", (unsigned long long)counts->ranks,
+           (unsigned long long)counts->parameters, (unsigned long long)counts->collectives);
+    printf(count != 0 ? "; %zu deviate\n" : "\n", count);
+    print_groups(ranks);
+    for (size_t i = 0; i < count && i < (size_t)top; i++) {
+        const struct tdc_rank_deviation *deviation = tdc_ranks_deviation(ranks, i);
+        printf("%s%s\n    %s of ranks %s, another on %s", i == 0 ? "first: " : "       ",
+               tdc_shown(deviation->name), kind_of(deviation), deviation->ranks,
+               deviation->deviating);
+        if (deviation->parts > 2)
+            printf(" (%u different ones)", deviation->parts);
+        printf("\n");
+    }
+    if (count > (size_t)top)
+        printf("and %zu more\n", count - (size_t)top);
+    print_remarks(counts);
+}
+
+/* ---- json ------------------------------------------------------------------------------------ */
+
+static bool add_counts(cJSON *object, const struct tdc_ranks_counts *counts)
+{
+    const struct {
+        const char *name;
+        uint64_t number;
+    } members[] = {
+        {"ranks", counts->ranks},
+        {"parameters", counts->parameters},
+        {"collectives", counts->collectives},
+        {"unshared", counts->unshared},
+        {"unreadable", counts->unreadable},
+        {"async", counts->async},
+        {"no_value", counts->no_value},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (cJSON_AddNumberToObject(object, members[i].name, (double)members[i].number) == NULL)
+            return false;
+    return true;
+}
+
+static bool add_deviations(cJSON *list, const tdc_ranks *ranks)
+{
+    for (size_t i = 0; i < tdc_ranks_deviations(ranks); i++) {
+        const struct tdc_rank_deviation *deviation = tdc_ranks_deviation(ranks, i);
+        cJSON *item = cJSON_CreateObject();
+        if (!cJSON_AddItemToArray(list, item) ||
+            cJSON_AddStringToObject(item, "kind", kind_of(deviation)) == NULL ||
+            cJSON_AddStringToObject(item, "name", deviation->name) == NULL ||
+            cJSON_AddStringToObject(item, "ranks", deviation->ranks) == NULL ||
+            cJSON_AddStringToObject(item, "deviating", deviation->deviating) == NULL ||
+            cJSON_AddNumberToObject(item, "first", (double)deviation->first) == NULL ||
+            cJSON_AddNumberToObject(item, "parts", deviation->parts) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool print_json(const char *step, const tdc_ranks *ranks,
+                       const struct tdc_ranks_counts *counts)
+{
+    cJSON *whole = cJSON_CreateObject();
+    bool done = whole != NULL &&
+                cJSON_AddStringToObject(whole, "schema", "tdcmp.ranks/1") != NULL &&
+                cJSON_AddStringToObject(whole, "version", tdc_version()) != NULL &&
+                cJSON_AddStringToObject(whole, "step", step) != NULL;
+    cJSON *numbers = done ? cJSON_AddObjectToObject(whole, "counts") : NULL;
+    cJSON *groups = done ? cJSON_AddArrayToObject(whole, "groups") : NULL;
+    cJSON *list = done ? cJSON_AddArrayToObject(whole, "deviations") : NULL;
+    done = numbers != NULL && groups != NULL && list != NULL && add_counts(numbers, counts) &&
+           add_deviations(list, ranks);
+    for (size_t i = 0; i < tdc_ranks_groups(ranks) && done; i++)
+        done = cJSON_AddItemToArray(groups, cJSON_CreateString(tdc_ranks_group(ranks, i)));
+    char *text = done ? cJSON_Print(whole) : NULL;
+    if (text != NULL)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(whole);
+    return text != NULL;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int check(const struct settings *settings, const char *step)
+{
+    tdc_ranks *ranks;
+    struct tdc_error error = {0};
+    if (tdc_ranks_check(step, &settings->options, &ranks, &error) != TDC_OK) {
+        tdc_complain("%s", error.message);
+        return TDC_EXIT_TROUBLE;
+    }
+    struct tdc_ranks_counts counts;
+    tdc_ranks_counts(ranks, &counts, sizeof counts);
+    int code = tdc_ranks_deviations(ranks) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+    if (!settings->json) {
+        print_text(ranks, &counts, settings->top);
+    } else if (!print_json(step, ranks, &counts)) {
+        tdc_complain("out of memory");
+        code = TDC_EXIT_TROUBLE;
+    }
+    if (counts.unreadable != 0) {
+        tdc_complain("%s: %llu files could not be read", step,
+                     (unsigned long long)counts.unreadable);
+        code = TDC_EXIT_TROUBLE;
+    }
+    tdc_ranks_free(ranks);
+    return code;
+}
+
+int tdc_command_ranks(int argc, char **argv)
+{
+    struct settings settings = {.top = 10};
+    tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
+    settings.options.message = tdc_print_message;
+    optind = 1;
+    int option;
+    while ((option = getopt_long(argc, argv, "t:h", long_options, NULL)) != -1)
+        if (!take_option(&settings, option))
+            return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    if (argc - optind != 1) {
+        tdc_complain("ranks takes one step; %d given (tdcmp ranks --help)", argc - optind);
+        return TDC_EXIT_TROUBLE;
+    }
+    return check(&settings, argv[optind]);
+}
