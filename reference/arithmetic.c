@@ -1,4 +1,3 @@
-
 #include "reference/arithmetic.h"
 
 #include "reference/tape.h"

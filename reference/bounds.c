@@ -1,4 +1,3 @@
-
 #include "reference/bounds.h"
 
 #include <string.h>

@@ -20,6 +20,8 @@ struct tdc_tape_node;
 
 #define TDC_PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
 
+#define TDC_BLOCK 512 /* elements handled at once by elementwise functions */
+
 #define TDC_MAX_PARAMETERS 40
 #define TDC_MAX_OUTPUTS    ((size_t)1 << 16)
 
@@ -79,6 +81,12 @@ tdc_array *tdc_number(tdc_evaluation *e, double constant);
 tdc_array *tdc_constant(tdc_evaluation *e, tdc_array *x);
 /* Any dtype to float64; floating arrays are returned as they are. */
 tdc_array *tdc_to_real(tdc_evaluation *e, tdc_array *x);
+
+/* Of the block of count elements that begins at start. */
+static inline size_t tdc_block_size(int64_t count, int64_t start)
+{
+    return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
+}
 
 static inline double tdc_element(const tdc_array *a, int64_t i)
 {

@@ -64,6 +64,7 @@ struct tdc_reference_tensor {
 /* Elements are uninitialised. NULL when the shape is impossible or the arena is full. */
 struct tdc_reference_tensor *tdc_reference_tensor_new(struct tdc_arena *arena, tdc_dtype dtype,
                                                       unsigned rank, const int64_t *shape);
+bool tdc_same_shape(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b);
 
 /* value rounded to dtype (nearest, ties to even; overflow gives infinity); any floating dtype. */
 double tdc_reference_round(double value, tdc_dtype dtype);

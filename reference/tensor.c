@@ -175,3 +175,8 @@ tdc_array *tdc_to_real(tdc_evaluation *e, tdc_array *x)
         tdc_bound_given(e, y);
     return y;
 }
+
+bool tdc_same_shape(const tdc_array *a, const tdc_array *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}

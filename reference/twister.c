@@ -1,4 +1,3 @@
-
 #include "reference/twister.h"
 
 #define SHIFT_WORDS 397

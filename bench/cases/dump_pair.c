@@ -58,11 +58,13 @@ static tdc_status add_folders(struct tdc_dump_pair *dumps, struct tdc_error *err
         const struct tdc_task *task = tdc_tasks_get(dumps->tasks, i / 2);
         folders[i] = folder_of(i % 2 == 0 ? task->npu : task->bench);
         size_t same = 0;
-        if (folders[i] == NULL)
+        if (folders[i] == NULL) {
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        while (status == TDC_OK && strcmp(folders[same], folders[i]) != 0)
+            break;
+        }
+        while (strcmp(folders[same], folders[i]) != 0)
             same++;
-        if (status == TDC_OK && same == i)
+        if (same == i)
             status = tdc_bare_files_add(&dumps->files, folders[i], error);
     }
     for (size_t i = 0; i < count; i++)

@@ -6,7 +6,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "host/terminal/message.h"
 #include "host/engine/ascend/backend_ascend.h"

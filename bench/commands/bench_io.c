@@ -4,7 +4,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/cases/dump_pair.h"
 #include "bench/tools/measure.h"

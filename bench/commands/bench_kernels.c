@@ -4,7 +4,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/cases/kernel_case.h"
 #include "bench/tools/report.h"

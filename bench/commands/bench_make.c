@@ -7,7 +7,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/tools/measure.h"
 #include "bench/synthetic/synthetic.h"

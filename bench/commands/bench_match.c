@@ -7,7 +7,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "bench/tools/scratch.h"
 #include "bench/cases/two_networks.h"

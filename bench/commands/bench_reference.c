@@ -6,7 +6,6 @@
 
 #include "bench/commands/bench_command.h"
 #include "bench/tools/option_values.h"
-#include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/yardsticks/fma_peak.h"
 #include "bench/cases/reference_case.h"
@@ -229,10 +228,13 @@ static tdc_status measure_functions(struct run *r)
                      {"Torch.atan", tdc_vatan}, {"Torch.cosh", tdc_vcosh}};
     int64_t n = (int64_t)r->settings->elements;
     double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
-    tdc_status status = x == NULL || y == NULL
-                            ? tdc_fail(r->error, TDC_ERR_MEMORY, "out of memory for elements")
-                            : TDC_OK;
-    for (int64_t i = 0; status == TDC_OK && i < n; i++) {
+    if (x == NULL || y == NULL) {
+        free(x);
+        free(y);
+        return tdc_fail(r->error, TDC_ERR_MEMORY, "out of memory for elements");
+    }
+    tdc_status status = TDC_OK;
+    for (int64_t i = 0; i < n; i++) {
         x[i] = 1 + (double)i / (double)n;
         y[i] = 0;
     }

@@ -1,15 +1,6 @@
 #include "bench/tools/measure.h"
 
-#include <time.h>
-
 #include "io/base/error.h"
-
-double tdc_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static tdc_status run_once(struct tdc_work *work, struct tdc_error *error)
 {

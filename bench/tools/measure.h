@@ -7,6 +7,7 @@
 #ifndef TDC_BENCH_MEASURE_H
 #define TDC_BENCH_MEASURE_H
 
+#include "io/base/clock.h"
 #include "tdcmp.h"
 
 /* Parts of a run that are timed on their own. */
@@ -27,8 +28,5 @@ struct tdc_work {
  */
 tdc_status tdc_measure(struct tdc_work *works, size_t count, unsigned repeat, double budget,
                        const struct tdc_cancel *cancel, struct tdc_error *error);
-
-/* Seconds of a clock that only goes forward. */
-double tdc_seconds(void);
 
 #endif

@@ -111,7 +111,7 @@ void tdc_bare_files_free(struct tdc_bare_files *files)
  * outruns would be none. Pages next to each other, so that read-ahead of files still sees a
  * sequence.
  */
-#define PAGE    4096
+#define PAGE    ((size_t)4096)
 #define STREAMS 4
 #define BLOCK   (STREAMS * PAGE)
 #define WORDS   8 /* of a cache line */

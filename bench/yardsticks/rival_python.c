@@ -9,8 +9,6 @@
 
 #include "io/base/error.h"
 
-extern char **environ;
-
 static char script[] = "import json, sys, time\n"
                        "start = time.perf_counter()\n"
                        "for path in sys.argv[1:]:\n"

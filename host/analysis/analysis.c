@@ -1,17 +1,16 @@
 #include "host/analysis/analysis.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "host/analysis/communication/comm_graph.h"
 #include "host/find/folders.h"
 #include "host/find/places.h"
 #include "io/base/error.h"
+#include "io/file/byte_writer.h"
 #include "io/file/out_file.h"
 
 void tdc_analysis_say(const struct tdc_options *options, tdc_message_level level,
@@ -131,22 +130,8 @@ char *tdc_analysis_path(const char *folder, const char *prefix)
     return tdc_path_join(folder, name);
 }
 
-static int write_all(int fd, const char *data, size_t length)
-{
-    while (length != 0) {
-        ssize_t written = write(fd, data, length);
-        if (written < 0 && errno != EINTR)
-            return errno;
-        if (written > 0) {
-            data += written;
-            length -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
-tdc_status tdc_analysis_write(const char *folder, const char *path, const struct tdc_text *text,
-                              struct tdc_error *error)
+static tdc_status save(const char *folder, const char *path, const struct tdc_text *text,
+                       bool replace, struct tdc_error *error)
 {
     if (path == NULL || text->failed)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a result");
@@ -157,11 +142,23 @@ tdc_status tdc_analysis_write(const char *folder, const char *path, const struct
     status = tdc_out_file_open(path, &file, error);
     if (status != TDC_OK)
         return status;
-    int number = write_all(file.fd, tdc_text_get(text), text->length);
+    int number = tdc_write_fully(file.fd, tdc_text_get(text), text->length);
     if (number == 0)
-        return tdc_out_file_commit_new(&file, error);
+        return replace ? tdc_out_file_commit(&file, error) : tdc_out_file_commit_new(&file, error);
     tdc_out_file_discard(&file);
     return tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s", path);
+}
+
+tdc_status tdc_analysis_write(const char *folder, const char *path, const struct tdc_text *text,
+                              struct tdc_error *error)
+{
+    return save(folder, path, text, false, error);
+}
+
+tdc_status tdc_analysis_replace(const char *folder, const char *path, const struct tdc_text *text,
+                                struct tdc_error *error)
+{
+    return save(folder, path, text, true, error);
 }
 
 void tdc_analysis_say_links(const struct tdc_comm_result *result, const struct tdc_options *options)

@@ -32,6 +32,9 @@ char *tdc_analysis_path(const char *folder, const char *prefix);
 /* Writes a whole text under a name that nobody has; makes the folder. */
 tdc_status tdc_analysis_write(const char *folder, const char *path, const struct tdc_text *text,
                               struct tdc_error *error);
+/* The same under a name that is replaced. */
+tdc_status tdc_analysis_replace(const char *folder, const char *path, const struct tdc_text *text,
+                                struct tdc_error *error);
 
 /* What the dumps of several ranks do not agree about, as messages. */
 struct tdc_comm_result;

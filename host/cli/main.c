@@ -19,6 +19,9 @@ static const char usage[] =
     "\n"
     "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
+    "  trace NPU BENCH     with which call differences begin, and which side is off\n"
+    "  gradients NPU BENCH how far two runs agree about the signs of their gradients\n"
+    "  merge DIR           metrics of all ranks' results side by side\n"
     "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
     "  config_check A B    compare two packed configurations or two checkpoints\n"
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
@@ -153,6 +156,12 @@ static int run_command(int argc, char **argv)
         return tdc_command_compare(argc - 1, argv + 1);
     if (strcmp(argv[1], "precheck") == 0)
         return tdc_command_precheck(argc - 1, argv + 1);
+    if (strcmp(argv[1], "gradients") == 0)
+        return tdc_command_gradients(argc - 1, argv + 1);
+    if (strcmp(argv[1], "trace") == 0)
+        return tdc_command_trace(argc - 1, argv + 1);
+    if (strcmp(argv[1], "merge") == 0)
+        return tdc_command_merge(argc - 1, argv + 1);
     if (strcmp(argv[1], "overflow") == 0)
         return tdc_command_overflow(argc - 1, argv + 1);
     if (strcmp(argv[1], "inspect") == 0)

@@ -41,4 +41,7 @@ struct tdc_backend {
 
 extern const struct tdc_backend tdc_backend_cpu;
 
+/* Computes a chunk in this thread; false when the mapped data vanished. */
+bool tdc_chunk_run(struct tdc_backend_chunk *chunk);
+
 #endif

@@ -21,10 +21,15 @@ static void run(void *argument)
     tdc_pair_run(chunk->plan, chunk->n, chunk->b, chunk->count, chunk->sums);
 }
 
+bool tdc_chunk_run(struct tdc_backend_chunk *chunk)
+{
+    return tdc_guarded_read(run, chunk);
+}
+
 static bool cpu_submit(void *state, struct tdc_backend_chunk *chunk)
 {
     (void)state;
-    return tdc_guarded_read(run, chunk);
+    return tdc_chunk_run(chunk);
 }
 
 static bool cpu_wait(void *state, struct tdc_backend_chunk *chunk)

@@ -31,7 +31,9 @@ static const struct tdc_record *find_bench(struct tdc_match *match, const char *
     size_t count = match->bench->record_count;
     if (match->bench_first == NULL) {
         match->bench_first = tdc_arena_zeroed(&match->arena, count + 1, sizeof(uint32_t));
-        for (size_t i = 0; i < count && match->bench_first != NULL; i++) {
+        if (match->bench_first == NULL)
+            return NULL;
+        for (size_t i = 0; i < count; i++) {
             const char *record = match->bench->records[i].name;
             bool fresh;
             uint32_t number = tdc_names_put(&match->bench_names, record, strlen(record), &fresh);

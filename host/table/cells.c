@@ -218,7 +218,7 @@ static void put_extra(struct filling *fill, enum column_id id)
         return;
     }
     const double numbers[] = {
-        [MEAN_ABS - MEAN_ABS] = extra->mean_abs,
+        [0] = extra->mean_abs,
         [RMSE - MEAN_ABS] = extra->rmse,
         [BELOW_1 - MEAN_ABS] = extra->below[0],
         [BELOW_10 - MEAN_ABS] = extra->below[1],

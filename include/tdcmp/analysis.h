@@ -43,5 +43,26 @@ tdc_status tdc_difference_find(const tdc_tasks *tasks, const char *output, unsig
                                const struct tdc_options *options, tdc_beginning **beginning,
                                struct tdc_error *error);
 
+/* Bits for tdc_results_merge. */
+enum {
+    TDC_MERGE_LENIENT = 1 /* files that are no compare results are passed over */
+};
+
+/* Chosen rows of the compare results of several ranks side by side, from a folder of
+ * compare_result_rank<N>_<time>.xlsx or .csv: multi_ranks_compare_merge_<time>.xlsx, with a sheet
+ * for each metric and a column for each rank. A rank whose table cannot be used is told and left
+ * out; TDC_ERR_NOTHING when none is left. config is a yaml file. */
+tdc_status tdc_results_merge(const char *input, const char *output, const char *config,
+                             unsigned flags, const struct tdc_options *options,
+                             struct tdc_error *error);
+
+/* How far two runs agree about the signs of their gradients, from the files of msprobe's gradient
+ * probe: for each rank of both similarities.csv, similarities.json and a plot for each parameter in
+ * similarities_picture. *suspicious counts parameters with a step that is unlike: below 0.97 at the
+ * first one, or 0.03 below the one before; messages name the first of each rank. */
+tdc_status tdc_gradients_compare(const char *npu, const char *bench, const char *output,
+                                 const struct tdc_options *options, size_t *suspicious,
+                                 struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

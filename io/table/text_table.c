@@ -30,7 +30,7 @@ char *tdc_text_table_add(struct tdc_text_table *table, size_t count, size_t byte
         return NULL;
     for (size_t i = 0; i < count; i++)
         cells[i] = "";
-    table->rows[table->count++] = (struct tdc_text_row){cells, count};
+    table->rows[table->count++] = (struct tdc_text_row){.cells = cells, .count = count};
     return (char *)(cells + count);
 }
 

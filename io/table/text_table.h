@@ -8,6 +8,7 @@
 struct tdc_text_row {
     const char **cells; /* terminated */
     size_t count;
+    const unsigned char *kinds; /* tdc_cell_kind of each; NULL: the file does not say */
 };
 
 struct tdc_text_table {

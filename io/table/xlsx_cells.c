@@ -114,7 +114,7 @@ static void put_cell(struct tdc_byte_writer *writer, const struct tdc_cell *cell
 {
     switch (cell->kind) {
     case TDC_CELL_NONE:
-        put_text(writer, "", 0);
+        TDC_PUT_LITERAL(writer, "/>");
         break;
     case TDC_CELL_TEXT:
         put_text(writer, cell->text, cell->length);

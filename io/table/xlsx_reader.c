@@ -38,9 +38,10 @@ struct reading {
     const char **strings;          /* in the table's arena */
     size_t string_count, string_capacity;
     /* the row that is read */
-    struct tdc_text cell;        /* text of one cell */
-    struct tdc_text row;         /* terminated texts, one after the other */
-    size_t starts[MOST_COLUMNS]; /* of the cells in it; SIZE_MAX: no such cell */
+    struct tdc_text cell;              /* text of one cell */
+    struct tdc_text row;               /* terminated texts, one after the other */
+    size_t starts[MOST_COLUMNS];       /* of the cells in it; SIZE_MAX: no such cell */
+    unsigned char kinds[MOST_COLUMNS]; /* tdc_cell_kind */
     size_t cells;
 };
 
@@ -245,12 +246,16 @@ static const char *cell_text(struct reading *reading, enum cell_kind kind)
     return reading->strings[index];
 }
 
-static void keep_cell(struct reading *reading, size_t column, enum cell_kind kind)
+static void keep_cell(struct reading *reading, size_t column, enum cell_kind kind,
+                      tdc_cell_kind shown)
 {
     const char *text = cell_text(reading, kind);
-    while (reading->cells <= column)
+    while (reading->cells <= column) {
+        reading->kinds[reading->cells] = TDC_CELL_TEXT;
         reading->starts[reading->cells++] = SIZE_MAX;
+    }
     reading->starts[column] = reading->row.length;
+    reading->kinds[column] = (unsigned char)shown;
     tdc_text_add(&reading->row, text, strlen(text) + 1);
     if (reading->row.failed)
         out_of_memory(reading);
@@ -265,7 +270,11 @@ static void read_cell(struct reading *reading)
         damaged(reading, "a cell out of order");
         return;
     }
-    enum cell_kind kind = kind_of(tdc_xml_attribute(&reading->member.xml, "t"));
+    const char *type = tdc_xml_attribute(&reading->member.xml, "t");
+    enum cell_kind kind = kind_of(type);
+    tdc_cell_kind shown = kind == CELL_TRUTH                       ? TDC_CELL_BOOL
+                          : type == NULL || strcmp(type, "n") == 0 ? TDC_CELL_NUMBER
+                                                                   : TDC_CELL_TEXT;
     unsigned depth = reading->member.xml.depth, aloud = 0;
     tdc_text_clear(&reading->cell);
     enum tdc_xml_event event;
@@ -277,7 +286,7 @@ static void read_cell(struct reading *reading)
     }
     reading->member.xml.text = NULL;
     if (reading->status == TDC_OK)
-        keep_cell(reading, column, kind);
+        keep_cell(reading, column, kind, shown);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -291,7 +300,15 @@ static void keep_row(struct reading *reading)
     }
     if (reading->row.length != 0)
         memcpy(to, reading->row.data, reading->row.length);
-    const char **cells = reading->table->rows[reading->table->count - 1].cells;
+    struct tdc_text_row *row = &reading->table->rows[reading->table->count - 1];
+    const char **cells = row->cells;
+    unsigned char *kinds = tdc_arena_take(&reading->table->arena, reading->cells);
+    if (kinds == NULL) {
+        out_of_memory(reading);
+        return;
+    }
+    memcpy(kinds, reading->kinds, reading->cells);
+    row->kinds = kinds;
     for (size_t i = 0; i < reading->cells; i++)
         if (reading->starts[i] != SIZE_MAX)
             cells[i] = to + reading->starts[i];

@@ -139,16 +139,16 @@ static void add_container(struct tdc_text *out, const struct tdc_json *root)
             down = value->child;
         } else {
             add_scalar(out, value);
-            down = value->next;
+            down = depth > 0 ? value->next : NULL;
             if (down != NULL)
                 tdc_text_add(out, ", ", 2);
         }
         while (down == NULL) {
-            const struct tdc_json *closed = open[--depth];
-            tdc_text_addc(out, closed->kind == TDC_JSON_OBJECT ? '}' : ']');
             if (depth == 0)
                 return;
-            down = closed->next;
+            const struct tdc_json *closed = open[--depth];
+            tdc_text_addc(out, closed->kind == TDC_JSON_OBJECT ? '}' : ']');
+            down = depth > 0 ? closed->next : NULL;
             if (down != NULL)
                 tdc_text_add(out, ", ", 2);
         }

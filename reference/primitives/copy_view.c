@@ -1,4 +1,3 @@
-
 #include "reference/primitives/copy_view.h"
 
 #include <string.h>

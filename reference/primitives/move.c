@@ -10,11 +10,6 @@
 
 #define RANK TDC_REFERENCE_RANK
 
-bool tdc_same_shape(const tdc_array *a, const tdc_array *b)
-{
-    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
-}
-
 void tdc_strides(const tdc_array *x, int64_t strides[RANK])
 {
     int64_t step = 1;

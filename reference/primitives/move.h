@@ -4,7 +4,6 @@
 
 #include "reference/evaluation.h"
 
-bool tdc_same_shape(const tdc_array *a, const tdc_array *b);
 tdc_array *tdc_reshape(tdc_evaluation *e, tdc_array *x, unsigned rank, const int64_t *shape);
 /* Element (i, j, ...) of the result is x[offset + i * strides[0] + j * strides[1] + ...]; the
  * caller vouches for the range, and that no element is shown twice. Strides may be negative. */

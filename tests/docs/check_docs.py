@@ -106,6 +106,13 @@ def check_options(program, source):
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_ranks()", "_tdcmp_inspect()"), ranks)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
+    merge = help_options(program, ["merge", "--help"])
+    trace = help_options(program, ["trace", "--help"])
+    places["docs/trace.md"] = (section(read(source, "docs", "trace.md"), "## Options", "## Origins"), trace)
+    places["man/tdcmp.1, TRACE"] = (section(man, ".SH TRACE", ".SH MERGE"), trace)
+    places["docs/analysis.md, merge"] = (
+        section(read(source, "docs", "analysis.md"), "## Metrics of all ranks", "## Signs of gradients"), merge)
+    places["man/tdcmp.1, MERGE"] = (section(man, ".SH MERGE", ".SH GRADIENTS"), merge)
     places["docs/inspect.md"] = (section(read(source, "docs", "inspect.md"), "## Options", "Exit code"), inspect)
     places["completion/_tdcmp, inspect"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_inspect()", "_tdcmp_run_ut()"), inspect)
@@ -136,7 +143,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

@@ -210,33 +210,31 @@ EXPORT int madvise(void *at, size_t size, int advice)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-EXPORT int open(const char *path, int flags, ...)
+static int open_counted(int folder, const char *path, int flags, va_list arguments)
 {
-    mode_t permissions = 0;
-    if (flags & (O_CREAT | O_TMPFILE)) {
-        va_list arguments;
-        va_start(arguments, flags);
-        permissions = va_arg(arguments, mode_t);
-        va_end(arguments);
-    }
+    mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     if (fails(OPEN, EMFILE))
         return -1;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, permissions);
+    return (int)syscall(SYS_openat, folder, path, flags, permissions);
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    int fd = open_counted(AT_FDCWD, path, flags, arguments);
+    va_end(arguments);
+    return fd;
 }
 EXPORT int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 EXPORT int openat(int folder, const char *path, int flags, ...)
 {
-    mode_t permissions = 0;
-    if (flags & (O_CREAT | O_TMPFILE)) {
-        va_list arguments;
-        va_start(arguments, flags);
-        permissions = va_arg(arguments, mode_t);
-        va_end(arguments);
-    }
-    if (fails(OPEN, EMFILE))
-        return -1;
-    return (int)syscall(SYS_openat, folder, path, flags, permissions);
+    va_list arguments;
+    va_start(arguments, flags);
+    int fd = open_counted(folder, path, flags, arguments);
+    va_end(arguments);
+    return fd;
 }
 EXPORT int openat64(int folder, const char *path, int flags, ...) __attribute__((alias("openat")));
 

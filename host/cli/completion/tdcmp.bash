@@ -41,13 +41,13 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks overflow config_check acc_check multi_acc_check api_precision_compare match devices bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match devices bench -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result" -- "$cur")) && return ;;
         esac
     fi
     case $prev in
@@ -83,7 +83,13 @@ _tdcmp()
         [[ $prev == -t || $prev == --top ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
-    overflow)
+    trace)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
+        ;;
+    merge)
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))
+        ;;
+    overflow | gradients)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--output --help" -- "$cur"))
         ;;
     match)

@@ -12,6 +12,9 @@
 /* -i STEP [-o DIR] */
 int tdc_msprobe_overflow(const char *program, int argc, char **argv);
 
+/* -i DIR -o DIR -config FILE */
+int tdc_msprobe_merge(const char *program, int argc, char **argv);
+
 /* `compare -da`: flags of tdc_difference_find. */
 int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,
                                  const struct tdc_options *options);

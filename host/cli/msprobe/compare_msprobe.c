@@ -350,10 +350,14 @@ int tdc_msprobe_form(int argc, char **argv)
         return tdc_msprobe_overflow(pytorch ? "tdcmp -f pytorch nan_analyze"
                                             : "tdcmp -f mindspore nan_analyze",
                                     argc - 4, argv + 4);
+    if (strcmp(argv[3], "merge_result") == 0)
+        return tdc_msprobe_merge(pytorch ? "tdcmp -f pytorch merge_result"
+                                         : "tdcmp -f mindspore merge_result",
+                                 argc - 4, argv + 4);
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,
                 "tdcmp: error: invalid choice: '%s' (choose from 'compare', 'run_ut', "
-                "'multi_run_ut', 'nan_analyze', 'config_check'%s)\n",
+                "'multi_run_ut', 'nan_analyze', 'merge_result', 'config_check'%s)\n",
                 argv[3], pytorch ? ", 'api_precision_compare'" : "");
         return 2;
     }

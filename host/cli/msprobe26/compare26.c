@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "host/terminal/match_options.h"
+#include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
@@ -249,6 +250,9 @@ static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_re
         print_failure(&error);
     else if (tdc_tasks_count(tasks) == 0)
         code = 0;
+    else if (folders && arguments[ARG26_DIFF_ANALYZE].given)
+        code = tdc_msprobe_first_difference(tasks, request->output, TDC_DIFFERENCE_OUTPUTS_ONLY,
+                                            &request->options);
     else if (check_backend(arguments))
         code = run_tasks(arguments, tasks, request);
     tdc_tasks_free(tasks);

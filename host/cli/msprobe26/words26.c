@@ -6,6 +6,7 @@
 
 static const struct tdc_word26 words[] = {
     {"compare", tdc_word26_compare},
+    {"merge_result", tdc_word26_merge_result},
     {"api_precision_compare", tdc_word26_precision_compare},
     {"config_check", tdc_word26_config_check},
     {"acc_check", tdc_word26_acc_check},

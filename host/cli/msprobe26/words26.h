@@ -21,6 +21,8 @@ const struct tdc_word26 *tdc_word26_find(int argc, char **argv);
 
 /* `compare -tp TARGET -gp GOLDEN [-o DIR] ...` */
 int tdc_word26_compare(int argc, char **argv);
+/* `merge_result -i DIR -o DIR -config FILE` */
+int tdc_word26_merge_result(int argc, char **argv);
 /* `api_precision_compare -npu FILE -gpu FILE [-o DIR]` */
 int tdc_word26_precision_compare(int argc, char **argv);
 /* `config_check -d [FILE ...] | -c A B | -vc NPU BENCH | -vv [YAML] LOG | -sc NPU BENCH [-o PATH]`

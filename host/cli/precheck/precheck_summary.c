@@ -116,7 +116,8 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
     print_apis(precheck);
     print_gaps(precheck);
     printf("\n");
-    static const tdc_precheck_file_kind kinds[] = {TDC_FILE_RESULT, TDC_FILE_DETAILS, TDC_FILE_JSON};
+    static const tdc_precheck_file_kind kinds[] = {TDC_FILE_RESULT, TDC_FILE_DETAILS,
+                                                   TDC_FILE_JSON};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (tdc_precheck_file(precheck, kinds[i]) != NULL)
             printf("%s\n", tdc_shown(tdc_precheck_file(precheck, kinds[i])));

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/engine/ascend/ascend_run.h"
+#include "io/base/clock.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
 
@@ -76,16 +76,10 @@ static unsigned ascend_limit(void *state)
 
 /* ---- the CPU's part -------------------------------------------------------------------------- */
 
-static void run_guarded(void *argument)
-{
-    struct tdc_backend_chunk *chunk = argument;
-    tdc_pair_run(chunk->plan, chunk->n, chunk->b, chunk->count, chunk->sums);
-}
-
 static bool on_cpu(struct tdc_ascend_worker *worker, struct tdc_backend_chunk *chunk)
 {
     struct tdc_ascend_place *place = &worker->places[worker->submitted % ascend_limit(worker)];
-    if (!tdc_guarded_read(run_guarded, chunk))
+    if (!tdc_chunk_run(chunk))
         return false;
     place->on_device = false;
     worker->submitted++;
@@ -118,13 +112,6 @@ static void stage(void *argument)
            chunk->count * tdc_dtype_size(chunk->plan->n_dtype));
     memcpy(tdc_ascend_slot_b(staging->slot), chunk->b,
            chunk->count * tdc_dtype_size(chunk->plan->b_dtype));
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* The kernel a chunk is meant for, or -1. */
@@ -178,11 +165,11 @@ static bool ascend_submit(void *state, struct tdc_backend_chunk *chunk)
     }
     struct tdc_ascend_place *place = &worker->places[worker->submitted % worker->slots];
     struct staging staging = {chunk, &place->slot};
-    double start = worker->run->timed ? seconds() : 0;
+    double start = worker->run->timed ? tdc_seconds() : 0;
     if (!tdc_guarded_read(stage, &staging))
         return false;
     if (worker->run->timed)
-        worker->figures.staging += seconds() - start;
+        worker->figures.staging += tdc_seconds() - start;
     place->tiles = chunk->count / TDC_TILE_PAIRS;
     place->failure = tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles);
     place->on_device = true;

@@ -16,8 +16,8 @@ static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
         [TDC_ORIGIN_ENTRY] = "Differences begin here: no call before has produced it.",
         [TDC_ORIGIN_ARGUMENT] = "Differences begin here: the argument is not the same.",
         [TDC_ORIGIN_RANDOM] =
-            "Differences begin here: a random operator, in another state. What follows from it "
-            "cannot be compared.",
+            ("Differences begin here: a random operator, in another state. What follows from it "
+             "cannot be compared."),
     };
     (void)mode;
     const struct tdc_row *held = row->row;

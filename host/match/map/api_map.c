@@ -165,8 +165,8 @@ static const char *apply_entry(struct tdc_match *match, const struct tdc_yaml *e
     const char *rest = starts ? name + strlen(prefix) : name;
     const char *key = NULL;
     const struct tdc_yaml *target = pt != NULL ? pt->child : NULL;
-    for (const struct tdc_yaml *item = ms->child; item != NULL;
-         item = item->next, target = target->next) {
+    for (const struct tdc_yaml *item = ms->child; item != NULL && target != NULL;
+         item = item->next, target = target->next) { /* lengths_agree */
         if (strcmp(rest, item->text) != 0)
             continue;
         const char *from = joined(arena, list->pattern, item->text);

@@ -49,13 +49,14 @@ static void warn(const struct walk *walk, const char *text)
 
 static tdc_status take_member(struct walk *walk, struct tdc_json_cursor *cursor, const char *key)
 {
+    struct tdc_error *error = walk->error;
     const struct tdc_json **kept = strcmp(key, "task") == 0            ? &walk->task
                                    : strcmp(key, "framework") == 0     ? &walk->framework
                                    : strcmp(key, "dump_data_dir") == 0 ? &walk->folder
                                                                        : NULL;
     if (kept != NULL) {
         struct tdc_json *value;
-        tdc_status status = tdc_json_read(cursor, &walk->calls->arena, &value, walk->error);
+        tdc_status status = tdc_json_read(cursor, &walk->calls->arena, &value, error);
         if (status == TDC_OK)
             *kept = value;
         return status;
@@ -65,7 +66,7 @@ static tdc_status take_member(struct walk *walk, struct tdc_json_cursor *cursor,
         walk->data_kind = tdc_json_peek(cursor);
         walk->data.bytes = cursor->at;
     }
-    tdc_status status = tdc_json_skip(cursor, walk->error);
+    tdc_status status = tdc_json_skip(cursor, error);
     if (data)
         walk->data.size = (size_t)(cursor->at - walk->data.bytes);
     return status;

@@ -82,6 +82,8 @@ tdc_status tdc_call_record(const struct tdc_calls *calls, const struct tdc_call 
 
 /* ---- names (selection.c) --------------------------------------------------------------------- */
 
+/* names end with NULL */
+bool tdc_name_is_among(const char *name, const char *const *names);
 /* True when the record of this key is to be checked (its last part aside). */
 bool tdc_key_checkable(enum tdc_recorder recorder, const char *key, size_t length);
 

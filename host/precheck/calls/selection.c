@@ -106,3 +106,11 @@ bool tdc_key_checkable(enum tdc_recorder recorder, const char *key, size_t lengt
                          recorder == TDC_RECORDER_PYTORCH ? 5 : 3);
     return mindspore_checkable(key, prefix_length, first + 1, (size_t)(number - first - 1));
 }
+
+bool tdc_name_is_among(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}

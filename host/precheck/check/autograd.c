@@ -95,7 +95,7 @@ static bool fits(const struct reading *reading)
     for (size_t i = 0; i < reading->bench.count; i++)
         if (!tdc_value_is_floating(&reading->bench.list[i]) ||
             reading->tested.list[i].kind != TDC_VALUE_TENSOR ||
-            !tdc_shapes_agree(reading->bench.list[i].tensor, reading->tested.list[i].tensor))
+            !tdc_same_shape(reading->bench.list[i].tensor, reading->tested.list[i].tensor))
             return false;
     return true;
 }
@@ -147,7 +147,7 @@ static bool leaves_may_fit(const struct tensors *tensors, const struct tdc_value
         if (!tensors->list[i]->wants_gradient)
             continue;
         if (tested->list[next].kind == TDC_VALUE_TENSOR &&
-            tdc_shapes_agree(tensors->list[i], tested->list[next].tensor))
+            tdc_same_shape(tensors->list[i], tested->list[next].tensor))
             next++;
         else if (all)
             return false;
@@ -224,14 +224,6 @@ static bool read_step(struct tdc_call_check *check, const struct tdc_gradient_wo
 /* ---- calls that return their input ------------------------------------------------------------
  */
 
-static bool is_any_of(const char *name, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
-}
-
 static const struct tdc_json *first_of(const struct tdc_json *record, const char *member)
 {
     const struct tdc_json *list = tdc_json_get(record, member);
@@ -261,7 +253,7 @@ static bool may_return_input(const char *name)
                                         "npu",          "positive",    "__pos__",    "real",
                                         "conj",         "atleast_1d",  "atleast_2d", "atleast_3d",
                                         "resolve_conj", "resolve_neg", NULL};
-    return is_any_of(name, names);
+    return tdc_name_is_among(name, names);
 }
 
 /* ---- pairing ----------------------------------------------------------------------------------

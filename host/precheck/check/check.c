@@ -39,9 +39,12 @@ bool tdc_value_is_floating(const struct tdc_reference_value *value)
     return value->kind == TDC_VALUE_TENSOR && tdc_dtype_is_floating(value->tensor->dtype);
 }
 
-bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b)
+bool tdc_has_keyword(const struct tdc_call_check *check, const char *name)
 {
-    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+    for (size_t i = 0; i < check->keyword_count; i++)
+        if (strcmp(check->keywords[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check *check, size_t at,

@@ -106,6 +106,7 @@ bool tdc_is_composite(const char *name);
 /* The argument at a position or of a name; NULL when it was not given. */
 const struct tdc_reference_value *tdc_call_argument(const struct tdc_call_check *check, size_t at,
                                                     const char *name);
+bool tdc_has_keyword(const struct tdc_call_check *check, const char *name);
 /* Room for `count` slots. */
 bool tdc_take_slots(struct tdc_call_check *check, enum tdc_direction direction, size_t count,
                     struct tdc_reason *reason);
@@ -116,7 +117,6 @@ void tdc_add_slot(struct tdc_call_check *check, enum tdc_direction direction, si
 bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direction,
                           struct tdc_values *values, struct tdc_reason *reason);
 bool tdc_value_is_floating(const struct tdc_reference_value *value);
-bool tdc_shapes_agree(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b);
 
 /* Why msprobe gives up where the mathematics is fine (compat profile); NULL: it does not. */
 const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_direction direction);

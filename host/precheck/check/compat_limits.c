@@ -9,22 +9,6 @@ bool tdc_is_in_place(const char *name)
     return length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
 }
 
-static bool is_one_of(const char *text, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(text, *names) == 0)
-            return true;
-    return false;
-}
-
-static bool has_keyword(const struct tdc_call_check *check, const char *name)
-{
-    for (size_t i = 0; i < check->keyword_count; i++)
-        if (strcmp(check->keywords[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool argument_is(const struct tdc_call_check *check, size_t at, enum tdc_reference_kind kind)
 {
     return at < check->arguments.count && check->arguments.list[at].kind == kind;
@@ -38,8 +22,8 @@ static const char *refused_arguments(const struct tdc_call_check *check,
     size_t count = check->arguments.count;
     if (strcmp(api, "Tensor.numpy") == 0)
         return "[msprobe] Api Accuracy Checker get unsupported type: ";
-    if (strcmp(api, "Mint.dropout") == 0 &&
-        ((count < 2 && !has_keyword(check, "p")) || (count < 3 && !has_keyword(check, "train"))))
+    if (strcmp(api, "Mint.dropout") == 0 && ((count < 2 && !tdc_has_keyword(check, "p")) ||
+                                             (count < 3 && !tdc_has_keyword(check, "train"))))
         return "dropout() missing required positional arguments";
     if (strcmp(api, "Mint.eye") == 0 && argument_is(check, 1, TDC_VALUE_NULL))
         return "eye() received an invalid combination of arguments";
@@ -93,7 +77,7 @@ const char *tdc_compat_refusal(const struct tdc_call_check *check, enum tdc_dire
     };
     if (check->checker->options->profile != TDC_PROFILE_COMPAT)
         return NULL;
-    if (is_one_of(check->api, without_namesake))
+    if (tdc_name_is_among(check->api, without_namesake))
         return "[msprobe] Api Accuracy Checker something wrong with api: ";
     const char *refusal = refused_arguments(check, direction);
     if (refusal != NULL)

@@ -40,7 +40,7 @@ static struct dropout describe(const struct tdc_call_check *check, enum tdc_dire
 
 static bool equal(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b)
 {
-    if (!tdc_shapes_agree(a, b))
+    if (!tdc_same_shape(a, b))
         return false;
     for (int64_t i = 0; i < a->count; i++)
         if (a->real[i] != b->real[i] && !(isnan(a->real[i]) && isnan(b->real[i])))
@@ -235,9 +235,9 @@ static bool judge_backward(struct tdc_call_check *check, const struct dropout *d
         return false;
     if (gradient == NULL || !tdc_value_is_floating(gradient) || outputs.count == 0 ||
         !tdc_value_is_floating(&outputs.list[0]) ||
-        !tdc_shapes_agree(outputs.list[0].tensor, dropout->input) ||
-        !tdc_shapes_agree(gradient->tensor, dropout->input) ||
-        !tdc_shapes_agree(tested->tensor, dropout->input))
+        !tdc_same_shape(outputs.list[0].tensor, dropout->input) ||
+        !tdc_same_shape(gradient->tensor, dropout->input) ||
+        !tdc_same_shape(tested->tensor, dropout->input))
         return tdc_give_reason(reason, "recorded gradients do not belong to the api inputs");
     const struct tdc_reference_tensor *input = dropout->input, *output = outputs.list[0].tensor;
     struct tdc_reference_tensor *bench =
@@ -270,7 +270,7 @@ static bool judge_by_mask(struct tdc_call_check *check, enum tdc_direction direc
         return tdc_give_reason(reason, "random api, output is not reproducible");
     if (direction == TDC_BACKWARD)
         return judge_backward(check, dropout, &tested.list[0], reason);
-    if (!tdc_shapes_agree(dropout->input, tested.list[0].tensor) ||
+    if (!tdc_same_shape(dropout->input, tested.list[0].tensor) ||
         equal(dropout->input, tested.list[0].tensor))
         return compare_with_input(check, direction, dropout->input, &tested.list[0], reason);
     return judge_forward(check, dropout, &tested.list[0], reason);

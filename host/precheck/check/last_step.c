@@ -181,7 +181,7 @@ static void ends_in_reduction(struct ending *ending)
 static void ends_in_division(struct ending *ending, double by)
 {
     const struct tdc_reference_tensor *only = only_gradient(ending);
-    if (only != NULL && by != 0 && tdc_shapes_agree(only, ending->output))
+    if (only != NULL && by != 0 && tdc_same_shape(only, ending->output))
         may_end_in(ending, "Torch.div", 2, zeros(ending, only), number(by));
 }
 
@@ -202,10 +202,11 @@ static void end_of_cross_entropy(struct ending *ending)
         int64_t classes = input->rank > 1    ? input->shape[1]
                           : input->rank == 1 ? input->shape[0]
                                              : 0;
-        if (only != NULL && tdc_shapes_agree(only, ending->output))
+        if (only != NULL && tdc_same_shape(only, ending->output))
             may_end_in(ending, "Torch.neg", 1, zeros(ending, only));
+        int64_t per_class = classes != 0 ? input->count / classes : 0;
         if (classes != 0)
-            ends_in_division(ending, (double)(input->count / classes));
+            ends_in_division(ending, (double)per_class);
         return;
     }
     if (only != NULL && only->count == input->count) {

@@ -170,7 +170,7 @@ static bool lenient_gradients(struct tdc_call_check *check, struct tdc_gradient_
         const struct tdc_reference_value *value = &check->gradients.list[i];
         if (!tdc_value_is_floating(output) || value->kind != TDC_VALUE_TENSOR)
             continue;
-        if (!tdc_shapes_agree(output->tensor, value->tensor))
+        if (!tdc_same_shape(output->tensor, value->tensor))
             return tdc_give_reason(reason, "gradient shape does not fit the output");
         work->gradients[i] = value->tensor;
         work->given++;

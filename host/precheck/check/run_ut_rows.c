@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
-}
-
 static const char *const never_run[] = {"to",
                                         "empty",
                                         "empty_like",
@@ -115,14 +107,14 @@ static void to_hf32(struct tdc_reference_tensor *tensor, tdc_dtype to)
 static tdc_dtype raise_inputs(struct tdc_call_check *check)
 {
     const unsigned long half = 1ul << TDC_F16, brain = 1ul << TDC_BF16, single = 1ul << TDC_F32;
-    if (is_one_of(check->name, in_hf32))
+    if (tdc_name_is_among(check->name, in_hf32))
         visit_inputs(check, to_hf32, TDC_F32);
     unsigned long dtypes = visit_inputs(check, NULL, TDC_F64);
     unsigned long raised = dtypes & (half | brain | single);
     tdc_dtype bench = raised == 0        ? ((dtypes >> TDC_F64 & 1) != 0 ? TDC_F64 : TDC_F32)
                       : raised != single ? TDC_F32
                                          : TDC_F64;
-    if (raised == single && is_one_of(check->name, in_hf32))
+    if (raised == single && tdc_name_is_among(check->name, in_hf32))
         bench = TDC_F32;
     if (strcmp(check->name, "type_as") != 0)
         visit_inputs(check, relabel, bench);
@@ -151,14 +143,6 @@ static bool as_bench(struct tdc_call_check *check, struct tdc_reference_value *v
 
 /* ---- bench functions that are not the operator ----------------------------------------------- */
 
-static bool has_keyword(const struct tdc_call_check *check, const char *name)
-{
-    for (size_t i = 0; i < check->keyword_count; i++)
-        if (strcmp(check->keywords[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* msprobe's own layer_norm_eval looks at nothing but data and shape, its rms_norm has another
  * default. */
 static void change_arguments(struct tdc_call_check *check)
@@ -168,7 +152,7 @@ static void change_arguments(struct tdc_call_check *check)
         check->keyword_count = 0;
     }
     if (strcmp(check->name, "npu_rms_norm") == 0 && check->arguments.count < 3 &&
-        !has_keyword(check, "epsilon")) {
+        !tdc_has_keyword(check, "epsilon")) {
         /* the list has room for one more than was read */
         check->keywords[check->keyword_count++] =
             (struct tdc_reference_keyword){"epsilon", {.kind = TDC_VALUE_FLOAT, .real = 1e-5}};
@@ -275,8 +259,8 @@ static bool check_forward(struct tdc_call_check *check, tdc_dtype bench, struct 
 
 static bool back_propagates(const struct tdc_call_check *check)
 {
-    return check->records[TDC_BACKWARD] != NULL && !has_keyword(check, "out") &&
-           !is_one_of(check->name, no_backward) && !tdc_is_composite(check->name);
+    return check->records[TDC_BACKWARD] != NULL && !tdc_has_keyword(check, "out") &&
+           !tdc_name_is_among(check->name, no_backward) && !tdc_is_composite(check->name);
 }
 
 /* The gradient of output 0; msprobe leaves it out for a single element alone. */
@@ -301,7 +285,7 @@ static bool gradient_of_output(struct tdc_call_check *check, struct tdc_referenc
     if (!tdc_value_is_floating(&check->gradients.list[0]))
         return tdc_give_reason(reason, "gradients can be either Tensors or None");
     *gradient = check->gradients.list[0].tensor;
-    if (is_one_of(check->name, in_hf32))
+    if (tdc_name_is_among(check->name, in_hf32))
         to_hf32(*gradient, TDC_F32);
     if (!tdc_reference_is_conversion(check->definition))
         (*gradient)->dtype = TDC_F64;
@@ -332,7 +316,7 @@ static void list_tensors(struct tdc_call_check *check, const struct tdc_referenc
         if (listing->next_recorded < listing->recorded->count)
             recorded = &listing->recorded->list[listing->next_recorded++];
         listing->fits &= recorded->kind == TDC_VALUE_TENSOR &&
-                         tdc_shapes_agree(gradient->tensor, recorded->tensor);
+                         tdc_same_shape(gradient->tensor, recorded->tensor);
     }
     tdc_add_slot(check, TDC_BACKWARD, check->directions[TDC_BACKWARD].count, gradient, recorded);
 }
@@ -373,8 +357,8 @@ static bool pair_gradients(struct tdc_call_check *check, const struct tdc_values
 static bool check_backward(struct tdc_call_check *check, tdc_dtype bench, struct tdc_reason *reason)
 {
     struct tdc_direction_check *checked = &check->directions[TDC_BACKWARD];
-    bool tuple = check->outputs.count > 1 || is_one_of(check->name, always_tuple);
-    if (tuple && !is_one_of(check->name, first_output_only)) {
+    bool tuple = check->outputs.count > 1 || tdc_name_is_among(check->name, always_tuple);
+    if (tuple && !tdc_name_is_among(check->name, first_output_only)) {
         checked->status = TDC_CHECK_SKIP;
         tdc_give_reason(&checked->reason, "Multiple backward is not supported.");
         return true;
@@ -421,10 +405,11 @@ void tdc_check_like_run_ut(struct tdc_call_check *check)
 {
     struct tdc_reason reason = {{0}};
     if (check->call->records[TDC_FORWARD].size == 0 ||
-        (check->name != NULL && is_one_of(check->name, never_run)))
+        (check->name != NULL && tdc_name_is_among(check->name, never_run)))
         return;
     bool can = check->inputs_ready || tdc_give_reason(&reason, "%s", check->inputs_reason.text);
-    if (can && strncmp(check->api, "NPU.", 4) == 0 && !is_one_of(check->name, bench_functions))
+    if (can && strncmp(check->api, "NPU.", 4) == 0 &&
+        !tdc_name_is_among(check->name, bench_functions))
         can = tdc_give_reason(&reason, "There is not bench function %s", check->name);
     if (can) {
         tdc_dtype bench = raise_inputs(check);

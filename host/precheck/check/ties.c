@@ -129,7 +129,7 @@ bool tdc_forgive_ties(struct tdc_call_check *check, struct tdc_values *bench,
     const struct tdc_reference_value *found = &tested->list[lines.chooser->index_at];
     if (wanted->kind != TDC_VALUE_TENSOR || found->kind != TDC_VALUE_TENSOR ||
         tdc_value_is_floating(wanted) || tdc_value_is_floating(found) ||
-        !tdc_shapes_agree(wanted->tensor, found->tensor))
+        !tdc_same_shape(wanted->tensor, found->tensor))
         return true;
     int64_t per_line = chosen_per_line(&lines, found->tensor);
     struct tdc_arena *arena = &check->checker->arena;

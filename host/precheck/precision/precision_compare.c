@@ -303,10 +303,11 @@ static tdc_status choose_names(struct work *work, const char *folder, struct tdc
         free(work->result_path);
         work->details_path = file_path(whole, "details", tdc_stamp_text(work->stamp));
         work->result_path = file_path(whole, "result", tdc_stamp_text(work->stamp));
-        if (work->details_path == NULL || work->result_path == NULL)
+        if (work->details_path == NULL || work->result_path == NULL) {
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-        taken = status == TDC_OK &&
-                (access(work->details_path, F_OK) == 0 || access(work->result_path, F_OK) == 0);
+            break;
+        }
+        taken = access(work->details_path, F_OK) == 0 || access(work->result_path, F_OK) == 0;
         if (taken)
             status = tdc_stamp_next(work->stamp, error);
     }

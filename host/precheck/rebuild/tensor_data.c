@@ -144,7 +144,8 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
     *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions + complex, shape);
     if (*tensor != NULL)
         (*tensor)->complex = complex;
-    struct reading reading = {file, *tensor, tdc_arena_take(rebuild->arena, GATHERED * 32), false};
+    struct reading reading = {file, *tensor, tdc_arena_take(rebuild->arena, (size_t)GATHERED * 32),
+                              false};
     if (*tensor == NULL || reading.buffer == NULL)
         return tdc_give_reason(rebuild->reason, "the call needs more memory than a call may take");
     return guarded(rebuild, &reading, path);

@@ -216,10 +216,13 @@ static tdc_status run_lanes(struct tdc_check_team *team, const struct tdc_call *
         team->together = tdc_team_probe(team->threads);
     pthread_t *threads = calloc(lanes, sizeof *threads);
     struct lane *work = calloc(lanes, sizeof *work);
+    if (threads == NULL || work == NULL) {
+        free(threads);
+        free(work);
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    }
     tdc_status status = TDC_OK;
-    if (threads == NULL || work == NULL)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    for (; status == TDC_OK && started < lanes; started++) {
+    for (; started < lanes; started++) {
         work[started] = (struct lane){team, calls, count, outcomes, (int)started};
         int failure = pthread_create(&threads[started], NULL, run_lane, &work[started]);
         if (failure != 0) {

@@ -199,7 +199,7 @@ static void show_elements(struct tdc_text *text, struct tdc_arena *arena,
     const struct tdc_reference_tensor *tested = slot->tested.tensor;
     struct comparison pair = {tdc_as_doubles(arena, bench), tdc_as_doubles(arena, tested),
                               bench->count, tested->dtype, rounded};
-    if (!tdc_shapes_agree(bench, tested) || pair.bench == NULL || pair.tested == NULL)
+    if (!tdc_same_shape(bench, tested) || pair.bench == NULL || pair.tested == NULL)
         return;
     struct element worst[WORST + WORST_IN_UNITS];
     size_t count = find_worst(&pair, false, worst, 0, WORST), more = 0;
@@ -315,8 +315,6 @@ static const char *refuse(const struct tdc_calls *calls, const char *call, struc
     return NULL;
 }
 
-/* Whether a name is one that tables show of the call: its own, that of a direction or of a slot
- * ("Torch.add.0", "Torch.add.0.forward", "Torch.add.0.forward.output.0"). */
 static bool names_call(const char *name, const char *call)
 {
     size_t length = strlen(call);
@@ -333,8 +331,9 @@ static bool names_call(const char *name, const char *call)
     return false;
 }
 
-static const struct tdc_call *find_call(const struct tdc_calls *calls, const char *name)
+const struct tdc_call *tdc_precheck_find(const struct tdc_precheck *precheck, const char *name)
 {
+    const struct tdc_calls *calls = &precheck->calls;
     for (size_t i = 0; i < calls->count; i++)
         if (names_call(name, calls->calls[i].name))
             return &calls->calls[i];
@@ -343,7 +342,7 @@ static const struct tdc_call *find_call(const struct tdc_calls *calls, const cha
 
 const char *tdc_precheck_explain(tdc_precheck *precheck, const char *call, struct tdc_error *error)
 {
-    const struct tdc_call *wanted = find_call(&precheck->calls, call);
+    const struct tdc_call *wanted = tdc_precheck_find(precheck, call);
     if (wanted == NULL)
         return refuse(&precheck->calls, call, error);
     struct tdc_text *text = &precheck->explanation;

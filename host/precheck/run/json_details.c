@@ -118,7 +118,8 @@ static void put_checked(struct tdc_json_details *details,
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
         const struct tdc_precheck_counts *counts =
             d == TDC_FORWARD ? &summary->forward : &summary->backward;
-        tdc_text_addf(&text, " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
+        tdc_text_addf(&text,
+                      " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
                       tdc_direction_name[d], (unsigned long long)counts->records,
                       (unsigned long long)counts->checked, (unsigned long long)counts->failing);
     }

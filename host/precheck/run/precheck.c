@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "host/precheck/calls/filter.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
 #include "host/precheck/run/check_team.h"
+#include "io/base/clock.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/base/team.h"
@@ -354,13 +354,6 @@ static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check
     return status;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *error)
 {
     for (size_t i = 0; i < precheck->calls.left_out_count; i++) {
@@ -378,7 +371,7 @@ static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *e
 
 tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 {
-    double start = now();
+    double start = tdc_seconds();
     struct tdc_check_team team = {0};
     struct tdc_call_outcome *outcomes = calloc(TDC_CALLS_AT_ONCE, sizeof *outcomes);
     tdc_status status =
@@ -403,7 +396,7 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
                  precheck->summary.threads);
     tdc_check_team_end(&team);
     free(outcomes);
-    precheck->summary.seconds = now() - start;
+    precheck->summary.seconds = tdc_seconds() - start;
     return status;
 }
 

@@ -24,4 +24,8 @@ struct tdc_precheck {
     struct tdc_text explanation;
 };
 
+/* The call of a name that tables show: its own, that of a direction or of a slot ("Torch.add.0",
+ * "Torch.add.0.forward", "Torch.add.0.forward.output.0"); NULL when there is none. */
+const struct tdc_call *tdc_precheck_find(const struct tdc_precheck *precheck, const char *name);
+
 #endif

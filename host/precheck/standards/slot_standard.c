@@ -142,15 +142,6 @@ static const char *torch_name(tdc_dtype dtype)
     return entry->storage != NULL ? entry->torch : " ";
 }
 
-static const double *as_dtype(struct tdc_arena *arena, const double *values, uint64_t count,
-                              tdc_dtype dtype)
-{
-    double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
-    for (uint64_t i = 0; copy != NULL && i < count; i++)
-        copy[i] = tdc_reference_cast(values[i], dtype);
-    return copy;
-}
-
 static bool judge_floats(struct tdc_arena *arena, enum tdc_api_standard standard,
                          const struct tdc_reference_tensor *bench,
                          const struct tdc_reference_tensor *device, struct tdc_standard_row *row)
@@ -170,8 +161,8 @@ static bool judge_floats(struct tdc_arena *arena, enum tdc_api_standard standard
                     : bench_type == TDC_F16   ? 0x1p-10
                     : bench_type == TDC_F32   ? 0x1p-23
                                               : 0x1p-52;
-    sides.bench = as_dtype(arena, bench->real, sides.count, bench_type);
-    sides.cast = as_dtype(arena, bench->real, sides.count, device_type);
+    sides.bench = tdc_rounded_copy(arena, bench->real, sides.count, bench_type);
+    sides.cast = tdc_rounded_copy(arena, bench->real, sides.count, device_type);
     if (sides.bench == NULL || sides.cast == NULL)
         return false;
     if (brief && bench->dtype == TDC_F64)

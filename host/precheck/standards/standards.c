@@ -1,14 +1,8 @@
 #include "host/precheck/standards/standards.h"
 
-#include <string.h>
+#include "host/precheck/calls/calls.h"
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
-}
+#include <string.h>
 
 static const char *const binary[] = {
     "abs",           "abs_",           "absolute",    "absolute_",   "argmin",       "bitwise_and",
@@ -42,12 +36,12 @@ enum tdc_api_standard tdc_api_standard(const char *name, tdc_dtype device)
 {
     if (device != TDC_F16 && device != TDC_BF16 && device != TDC_F32)
         return TDC_BY_BINARY;
-    return is_one_of(name, binary)         ? TDC_BY_BINARY
-           : is_one_of(name, absolute)     ? TDC_BY_ABSOLUTE
-           : is_one_of(name, ulp)          ? TDC_BY_ULP
-           : is_one_of(name, thousandth)   ? TDC_BY_THOUSANDTH
-           : is_one_of(name, accumulative) ? TDC_BY_ACCUMULATIVE
-                                           : TDC_BY_BENCHMARK;
+    return tdc_name_is_among(name, binary)         ? TDC_BY_BINARY
+           : tdc_name_is_among(name, absolute)     ? TDC_BY_ABSOLUTE
+           : tdc_name_is_among(name, ulp)          ? TDC_BY_ULP
+           : tdc_name_is_among(name, thousandth)   ? TDC_BY_THOUSANDTH
+           : tdc_name_is_among(name, accumulative) ? TDC_BY_ACCUMULATIVE
+                                                   : TDC_BY_BENCHMARK;
 }
 
 bool tdc_is_float8(const char *dtype)
@@ -55,17 +49,17 @@ bool tdc_is_float8(const char *dtype)
     static const char *const names[] = {
         "torch.float8_e4m3fn", "torch.float8_e5m2", "torch_npu.HiFloat8Tensor",
         "<class 'torch_npu.utils.hif8_tensor.HiFloat8Tensor'>", NULL};
-    return is_one_of(dtype, names);
+    return tdc_name_is_among(dtype, names);
 }
 
 enum tdc_api_standard tdc_api_standard26(const char *device_dtype, bool float8_input)
 {
     static const char *const floats[] = {"torch.float16", "torch.bfloat16", "torch.float32",
                                          "torch.float64", NULL};
-    return tdc_is_float8(device_dtype)       ? TDC_BY_ULP
-           : float8_input                    ? TDC_BY_ABSOLUTE
-           : is_one_of(device_dtype, floats) ? TDC_BY_BENCHMARK
-                                             : TDC_BY_BINARY;
+    return tdc_is_float8(device_dtype)               ? TDC_BY_ULP
+           : float8_input                            ? TDC_BY_ABSOLUTE
+           : tdc_name_is_among(device_dtype, floats) ? TDC_BY_BENCHMARK
+                                                     : TDC_BY_BINARY;
 }
 
 struct tdc_benchmark_limits tdc_benchmark_limits26(const char *name)
@@ -91,7 +85,7 @@ struct tdc_benchmark_limits tdc_benchmark_limits26(const char *name)
                                          "nonzero",
                                          NULL};
     static const struct tdc_benchmark_limits limits[] = {{10, 2, 2}, {5, 1.5, 1.5}, {2, 1.2, 1.2}};
-    return limits[is_one_of(name, level2) ? 2 : is_one_of(name, level1) ? 1 : 0];
+    return limits[tdc_name_is_among(name, level2) ? 2 : tdc_name_is_among(name, level1) ? 1 : 0];
 }
 
 const char *tdc_api_standard_title(enum tdc_api_standard standard)

@@ -46,6 +46,15 @@ void tdc_shape_text(const struct tdc_reference_tensor *tensor, char text[TDC_SHA
     snprintf(text + used, TDC_SHAPE_TEXT - used, rank == 1 ? ",)" : ")");
 }
 
+const double *tdc_rounded_copy(struct tdc_arena *arena, const double *values, uint64_t count,
+                               tdc_dtype dtype)
+{
+    double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
+    for (uint64_t i = 0; copy != NULL && i < count; i++)
+        copy[i] = tdc_reference_cast(values[i], dtype);
+    return copy;
+}
+
 const double *tdc_as_doubles(struct tdc_arena *arena, const struct tdc_reference_tensor *tensor)
 {
     if (tdc_dtype_is_floating(tensor->dtype))
@@ -76,15 +85,6 @@ struct pair {
     bool floating;   /* both sides */
     bool apart;      /* NaN or infinity on one side only */
 };
-
-static const double *rounded(struct tdc_arena *arena, const double *values, uint64_t count,
-                             tdc_dtype dtype)
-{
-    double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
-    for (uint64_t i = 0; copy != NULL && i < count; i++)
-        copy[i] = tdc_reference_cast(values[i], dtype);
-    return copy;
-}
 
 /* Leaves out what is the same NaN or infinity on both sides once the reference is rounded, and
  * notes any other element that is not finite. */
@@ -201,11 +201,6 @@ static bool judge_pair(const struct tdc_precheck_options *options, struct tdc_ar
     return true;
 }
 
-static bool same_shape(const struct tdc_reference_tensor *a, const struct tdc_reference_tensor *b)
-{
-    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
-}
-
 static bool judge_tensors(const struct tdc_precheck_options *options, struct tdc_arena *arena,
                           const struct tdc_reference_tensor *bench,
                           const struct tdc_reference_tensor *tested, struct tdc_slot_row *row,
@@ -221,7 +216,7 @@ static bool judge_tensors(const struct tdc_precheck_options *options, struct tdc
         return tdc_give_reason(
             reason, "zero-size array to reduction operation maximum which has no identity");
     if (pair.count != 0 && tdc_rounds_bench(options->bench_round, bench, tested))
-        pair.bench = rounded(arena, pair.bench, pair.count, tested->dtype);
+        pair.bench = tdc_rounded_copy(arena, pair.bench, pair.count, tested->dtype);
     if (pair.count != 0 && (pair.bench == NULL || pair.tested == NULL))
         return tdc_give_reason(reason, "the call needs more memory than a call may take");
     if (!judge_pair(options, arena, &pair, row, reason))
@@ -275,7 +270,7 @@ bool tdc_judge_slot(const struct tdc_precheck_options *options, struct tdc_arena
         tdc_shape_text(bench->tensor, row->shape);
     if (tensors && tdc_rounds_bench(options->bench_round, bench->tensor, tested->tensor))
         row->bench_dtype = row->tested_dtype;
-    if (tensors && same_shape(bench->tensor, tested->tensor))
+    if (tensors && tdc_same_shape(bench->tensor, tested->tensor))
         return judge_tensors(options, arena, bench->tensor, tested->tensor, row, reason);
     if (!tensors && !extended && bench->kind == TDC_VALUE_LIST)
         return tdc_give_reason(reason, "a nested list is no result that can be compared");

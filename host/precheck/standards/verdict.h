@@ -41,6 +41,9 @@ const char *tdc_check_text(tdc_check check);
 
 /* The elements as float64: the tensor's own when it is floating, else a copy. NULL: no memory. */
 const double *tdc_as_doubles(struct tdc_arena *arena, const struct tdc_reference_tensor *tensor);
+/* A copy rounded to the dtype. NULL: no memory. */
+const double *tdc_rounded_copy(struct tdc_arena *arena, const double *values, uint64_t count,
+                               tdc_dtype dtype);
 /* True when the slot's reference is rounded to the tested dtype before it is compared. */
 bool tdc_rounds_bench(tdc_bench_round rounding, const struct tdc_reference_tensor *bench,
                       const struct tdc_reference_tensor *tested);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/arguments.h"
+#include "reference/ops/linear/matrix_arguments.h"
 #include "reference/operators.h"
 #include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/matrix/decompose.h"
@@ -17,14 +17,6 @@ static const tdc_array *recorded(const tdc_evaluation *e, size_t which)
         return NULL;
     const tdc_array *a = e->record[which].tensor;
     return tdc_dtype_is_floating(a->dtype) && !a->complex && a->rank >= 2 ? a : NULL;
-}
-
-static tdc_array *matrix_argument(tdc_evaluation *e, const char *name)
-{
-    tdc_array *x = tdc_real_array_argument(e, name);
-    if (!tdc_is_matrix(x))
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
-    return x;
 }
 
 /* ---- singular values ------------------------------------------------------------------------- */
@@ -84,7 +76,7 @@ static struct svd_form svd_form(tdc_evaluation *e, const tdc_array *x)
 
 static void svd(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     struct svd_form form = svd_form(e, x);
     const tdc_array *v = recorded(e, 2);
     tdc_array *turned = v == NULL ? NULL : tdc_constant(e, (tdc_array *)v);
@@ -98,7 +90,7 @@ static void svd(tdc_evaluation *e)
 
 static void singular_values(tdc_evaluation *e)
 {
-    tdc_give(e, tdc_svd(e, matrix_argument(e, "input"), false, NULL, NULL).s);
+    tdc_give(e, tdc_svd(e, tdc_matrix_argument(e, "input"), false, NULL, NULL).s);
 }
 
 /* ---- eigenvalues ----------------------------------------------------------------------------- */
@@ -112,7 +104,7 @@ static bool upper_argument(tdc_evaluation *e)
 static void eigh(tdc_evaluation *e)
 {
     struct tdc_symmetric y =
-        tdc_eigh(e, matrix_argument(e, "input"), upper_argument(e), recorded(e, 1));
+        tdc_eigh(e, tdc_matrix_argument(e, "input"), upper_argument(e), recorded(e, 1));
     tdc_give(e, y.w);
     if (e->definition->variant == 0)
         tdc_give(e, y.v);
@@ -123,7 +115,7 @@ static void eigh(tdc_evaluation *e)
 /* mode 'reduced', 'complete' or 'r' of linalg.qr; a bool, `some`, of torch.qr */
 static void qr(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     const tdc_call_value *mode = tdc_argument(e, "mode");
     bool whole = mode->kind == TDC_VALUE_TEXT ? strcmp(mode->text, "complete") == 0
                                               : mode->kind == TDC_VALUE_BOOL && mode->whole == 0;
@@ -136,7 +128,7 @@ static void qr(tdc_evaluation *e)
 /* Reflectors and their factors as LAPACK packs them. */
 static void geqrf(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
     int64_t shape[TDC_REFERENCE_RANK];
     memcpy(shape, x->shape, sizeof shape);
@@ -170,7 +162,7 @@ static tdc_array *reflected(tdc_evaluation *e, tdc_array *packed, tdc_array *tau
 /* The first columns of the product of the reflections. */
 static void householder_product(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
+    tdc_array *x = tdc_matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
     int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1];
     if (tau->rank + 1 != x->rank || n > m || tau->shape[tau->rank - 1] > n)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "reflectors and their factors do not fit");
@@ -183,8 +175,8 @@ static void householder_product(tdc_evaluation *e)
 /* q c, q^T c, c q or c q^T; c q^T = (q c^T)^T */
 static void ormqr(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
-    tdc_array *c = matrix_argument(e, "other");
+    tdc_array *x = tdc_matrix_argument(e, "input"), *tau = tdc_real_array_argument(e, "tau");
+    tdc_array *c = tdc_matrix_argument(e, "other");
     bool left = tdc_bool_argument(e, "left"), transpose = tdc_bool_argument(e, "transpose");
     int64_t k = tau->shape[tau->rank - 1];
     if (tau->rank + 1 != x->rank || k > x->shape[x->rank - 1])
@@ -203,7 +195,7 @@ static void ormqr(tdc_evaluation *e)
 /* The upper factor of a symmetric matrix is the lower one turned. */
 static void cholesky(tdc_evaluation *e)
 {
-    tdc_array *info, *x = matrix_argument(e, "input");
+    tdc_array *info, *x = tdc_matrix_argument(e, "input");
     bool upper = tdc_bool_argument(e, "upper");
     tdc_array *l = tdc_lower_root(e, upper ? tdc_turned(e, x) : x, &info);
     bool checked = e->definition->variant == 0;
@@ -217,7 +209,7 @@ static void cholesky(tdc_evaluation *e)
 
 static void lu_factor(tdc_evaluation *e)
 {
-    tdc_array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
+    tdc_array *pivots, *y = tdc_lu(e, tdc_matrix_argument(e, "input"), &pivots);
     tdc_give(e, y);
     tdc_give(e, pivots);
     if (e->definition->variant != 0)
@@ -242,7 +234,7 @@ static void lu(tdc_evaluation *e)
 {
     if (!tdc_bool_argument(e, "pivot"))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "factors without pivots");
-    tdc_array *pivots, *y = tdc_lu(e, matrix_argument(e, "input"), &pivots);
+    tdc_array *pivots, *y = tdc_lu(e, tdc_matrix_argument(e, "input"), &pivots);
     give_unpacked(e, y, pivots);
 }
 
@@ -251,7 +243,7 @@ static void lu_unpack(tdc_evaluation *e)
     tdc_array *pivots = tdc_array_argument(e, "LU_pivots");
     if (tdc_dtype_is_floating(pivots->dtype) || pivots->rank == 0)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "pivots must be integers");
-    give_unpacked(e, matrix_argument(e, "LU_data"), pivots);
+    give_unpacked(e, tdc_matrix_argument(e, "LU_data"), pivots);
 }
 
 #define METHODS TDC_IN_METHODS

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/arguments.h"
+#include "reference/ops/linear/matrix_arguments.h"
 #include "reference/bounds.h"
 #include "reference/operators.h"
 #include "reference/primitives/elementwise/binary.h"
@@ -12,14 +12,6 @@
 #include "reference/primitives/move.h"
 #include "reference/primitives/reduce.h"
 #include "reference/tape.h"
-
-static tdc_array *square_argument(tdc_evaluation *e, const char *name)
-{
-    tdc_array *x = tdc_real_array_argument(e, name);
-    if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
-    return x;
-}
 
 /* Sign and logarithm of the magnitude, by elimination with partial pivoting. */
 static void eliminate(const tdc_evaluation *e, double *work, int64_t n, double *sign,
@@ -104,7 +96,7 @@ static void bound_determinant(tdc_evaluation *e, tdc_array *x, tdc_array *y, boo
 
 static void determinant(tdc_evaluation *e)
 {
-    tdc_array *x = square_argument(e, "input");
+    tdc_array *x = tdc_square_argument(e, "input");
     enum determinant *which = tdc_take(e, 1, sizeof *which);
     *which = (enum determinant)e->definition->variant;
     int64_t n = x->shape[x->rank - 1], size = n * n;
@@ -132,7 +124,7 @@ static void determinant(tdc_evaluation *e)
 
 static void matrix_power(tdc_evaluation *e)
 {
-    tdc_array *x = square_argument(e, "input");
+    tdc_array *x = tdc_square_argument(e, "input");
     int64_t n = tdc_int_argument(e, "n"), size = x->shape[x->rank - 1];
     if (n < -INT32_MAX || n > INT32_MAX)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "n is out of range");

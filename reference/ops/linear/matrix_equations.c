@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/arguments.h"
+#include "reference/ops/linear/matrix_arguments.h"
 #include "reference/operators.h"
 #include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/elementwise/unary.h"
@@ -11,14 +11,6 @@
 #include "reference/primitives/matrix/product.h"
 #include "reference/primitives/move.h"
 #include "reference/primitives/reduce.h"
-
-static tdc_array *square_argument(tdc_evaluation *e, const char *name)
-{
-    tdc_array *x = tdc_real_array_argument(e, name);
-    if (x->rank < 2 || x->shape[x->rank - 1] != x->shape[x->rank - 2])
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "must be batches of square matrices");
-    return x;
-}
 
 /* b is one vector for each matrix of a. */
 static bool is_vector(const tdc_array *a, const tdc_array *b)
@@ -35,7 +27,7 @@ static void give_no_errors(tdc_evaluation *e, const tdc_array *a)
 /* A X = B, or X A = B */
 static void solve(tdc_evaluation *e)
 {
-    tdc_array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     bool left = tdc_bool_argument(e, "left"), vector = is_vector(a, b);
     if (vector)
         b = tdc_unsqueeze(e, b, left ? b->rank : b->rank - 1);
@@ -50,7 +42,7 @@ static void solve(tdc_evaluation *e)
 
 static void inverse_checked(tdc_evaluation *e)
 {
-    tdc_array *x = square_argument(e, "input");
+    tdc_array *x = tdc_square_argument(e, "input");
     tdc_give(e, tdc_inverse(e, x));
     give_no_errors(e, x);
 }
@@ -78,7 +70,7 @@ static tdc_array *triangle_of(tdc_evaluation *e, tdc_array *a, bool upper, bool 
 
 static void solve_triangular(tdc_evaluation *e)
 {
-    tdc_array *a = square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_square_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     tdc_array *t =
         triangle_of(e, a, tdc_bool_argument(e, "upper"), tdc_bool_argument(e, "unitriangular"));
     bool turned = e->definition->variant != 0 && tdc_bool_argument(e, "transpose");
@@ -93,7 +85,7 @@ static void solve_triangular(tdc_evaluation *e)
  * is that of the whole matrix. */
 static void from_root(tdc_evaluation *e)
 {
-    tdc_array *whole = square_argument(e, "factor"), *fixed = tdc_constant(e, whole);
+    tdc_array *whole = tdc_square_argument(e, "factor"), *fixed = tdc_constant(e, whole);
     bool upper = tdc_bool_argument(e, "upper");
     tdc_array *l = upper ? tdc_above(e, fixed, 0) : tdc_below(e, fixed, 0);
     l = tdc_add(e, l, tdc_sub(e, whole, fixed));
@@ -109,7 +101,7 @@ static void from_root(tdc_evaluation *e)
 static void lu_solve(tdc_evaluation *e)
 {
     bool linalg = e->definition->variant != 0;
-    tdc_array *packed = square_argument(e, linalg ? "LU" : "LU_data");
+    tdc_array *packed = tdc_square_argument(e, linalg ? "LU" : "LU_data");
     tdc_array *pivots = tdc_array_argument(e, linalg ? "pivots" : "LU_pivots");
     tdc_array *b = tdc_real_array_argument(e, linalg ? "B" : "input");
     if (tdc_dtype_is_floating(pivots->dtype) || pivots->rank + 1 != packed->rank)
@@ -158,17 +150,9 @@ static tdc_array *ranks(tdc_evaluation *e, tdc_array *x, tdc_array *s)
     return y;
 }
 
-static tdc_array *matrix_argument(tdc_evaluation *e, const char *name)
-{
-    tdc_array *x = tdc_real_array_argument(e, name);
-    if (!tdc_is_matrix(x))
-        tdc_refuse(e, TDC_ERR_ARGUMENT, "at least two dimensions expected");
-    return x;
-}
-
 static void matrix_rank(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     tdc_give(e, ranks(e, x, tdc_svd(e, x, false, NULL, NULL).s));
 }
 
@@ -197,13 +181,13 @@ static tdc_array *pseudo_inverse(tdc_evaluation *e, tdc_array *x)
 
 static void pinv(tdc_evaluation *e)
 {
-    tdc_give(e, pseudo_inverse(e, matrix_argument(e, "input")));
+    tdc_give(e, pseudo_inverse(e, tdc_matrix_argument(e, "input")));
 }
 
 /* The solution; residuals, rank and singular values depend on the driver. */
 static void lstsq(tdc_evaluation *e)
 {
-    tdc_array *a = matrix_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
+    tdc_array *a = tdc_matrix_argument(e, "input"), *b = tdc_real_array_argument(e, "other");
     bool vector = is_vector(a, b);
     b = vector ? tdc_unsqueeze(e, b, b->rank) : b;
     tdc_array *x = tdc_matmul(e, pseudo_inverse(e, a), b);
@@ -284,7 +268,7 @@ static tdc_array *matrices_last(tdc_evaluation *e, tdc_array *x, unsigned dims[2
 /* variant 1: nuclear_norm */
 static void matrix_norm(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     double p = 2;
     enum order order = e->definition->variant == 1 ? NUCLEAR : order_argument(e, &p);
     unsigned dims[2];
@@ -299,7 +283,7 @@ static void matrix_norm(tdc_evaluation *e)
 /* By singular values for 2, else the norm times that of the inverse. */
 static void cond(tdc_evaluation *e)
 {
-    tdc_array *x = matrix_argument(e, "input");
+    tdc_array *x = tdc_matrix_argument(e, "input");
     double p;
     enum order order = order_argument(e, &p);
     if (order == BY_NUMBER && fabs(p) == 2)
@@ -316,7 +300,7 @@ static void cond(tdc_evaluation *e)
 /* exp(x) = exp(x / 2^k)^(2^k), with the norm of x / 2^k at most a half. */
 static void matrix_exp(tdc_evaluation *e)
 {
-    tdc_array *x = square_argument(e, "input");
+    tdc_array *x = tdc_square_argument(e, "input");
     int64_t n = x->shape[x->rank - 1];
     double norm = 0;
     for (int64_t i = 0; n > 0 && i < x->count / n; i++) {
@@ -328,8 +312,10 @@ static void matrix_exp(tdc_evaluation *e)
     if (!(norm < 0x1p40))
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "the exponential of a matrix that large");
     int halvings = 0;
-    for (; norm > 0.5; norm /= 2)
+    while (norm > 0.5) {
+        norm /= 2;
         halvings++;
+    }
     tdc_array *small = tdc_scale(e, x, ldexp(1, -halvings)), *unit = tdc_unit_matrix(e, n);
     tdc_array *y = tdc_add(e, tdc_scale(e, small, 1.0 / TERMS), unit);
     for (int k = TERMS - 1; k > 0; k--)

@@ -117,7 +117,7 @@ static void kron(tdc_evaluation *e)
     int64_t pa[TDC_REFERENCE_RANK], pb[TDC_REFERENCE_RANK], whole[TDC_REFERENCE_RANK];
     if (2 * rank > TDC_REFERENCE_RANK)
         tdc_refuse(e, TDC_ERR_UNSUPPORTED, "too many dimensions");
-    for (unsigned d = 0; d < rank; d++) {
+    for (size_t d = 0; d < rank; d++) {
         int64_t x = d < rank - a->rank ? 1 : a->shape[d - (rank - a->rank)];
         int64_t y = d < rank - b->rank ? 1 : b->shape[d - (rank - b->rank)];
         pa[2 * d] = x;

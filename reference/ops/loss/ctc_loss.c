@@ -193,8 +193,10 @@ static void ctc_loss(tdc_evaluation *e)
     }
     /* the mean is of losses per label */
     tdc_array *lengths = tdc_new(e, TDC_F64, 1, &c->count);
-    for (int64_t b = 0; b < c->count; b++)
-        lengths->real[b] = fmax((double)(c->samples[b].states / 2), 1);
+    for (int64_t b = 0; b < c->count; b++) {
+        int64_t labels = c->samples[b].states / 2;
+        lengths->real[b] = labels > 1 ? (double)labels : 1;
+    }
     tdc_give(e, tdc_mean_all(e, tdc_div(e, y, lengths)));
 }
 

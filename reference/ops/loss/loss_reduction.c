@@ -1,4 +1,3 @@
-
 #include "reference/ops/loss/loss_reduction.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-
 #include "reference/ops/nn/window_arguments.h"
 
 #include <string.h>

@@ -42,11 +42,6 @@ static double jump_error(const tdc_evaluation *e, enum tdc_binary function, doub
     return (close ? (rest ? fabs(b) : 1) / unit : 0) + (rest ? TDC_BASIC * fabs(a) : 0);
 }
 
-static size_t block_size(int64_t count, int64_t start)
-{
-    return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
-}
-
 static double own_loss(enum tdc_binary function, double y)
 {
     double weight = own_weight(function);
@@ -73,7 +68,7 @@ void tdc_bound_binary(tdc_evaluation *e, enum tdc_binary function, tdc_binary_bl
     double *errors = tdc_new_errors(e, y);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < y->count; start += TDC_BLOCK) {
-        size_t n = block_size(y->count, start);
+        size_t n = tdc_block_size(y->count, start);
         double *to = errors + start, slope[TDC_BLOCK];
         for (size_t i = 0; i < n; i++) {
             double v = y->real[start + (int64_t)i];
@@ -133,17 +128,14 @@ void tdc_bound_binary_pull(tdc_evaluation *e, enum tdc_binary function, tdc_bina
     double *errors = tdc_new_errors(e, g);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < g->count; start += TDC_BLOCK) {
-        size_t n = block_size(g->count, start);
+        size_t n = tdc_block_size(g->count, start);
         double slope[TDC_BLOCK], own[TDC_BLOCK];
         block(slope, a->real + start, b->real + start, n, side);
         slope_errors(e, function, block, a, b, side, start, n, slope, own);
         for (size_t i = 0; i < n; i++) {
             int64_t at = start + (int64_t)i;
-            double by = gradient->real[at];
-            errors[at] =
-                tdc_error_times(slope[i], tdc_error_at(gradient, at)) + tdc_error_times(by, own[i]);
-            if (slope[i] != 0 && fabs(slope[i]) != 1)
-                errors[at] += tdc_own_error(e, TDC_BASIC, slope[i] * by);
+            errors[at] = tdc_pulled_error(e, slope[i], own[i], gradient->real[at],
+                                          tdc_error_at(gradient, at));
         }
     }
 }

@@ -6,6 +6,14 @@
 #include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/elementwise/unary.h"
 
+/* The error of slope * by: what those of the two become, and the product's own. */
+static inline double tdc_pulled_error(const tdc_evaluation *e, double slope, double slope_error,
+                                      double by, double by_error)
+{
+    double error = tdc_error_times(slope, by_error) + tdc_error_times(by, slope_error);
+    return slope != 0 && fabs(slope) != 1 ? error + tdc_own_error(e, TDC_BASIC, slope * by) : error;
+}
+
 void tdc_bound_unary(tdc_evaluation *e, enum tdc_unary function, const tdc_array *x, tdc_array *y,
                      const double p[3]);
 /* g = slope * gradient */

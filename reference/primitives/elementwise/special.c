@@ -1,4 +1,3 @@
-
 #include "reference/primitives/elementwise/special.h"
 
 #include <math.h>

@@ -10,11 +10,6 @@ struct unary_detail {
     double p[3];
 };
 
-static size_t block_size(int64_t count, int64_t start)
-{
-    return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
-}
-
 /* The slope is a result of its own, rounded before it meets the gradient. */
 static tdc_array *narrow_pull(tdc_evaluation *e, const struct unary_detail *detail, tdc_array *x,
                               tdc_array *y, const tdc_array *gradient)
@@ -25,7 +20,7 @@ static tdc_array *narrow_pull(tdc_evaluation *e, const struct unary_detail *deta
         slope = tdc_zeros(e, TDC_F64, x->rank, x->shape);
         for (int64_t start = 0; function->slope != NULL && start < x->count; start += TDC_BLOCK)
             function->slope(slope->real + start, x->real + start, y->real + start,
-                            block_size(x->count, start), detail->p);
+                            tdc_block_size(x->count, start), detail->p);
     }
     return tdc_slope_times(e, slope, gradient);
 }
@@ -42,7 +37,7 @@ static void pull_unary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array 
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
-        size_t n = block_size(x->count, start);
+        size_t n = tdc_block_size(x->count, start);
         double *d = g->real + start;
         if (function->slope == NULL) {
             memset(d, 0, n * sizeof *d);
@@ -73,7 +68,7 @@ tdc_array *tdc_apply_with(tdc_evaluation *e, enum tdc_unary function, tdc_array 
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
         tdc_unary_functions[function].apply(y->real + start, x->real + start,
-                                            block_size(x->count, start), detail->p);
+                                            tdc_block_size(x->count, start), detail->p);
     if (tdc_is_bounded(e))
         tdc_bound_unary(e, function, x, y, detail->p);
     tdc_note(e, y, pull_unary, detail, 1, &x);

@@ -72,7 +72,6 @@ enum tdc_unary {
     TDC_NAN_TO_NUM, /* p0 nan, p1 +inf, p2 -inf */
     TDC_UNARY_COUNT
 };
-#define TDC_BLOCK 512 /* elements handled at once by elementwise functions */
 struct tdc_unary_function {
     void (*apply)(double *y, const double *x, size_t n, const double *p);
     /* dy/dx; NULL: zero everywhere */

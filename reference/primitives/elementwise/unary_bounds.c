@@ -89,11 +89,6 @@ static double own_loss(enum loss loss, double x, double y)
     }
 }
 
-static size_t block_size(int64_t count, int64_t start)
-{
-    return (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
-}
-
 /* What f makes of an error: the larger of what it moves to either side. A side that leaves the
  * function's domain does not count; a pole within reach bounds nothing. */
 static double moved(double y, double above, double below, double unit)
@@ -136,7 +131,7 @@ void tdc_bound_unary(tdc_evaluation *e, enum tdc_unary function, const tdc_array
     double *errors = tdc_new_errors(e, y);
 #pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < y->count; start += TDC_BLOCK) {
-        size_t n = block_size(y->count, start);
+        size_t n = tdc_block_size(y->count, start);
         double *to = errors + start;
         const double *in = x->real + start, *out = y->real + start;
         if (x->error != NULL)
@@ -178,7 +173,7 @@ static tdc_array *slope_of(tdc_evaluation *e, enum tdc_unary function, tdc_array
     double *errors = tdc_new_errors(e, slope), unit = e->bounds.unit;
 #pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
     for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
-        size_t n = block_size(x->count, start);
+        size_t n = tdc_block_size(x->count, start);
         double *d = slope->real + start, *to = errors + start;
         f->slope(d, x->real + start, y->real + start, n, p);
         for (size_t i = 0; i < n; i++)
@@ -213,11 +208,9 @@ void tdc_bound_unary_pull(tdc_evaluation *e, enum tdc_unary function, tdc_array 
     double *errors = tdc_new_errors(e, g);
 #pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
     for (int64_t i = 0; i < g->count; i++) {
-        double s = slope->real[i], by = gradient->real[i];
-        errors[i] = tdc_error_times(s, tdc_error_at(gradient, i)) +
-                    tdc_error_times(by, tdc_error_at(slope, i));
-        if (s != 0 && fabs(s) != 1)
-            errors[i] += tdc_own_error(e, TDC_BASIC, s * by);
+        double by = gradient->real[i];
+        errors[i] = tdc_pulled_error(e, slope->real[i], tdc_error_at(slope, i), by,
+                                     tdc_error_at(gradient, i));
         /* at its kinks frameworks take the slope of either side */
         if (function == TDC_HARDSWISH && fabs(x->real[i]) == 3)
             errors[i] += 0.5 * fabs(by) / e->bounds.unit;

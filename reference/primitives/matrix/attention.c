@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/attention.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/decompose.h"
 
 #include <float.h>

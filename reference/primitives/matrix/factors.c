@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/factors.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/gemm.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/narrow_gemm.h"
 
 #include <string.h>

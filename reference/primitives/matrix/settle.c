@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/settle.h"
 
 #include <math.h>

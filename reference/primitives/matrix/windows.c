@@ -1,4 +1,3 @@
-
 #include "reference/primitives/matrix/windows.h"
 
 #include <string.h>

@@ -42,6 +42,16 @@ class FirstDifference(GoldenCase):
                 if "no_diff" in case:
                     self.assertIn("Cannot find any diff node", run.out)
 
+    def test_answers_of_26(self):
+        root = os.path.join(self.root, "compare2026", "diff_analyze")
+        for wanted in load(os.path.join(root, "case.json"))["runs"]:
+            with self.subTest(command=wanted["command"]):
+                self.clear()
+                words = [self.out if word == "./output" else word for word in wanted["command"].split()[1:]]
+                run = harness.run(*words, cwd=root)
+                self.assertEqual(run.code, wanted["exit_code"], run)
+                self.expect(glob.glob(os.path.join(root, wanted["dir"], "expected_*.json")))
+
     def test_nan_on_one_side(self):
         case = self.copy("diff_analyze", "no_diff")
         path = os.path.join(case, "npu", "step0", "rank1", "dump.json")

@@ -1,0 +1,117 @@
+/* trace_command.c - `tdcmp trace NPU BENCH`: where it began, and which side is off. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
+
+static const char usage[] =
+    "usage: tdcmp trace NPU BENCH [options]\n"
+    "\n"
+    "Names the call with which two runs begin to differ, over all ranks: its inputs agree, its\n"
+    "output does not. Computes it again in float64 from each side's own inputs and says which "
+    "side\n"
+    "is off. Then the next independent ones, the first NaN of each side, and how the difference\n"
+    "grows. Takes what `tdcmp compare` takes.\n"
+    "\n"
+    "      --from NAME    only calls from the first whose name begins so\n"
+    "      --top N        origins to show and judge, default 5\n"
+    "      --json FILE    all of it as JSON, - for the standard output\n"
+    "      --step N       one step of dump roots\n"
+    "  -t, --threads N    number of threads\n"
+    "  -h, --help         this text\n"
+    "\n"
+    "exit code: 0 nothing, 1 an origin was found, 2 could not do the work\n"
+    "\n"
+    "example: tdcmp trace npu/step0 gpu/step0 --top 3\n";
+
+struct settings {
+    struct tdc_options options;
+    const char *from, *json;
+    int top, step;
+    bool help;
+};
+
+static bool take_options(int argc, char **argv, struct settings *settings)
+{
+    static const struct option long_options[] = {{"from", required_argument, NULL, 'f'},
+                                                 {"top", required_argument, NULL, 'n'},
+                                                 {"json", required_argument, NULL, 'j'},
+                                                 {"step", required_argument, NULL, 's'},
+                                                 {"threads", required_argument, NULL, 't'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    optind = 1;
+    for (int option; (option = getopt_long(argc, argv, "t:h", long_options, NULL)) != -1;) {
+        bool valid = true;
+        if (option == 'f')
+            settings->from = optarg;
+        else if (option == 'j')
+            settings->json = optarg;
+        else if (option == 'n')
+            valid = tdc_parse_number(optarg, 1, &settings->top);
+        else if (option == 's')
+            valid = tdc_parse_number(optarg, 0, &settings->step);
+        else if (option == 't')
+            valid = tdc_parse_number(optarg, 1, &settings->options.threads);
+        else if (option == 'h')
+            settings->help = true;
+        else
+            return false;
+        if (!valid) {
+            tdc_complain("'%s' is no number for this option (tdcmp trace --help)", optarg);
+            return false;
+        }
+    }
+    if (settings->help || argc - optind == 2)
+        return true;
+    tdc_complain("trace takes two dumps, NPU and BENCH; %d given (tdcmp trace --help)",
+                 argc - optind);
+    return false;
+}
+
+static int run(const struct settings *settings, const char *npu, const char *bench)
+{
+    tdc_tasks *tasks = NULL;
+    tdc_trace *trace = NULL;
+    struct tdc_error error = {0};
+    tdc_status status =
+        tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
+    if (status == TDC_OK)
+        status = tdc_trace_new(tasks, settings->from, (size_t)settings->top, &settings->options,
+                               &trace, &error);
+    int code = TDC_EXIT_TROUBLE;
+    if (status != TDC_OK) {
+        tdc_complain("%s", error.message);
+    } else {
+        code = tdc_trace_origins(trace) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+        bool standard = settings->json != NULL && strcmp(settings->json, "-") == 0;
+        if (standard)
+            fputs(tdc_trace_json(trace), stdout);
+        else
+            tdc_show_lines(stdout, tdc_trace_text(trace));
+        if (settings->json != NULL && !standard &&
+            tdc_trace_write(trace, settings->json, &error) != TDC_OK) {
+            tdc_complain("%s", error.message);
+            code = TDC_EXIT_TROUBLE;
+        }
+    }
+    tdc_trace_free(trace);
+    tdc_tasks_free(tasks);
+    return code;
+}
+
+int tdc_command_trace(int argc, char **argv)
+{
+    struct settings settings = {.top = 5, .step = -1};
+    tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
+    settings.options.message = tdc_print_message;
+    if (!take_options(argc, argv, &settings))
+        return TDC_EXIT_TROUBLE;
+    if (settings.help) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    return run(&settings, argv[optind], argv[optind + 1]);
+}
