@@ -60,6 +60,19 @@ enum {
     TDC_PRECHECK_STANDARDS26 = 64    /* TDC_STANDARD_PYTORCH as msprobe 26.2 has it */
 };
 
+/* A slot of a call that was judged: an output, or a gradient. */
+struct tdc_precheck_row {
+    const char *call, *api; /* "Mint.add.0", "Mint.add" */
+    bool backward;
+    bool measured; /* the four numbers and the position are set; they are NaN and 0 otherwise */
+    size_t slot;
+    tdc_check verdict;
+    const char *bench_dtype, *tested_dtype, *shape, *message;
+    double cosine, max_abs, max_relative;
+    double max_ulp; /* in units of the tested dtype; NaN where it is not floating */
+    uint64_t max_abs_at;
+};
+
 struct tdc_precheck_options {
     size_t size; /* of this struct: set by tdc_precheck_options_init */
     tdc_profile profile;
@@ -84,6 +97,9 @@ struct tdc_precheck_options {
     tdc_message_function message;
     void (*progress)(void *context, uint64_t calls); /* calls done or skipped since the last time */
     const struct tdc_cancel *cancel;                 /* as in struct tdc_options */
+    /* Called for each slot when its call is judged, from any thread, several at a time; the row and
+     * its texts live until it returns. */
+    void (*row)(void *context, const struct tdc_precheck_row *row);
 };
 
 /* Thresholds as above, standard cosine, rounding and tested auto; extended adds JSON and

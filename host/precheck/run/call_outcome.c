@@ -1,5 +1,6 @@
 #include "host/precheck/run/call_outcome.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,4 +71,42 @@ tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])
             worst = statuses[d];
     }
     return worst == TDC_CHECK_NONE && skipped ? TDC_CHECK_SKIP : worst;
+}
+
+static struct tdc_precheck_row public_row(const struct tdc_call_check *check,
+                                          const struct tdc_slot_row *row, bool backward)
+{
+    const struct tdc_metrics *metrics = &row->metrics;
+    bool measured = row->measured;
+    return (struct tdc_precheck_row){
+        .call = check->call->name,
+        .api = check->api,
+        .backward = backward,
+        .measured = measured,
+        .slot = row->number,
+        .verdict = row->status,
+        .bench_dtype = row->bench_dtype,
+        .tested_dtype = row->tested_dtype,
+        .shape = row->shape,
+        .message = row->message,
+        .cosine = measured ? metrics->cosine : (double)NAN,
+        .max_abs = measured ? metrics->max_abs : (double)NAN,
+        .max_relative = measured ? metrics->max_relative : (double)NAN,
+        .max_ulp = measured && row->floating ? metrics->max_ulp : (double)NAN,
+        .max_abs_at = measured ? metrics->worst : 0,
+    };
+}
+
+void tdc_call_tell_rows(const struct tdc_call_check *check)
+{
+    const struct tdc_precheck_options *options = check->checker->options;
+    if (options->row == NULL)
+        return;
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        const struct tdc_direction_check *direction = &check->directions[d];
+        for (size_t i = 0; i < direction->count; i++) {
+            struct tdc_precheck_row row = public_row(check, &direction->rows[i], d == TDC_BACKWARD);
+            options->row(options->context, &row);
+        }
+    }
 }

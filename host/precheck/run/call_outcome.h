@@ -22,6 +22,9 @@ void tdc_call_outcome_free(struct tdc_call_outcome *outcome);
 /* Takes over what the check has found. */
 void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check);
 
+/* Hands each judged slot to options->row, if there is one. */
+void tdc_call_tell_rows(const struct tdc_call_check *check);
+
 /* The verdict of a call: the worst of its directions, SKIP only when nothing else was judged. */
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS]);
 

@@ -69,6 +69,7 @@ static bool check_one(const struct tdc_check_team *team, struct tdc_checker *che
     if (team->error_folder != NULL)
         tdc_save_error_data(&check, team->error_folder);
     tdc_call_outcome_take(outcome, &check);
+    tdc_call_tell_rows(&check);
     tdc_call_check_end(&check);
     return true;
 }
