@@ -5,12 +5,14 @@
 #include "kernels/dtype.h"
 
 /* Across frameworks only the kind of number counts; what no dtype is called stays itself. */
-static bool same_kind(const char *npu, const char *bench)
+static const char *kind_of(const char *text)
 {
-    tdc_dtype n = tdc_dtype_shared(npu), b = tdc_dtype_shared(bench);
-    if (n == TDC_DTYPE_NONE || b == TDC_DTYPE_NONE)
-        return strcmp(npu, bench) == 0;
-    return tdc_dtype_entry(n)->kind == tdc_dtype_entry(b)->kind;
+    static const char *const kinds[] = {[TDC_KIND_TRUTH] = "bool",
+                                        [TDC_KIND_WHOLE] = "int",
+                                        [TDC_KIND_FLOATING] = "float",
+                                        [TDC_KIND_COMPLEX] = "complex"};
+    tdc_dtype dtype = tdc_dtype_shared(text);
+    return dtype == TDC_DTYPE_NONE ? text : kinds[tdc_dtype_entry(dtype)->kind];
 }
 
 /* Within one, float16, bfloat16 and float32 may face each other, float64 not by all rules. */
@@ -24,7 +26,7 @@ static bool is_mixed(const char *text, bool any_float)
 bool tdc_dtypes_agree(const char *npu, const char *bench, bool cross, bool any_float)
 {
     if (cross)
-        return same_kind(npu, bench);
+        return strcmp(kind_of(npu), kind_of(bench)) == 0;
     /* 't': as torch writes them */
     return strcmp(npu, bench) == 0 || (is_mixed(npu, any_float) && is_mixed(bench, any_float) &&
                                        (npu[0] == 't') == (bench[0] == 't'));

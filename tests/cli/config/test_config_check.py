@@ -191,6 +191,17 @@ class Checkpoints(Case):
         _, result = self.compare(0, "config_check", one, one)
         self.assertIn("23 parameters compared, 0 differ", result.out)
 
+    def test_virtual_stages_and_experts(self):
+        """Two by two by two ranks with two virtual stages each against one rank in bfloat16; bounds by float64."""
+        out, _ = self.compare(0, "config_check", "-c", golden("checkpoint_virtual", "A"), golden("checkpoint_virtual", "B"))
+        with open(out) as file, open(golden("checkpoint_virtual", "want.json")) as wanted:
+            found, want = json.load(file), json.load(wanted)
+        self.assertEqual(set(found), set(want))
+        for name, metrics in want.items():
+            self.assertEqual(found[name]["shape"], metrics["shape"])
+            for key in ("l2", "cos"):
+                self.assertAlmostEqual(found[name][key], metrics[key], delta=1e-12, msg=name)
+
     def test_refused(self):
         one = golden("checkpoint", "ckpt1")
         _, result = self.compare(1, "config_check", "-c", one, self.folder)
@@ -206,6 +217,37 @@ class Checkpoints(Case):
         whole = harness.read_bytes(os.path.join(one, "iter_0000005", "mp_rank_00_000", "model_optim_rng.pt"))
         harness.write_bytes(os.path.join(cut, "model_optim_rng.pt"), whole[:3000])
         self.compare(1, "config_check", "-c", os.path.join(self.folder, "cut"), one)
+
+
+class Logs(Case):
+    CASES = (("-vc", "npu.log", "bench.txt"), ("-sc", "s1.log", "s2.log"), ("-vv", "v.yaml", "npu.log"), ("-vv", "npu.log"))
+
+    def test_golden_to_the_byte(self):
+        for number, (word, *files) in enumerate(self.CASES, 1):
+            out = self.path("out%d" % number)
+            result = harness.run("config_check", word, *[golden("logs", name) for name in files], "-o", out)
+            self.assertEqual(result.code, 0, result)
+            expected = golden("logs", "expected%d" % number)
+            self.assertEqual(harness.files_below(out), harness.files_below(expected))
+            for name in os.listdir(expected):
+                self.assertEqual(harness.read_bytes(os.path.join(out, name)),
+                                 harness.read_bytes(os.path.join(expected, name)), name)
+
+    def test_refused(self):
+        log, yaml, out = golden("logs", "npu.log"), golden("logs", "v.yaml"), self.path("out")
+        torn = harness.write_bytes(self.path("torn.log"), harness.read_bytes(log)[:600])
+        for words, text in ((("-vc", yaml, log), "The param of verl-compare require two log files"),
+                            (("-sc", log, yaml), "The param of slime-compare require two log files"),
+                            (("-vv", log, yaml), "verl-verify parameter order error"),
+                            (("-vv", yaml), "it must be a log or txt file, not yaml."),
+                            (("-vv", yaml, log, log), "verl-verify supports up to two files, but received 3 files"),
+                            (("-vc", log, golden("logs", "s1.log")), "Not found the start with 'actor_rollout_ref' dict in log."),
+                            (("-sc", log, log), "Start arguments marker not found"),
+                            (("-vv", torn), "Unclosed dictionary, mismatched brackets of"),
+                            (("-d", "run.sh"), "config_check -d packs")):
+            result = harness.run("config_check", *words, "-o", out)
+            self.assertEqual(result.code, 1, result)
+            self.assertIn(text, result.out)
 
 
 class PrecisionCompare26(Case):

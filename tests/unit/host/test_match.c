@@ -264,6 +264,25 @@ static void reduced_names(void **state)
     }
 }
 
+/* Across frameworks the kind of number counts, by the names that both have. */
+static void kinds_agree_across_frameworks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *npu, *bench;
+        bool agree;
+    } cases[] = {
+        {"Float32", "torch.float64", true}, {"Int8", "torch.uint64", true},
+        {"Bool", "torch.bool", true},       {"Complex64", "torch.complex128", true},
+        {"Bool", "torch.uint8", false},     {"Float32", "torch.complex64", false},
+        {"Float16", "float", true},         {"torch.float8_e5m2", "Float32", false},
+        {"torch.int4", "torch.int4", true}, {"Int4", "torch.int8", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(tdc_dtypes_agree(cases[i].npu, cases[i].bench, true, false),
+                         cases[i].agree);
+}
+
 static bool agree(const struct tdc_record *n, const struct tdc_record *b)
 {
     char reduced[2][160];
@@ -413,6 +432,7 @@ static void modes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_agree_across_frameworks),
         cmocka_unit_test(repeated_names_give_the_cross_product),
         cmocka_unit_test(repeated_names_are_bounded),
         cmocka_unit_test(shapes_are_part_of_the_key_for_msprobe),
