@@ -2,8 +2,8 @@
 # Builds and tests everything; exits with 0 only if every stage passed.
 #   scripts/test.sh                   all stages
 #   scripts/test.sh release asan      these stages
-# Stages: format, tidy (clang-tidy), release (gcc), clang (nothing beyond POSIX), asan (address and undefined
-# behaviour), tsan, fuzz, aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
+# Stages: format, tidy (clang-tidy), release (gcc), clang, asan (address and undefined behaviour), tsan, fuzz,
+# aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
 # A stage that this machine cannot run is left out, and said to be: aarch64 where its packages cannot be had.
 set -u
 cd "$(dirname "$0")/.." || exit 2
