@@ -1,8 +1,25 @@
 # What `cmake --install` puts where. Paths follow GNUInstallDirs.
-install(TARGETS tdcmp RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tdcmp_static tdcmp_shared
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(NOT PROJECT_IS_TOP_LEVEL)
+    return() # a part of another project, which installs what it wants of it
+endif()
+include(CMakePackageConfigHelpers)
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tdcmp)
+foreach(kind shared static)
+    string(TOUPPER ${kind} option)
+    if(TDC_${option})
+        install(TARGETS tdcmp_${kind} EXPORT tdcmp-${kind}
+                ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        install(EXPORT tdcmp-${kind} NAMESPACE tdcmp:: DESTINATION ${config_folder})
+    endif()
+endforeach()
+configure_package_config_file(cmake/tdcmp-config.cmake.in ${PROJECT_BINARY_DIR}/tdcmp-config.cmake
+                              INSTALL_DESTINATION ${config_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tdcmp-config-version.cmake
+                                 VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tdcmp-config.cmake ${PROJECT_BINARY_DIR}/tdcmp-config-version.cmake
+        DESTINATION ${config_folder})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES include/tdcmp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/tdcmp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
@@ -17,9 +34,12 @@ endforeach()
 configure_file(cmake/tdcmp.pc.in ${PROJECT_BINARY_DIR}/tdcmp.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tdcmp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(NOT TDC_PROGRAM)
+    return()
+endif()
+install(TARGETS tdcmp RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES host/cli/man/tdcmp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES host/cli/completion/tdcmp.bash RENAME tdcmp
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES host/cli/completion/_tdcmp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES host/cli/completion/tdcmp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

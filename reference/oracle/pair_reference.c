@@ -33,11 +33,15 @@ static void add(wide *sum, wide *magnitudes, wide term)
     *magnitudes += magnitude(term);
 }
 
-/* The f16, f32 or f64 arithmetic of a side under TDC_RELATIVE_NATIVE. */
-static int native_bits(tdc_dtype dtype)
+/* The f16, f32 or f64 arithmetic of a side under TDC_RELATIVE_NATIVE; under TDC_RELATIVE_PROMOTED
+ * no narrower than f32. */
+static int native_bits(const struct reference *r, tdc_dtype dtype)
 {
+    bool promoted = r->rule == TDC_RELATIVE_PROMOTED;
     if (dtype == TDC_F16)
-        return 16;
+        return promoted ? 32 : 16;
+    if (promoted && (dtype == TDC_F8_E4M3 || dtype == TDC_F8_E5M2))
+        return 32;
     return dtype == TDC_F32 || dtype == TDC_BF16 ? 32 : 64;
 }
 
@@ -51,11 +55,16 @@ static double round_to_bits(wide value, int bits)
 
 static double native_error(const struct reference *r, double n, double b, int *bits)
 {
-    int n_bits = native_bits(r->n_dtype), b_bits = native_bits(r->b_dtype);
+    int n_bits = native_bits(r, r->n_dtype), b_bits = native_bits(r, r->b_dtype);
+    double epsilon = 0x1p-52;
     *bits = n_bits > b_bits ? n_bits : b_bits;
+    if (r->rule == TDC_RELATIVE_PROMOTED) {
+        n_bits = b_bits = *bits;
+        epsilon = *bits == 32 ? 0x1p-23 : 0x1p-52;
+    }
     if (b == 0) {
-        n = round_to_bits((wide)n + 0x1p-52, n_bits);
-        b = round_to_bits((wide)b + 0x1p-52, b_bits);
+        n = round_to_bits((wide)n + epsilon, n_bits);
+        b = round_to_bits((wide)b + epsilon, b_bits);
     }
     double difference = round_to_bits((wide)n - b, *bits);
     if (b == 0)
@@ -247,7 +256,7 @@ static void enter_wide_pair(struct reference *r, const void *n_element, const vo
 
 static void enter_pair(struct reference *r, const void *n_element, const void *b_element, size_t at)
 {
-    bool native = r->rule == TDC_RELATIVE_NATIVE;
+    bool native = r->rule != TDC_RELATIVE_F64;
     struct number n, b;
     n.re = tdc_reference_value(r->n_dtype, n_element, &n.im);
     b.re = tdc_reference_value(r->b_dtype, b_element, &b.im);

@@ -42,7 +42,7 @@ static void check(struct digest *digest, const struct tdc_pair_plan *plan,
 static void run_pair(struct digest *digest, tdc_dtype n_dtype, const void *n, tdc_dtype b_dtype,
                      const void *b, size_t count)
 {
-    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_PROMOTED; rule++) {
         struct tdc_pair_sums reference, sums;
         struct tdc_pair_magnitudes magnitudes;
         tdc_pair_reference(n_dtype, b_dtype, rule, n, b, count, &reference, &magnitudes);

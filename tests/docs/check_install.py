@@ -1,10 +1,10 @@
 """What `cmake --install` leaves is enough to use the library.
 
-    check_install.py CMAKE BUILD_DIR SOURCE_DIR CC
+    check_install.py CMAKE BUILD_DIR SOURCE_DIR CC [subproject]
 
-Installs into a temporary folder, looks for every file, takes the example program out of
-docs/api.md, builds it with pkg-config against the shared and the static library, and runs it on two
-small dumps that this script writes.
+Installs into a temporary folder, looks for every file, takes the programs out of docs/api.md, builds them with
+pkg-config against the shared and the static library and with find_package, and runs them, the first on two small dumps
+that this script writes. With `subproject`: builds one in a project that adds this one.
 """
 import json
 import os
@@ -78,13 +78,61 @@ def install(cmake, build, prefix):
     return libraries
 
 
-def example(source, folder):
+def examples(source, folder):
+    """The programs of docs/api.md as files."""
     with open(os.path.join(source, "docs", "api.md"), encoding="utf-8") as file:
-        program = re.search(r"```c\n(.*?)```", file.read(), re.S).group(1)
-    path = os.path.join(folder, "example.c")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(program)
-    return path
+        programs = re.findall(r"```c\n(.*?)```", file.read(), re.S)
+    if len(programs) != len(PRINTED):
+        sys.exit(f"docs/api.md has {len(programs)} programs")
+    paths = []
+    for number, program in enumerate(programs):
+        paths.append(os.path.join(folder, f"example{number}.c"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write(program)
+    return paths
+
+
+# What the programs of docs/api.md print, in their order.
+PRINTED = [
+    r"Functional\.relu\.0\.forward\.output\.0: .*\n1 of 1 rows differ\n",
+    r"different: off by 0\.5 at element 5: 6\.5 against 6\n",
+    r"judged: Torch\.relu\.0\.forward\.output\.0\nmax_diff: 0\.5\n",
+]
+
+CONSUMER = """cmake_minimum_required(VERSION 3.22)
+project(consumer C)
+%s
+foreach(number RANGE %d)
+    add_executable(shared${number} ${EXAMPLES}/example${number}.c)
+    target_link_libraries(shared${number} PRIVATE tdcmp::tdcmp)
+    add_executable(static${number} ${EXAMPLES}/example${number}.c)
+    target_link_libraries(static${number} PRIVATE tdcmp::static)
+endforeach()
+# nothing of how tdcmp is compiled comes along
+get_directory_property(options COMPILE_OPTIONS)
+get_directory_property(folders INCLUDE_DIRECTORIES)
+if(options OR folders)
+    message(FATAL_ERROR "flags leaked: ${options} ${folders}")
+endif()
+"""
+
+
+def consume(cmake, compiler, folder, name, how, extra):
+    """A project of the user's, by CMake; the programs it builds."""
+    source, build = os.path.join(folder, name), os.path.join(folder, f"{name}_build")
+    os.makedirs(source)
+    with open(os.path.join(source, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(CONSUMER % (how, len(PRINTED) - 1))
+    run([cmake, "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={compiler}", f"-DEXAMPLES={folder}",
+         "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror", *extra])
+    return build
+
+
+def check_programs(binaries, npu, bench):
+    for number, binary in enumerate(binaries):
+        output = run([binary, npu, bench] if number == 0 else [binary])
+        if re.fullmatch(PRINTED[number], output) is None:
+            sys.exit(f"{binary} printed:\n{output}")
 
 
 def flags(libraries, *options):
@@ -92,25 +140,63 @@ def flags(libraries, *options):
     return run(["pkg-config", *options, "tdcmp"], env=environment).split()
 
 
+def by_pkg_config(compiler, libraries, folder, programs):
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+    libs = flags(libraries, "--cflags", "--libs", "--static")
+    libs = [os.path.join(libraries, "libtdcmp.a") if lib == "-ltdcmp" else lib for lib in libs]
+    shared, static = [], []
+    for number, program in enumerate(programs):
+        shared.append(os.path.join(folder, f"shared{number}"))
+        run([compiler, *strict, program, "-o", shared[-1], *flags(libraries, "--cflags", "--libs"),
+             f"-Wl,-rpath,{libraries}"])
+        static.append(os.path.join(folder, f"static{number}"))
+        run([compiler, *strict, program, "-o", static[-1], *libs])
+    return [shared, static]
+
+
+def by_find_package(cmake, compiler, prefix, folder):
+    build = consume(cmake, compiler, folder, "found", "find_package(tdcmp 1.0 REQUIRED)",
+                    [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release"])
+    run([cmake, "--build", build])
+    return [[os.path.join(build, f"{kind}{number}") for number in range(len(PRINTED))] for kind in ("shared", "static")]
+
+
+def by_subproject(cmake, compiler, source, folder):
+    """Without optimisation: what is built is looked at, and runs."""
+    build = consume(cmake, compiler, folder, "added", f"add_subdirectory({source} tdcmp)", ["-DCMAKE_BUILD_TYPE=None"])
+    with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
+        targets = file.read()
+    for unwanted in ("test_engine", "host/cli/main.c", "bench/"):
+        if unwanted in targets:
+            sys.exit(f"a project that adds tdcmp builds {unwanted}")
+    # the user's own program has the user's flags alone
+    rule = re.search(r"\nbuild CMakeFiles/shared0\.dir/\S*example0\.c\.o:.*?\n\n", targets, re.S).group(0)
+    own = re.search(r"FLAGS = (.*)", rule).group(1).split()
+    if [flag for flag in own if flag not in ("-Wall", "-Wextra", "-Werror", "-fPIE", "-std=gnu11")]:
+        sys.exit(f"a project that adds tdcmp is compiled with {own}")
+    run([cmake, "--build", build, "--target", "shared1", "static1"])
+    for kind in ("shared", "static"):
+        output = run([os.path.join(build, f"{kind}1")])
+        if re.fullmatch(PRINTED[1], output) is None:
+            sys.exit(f"{kind}1 of a project that adds tdcmp printed:\n{output}")
+
+
 def main():
     cmake, build, source, compiler = sys.argv[1:5]
     with tempfile.TemporaryDirectory() as folder:
+        if sys.argv[5:] == ["subproject"]:
+            examples(source, folder)
+            by_subproject(cmake, compiler, source, folder)
+            return 0
         prefix = os.path.join(folder, "prefix")
         libraries = install(cmake, build, prefix)
-        program = example(source, folder)
+        programs = examples(source, folder)
         npu = write_dump(os.path.join(folder, "npu"), [0.5, 1.0, 3.0])
         bench = write_dump(os.path.join(folder, "bench"), [0.5, 1.0, 1.0])
-        strict = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
-        shared, static = os.path.join(folder, "shared"), os.path.join(folder, "static")
-        run([compiler, *strict, program, "-o", shared, *flags(libraries, "--cflags", "--libs"),
-             f"-Wl,-rpath,{libraries}"])
-        libs = flags(libraries, "--cflags", "--libs", "--static")
-        libs = [os.path.join(libraries, "libtdcmp.a") if lib == "-ltdcmp" else lib for lib in libs]
-        run([compiler, *strict, program, "-o", static, *libs])
-        for binary in (shared, static):
-            output = run([binary, npu, bench])
-            if "Functional.relu.0.forward.output.0" not in output or "1 of 1 rows" not in output:
-                sys.exit(f"{binary} printed:\n{output}")
+        for binaries in by_pkg_config(compiler, libraries, folder, programs):
+            check_programs(binaries, npu, bench)
+        for binaries in by_find_package(cmake, compiler, prefix, folder):
+            check_programs(binaries, npu, bench)
         version = run([os.path.join(prefix, "bin", "tdcmp"), "--version"])
         if not version.startswith("tdcmp "):
             sys.exit(f"tdcmp --version printed: {version}")

@@ -53,7 +53,7 @@ static inline void require_same_without_extremes(const char *description,
 static inline void require_pair(tdc_dtype n_dtype, tdc_dtype b_dtype, const void *n, const void *b,
                                 size_t count, const char *data)
 {
-    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_PROMOTED; rule++) {
         struct tdc_pair_sums reference, first;
         struct tdc_pair_magnitudes magnitudes;
         tdc_pair_reference(n_dtype, b_dtype, rule, n, b, count, &reference, &magnitudes);

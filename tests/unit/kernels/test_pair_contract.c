@@ -184,6 +184,32 @@ static void examples_of_the_specification(void **state)
     assert_true(s.dd == INFINITY && s.abs_max == 2e200 && s.rel_max == 2 && s.below[1] == 0);
 }
 
+/* No narrower than f32, and what is added where the bench is 0 belongs to that type. */
+static void promoted_errors(void **state)
+{
+    (void)state;
+    const float one = 1, two = 2, zero = 0;
+    const uint16_t half_zero = 0, half_one = 0x3c00;
+    const double wide_one = 1, wide_zero = 0;
+    const int32_t whole_one = 1, whole_zero = 0;
+    struct tdc_pair_sums s = run(TDC_F32, &one, TDC_F32, &zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 8388608);
+    s = run(TDC_F32, &two, TDC_F32, &zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 16777215);
+    s = run(TDC_F16, &half_zero, TDC_F16, &half_zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 0 && s.rel_nan == 0 && s.below[0] == 1);
+    s = run(TDC_F16, &half_one, TDC_F32, &zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 8388608);
+    s = run(TDC_F32, &one, TDC_F16, &half_zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 8388608);
+    s = run(TDC_F32, &one, TDC_F64, &wide_zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 4503599627370496);
+    s = run(TDC_F64, &wide_one, TDC_F16, &half_zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 4503599627370496);
+    s = run(TDC_I32, &whole_one, TDC_I32, &whole_zero, 1, TDC_RELATIVE_PROMOTED);
+    assert_true(s.rel_max == 4503599627370496);
+}
+
 /* 0.005 in f32 lies below 0.005 in f64: an error equal to the former does not count. */
 static void limits_are_rounded_to_the_type_of_the_error(void **state)
 {
@@ -283,6 +309,7 @@ int main(void)
         cmocka_unit_test(merging_nothing_changes_nothing),
         cmocka_unit_test(equal_maxima_keep_the_first_position),
         cmocka_unit_test(examples_of_the_specification),
+        cmocka_unit_test(promoted_errors),
         cmocka_unit_test(limits_are_rounded_to_the_type_of_the_error),
         cmocka_unit_test(integers_differ_exactly),
         cmocka_unit_test(complex_numbers_use_the_modulus),
