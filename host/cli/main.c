@@ -46,6 +46,8 @@ static const char usage[] =
     "[-save_error_data]\n"
     "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
     "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
+    "and that of msprobe 26:\n"
+    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n"
     "\n"
     "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
 

@@ -3,8 +3,7 @@
  *
  * A collector writes <root>/step<N>/rank<N>/dump.json, or <root>/step<N>/proc<pid>/dump.json for a
  * process without a rank; dumps of MindSpore that mix graphs and single calls have a folder `graph`
- * or `pynative` around the steps. Any of these folders may be what a person names. Internal to
- * host/find.
+ * or `pynative` around the steps. Any of these folders may be what a person names.
  */
 #ifndef TDC_HOST_PLACES_H
 #define TDC_HOST_PLACES_H

@@ -115,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_dump(dump);
         if (dump->record_count <= TABLE_RECORDS) {
             check_table(dump, TDC_RULES_COMPAT, false);
+            check_table(dump, TDC_RULES_COMPAT26, false);
             check_table(dump, TDC_RULES_SOUND, false);
             check_table(dump, TDC_RULES_SOUND, true);
         }

@@ -21,6 +21,9 @@ _tdcmp()
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --nan-is-diff --rules --format
         --threads --device --no-fallback --help"
+    local compare26="--mode --target_path --golden_path --output_path --xlsx --fuzzy_match --cell_mapping --api_mapping
+        --data_mapping --layer_mapping --diff_analyze --is_print_compare_log --consistent_check --backend --config --rules
+        --format --threads --device --no-fallback --help"
     local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
     local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
@@ -65,6 +68,10 @@ _tdcmp()
     case ${COMP_WORDS[1]} in
     compare)
         [[ $prev == -t ]] && return
+        if [[ " ${COMP_WORDS[*]} " == *" -tp "* || " ${COMP_WORDS[*]} " == *" --target_path "* ]]; then
+            [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$compare26" -- "$cur"))
+            return
+        fi
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$friendly" -- "$cur"))
         ;;
     precheck)

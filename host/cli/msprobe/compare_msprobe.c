@@ -329,6 +329,8 @@ int tdc_msprobe_form(int argc, char **argv)
         printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
                "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
                "[options]\n"
+               "       tdcmp -f {pytorch,mindspore} nan_analyze -i STEP [-o DIR]\n"
+               "       tdcmp -f {pytorch,mindspore} merge_result -i DIR -o DIR -config FILE\n"
                "       tdcmp -f pytorch compare -h lists the options\n");
         return 0;
     }

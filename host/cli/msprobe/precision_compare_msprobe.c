@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/cli/msprobe/argparse.h"
+#include "host/cli/msprobe/input_path.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/msprobe_log.h"
 
@@ -34,6 +35,10 @@ int tdc_precision_compare_words(const char *program, tdc_rules_id rules, int arg
     code = tdc_argparse_require(program, arguments, ARGUMENTS, needed, 2);
     if (code != 0)
         return code;
+    if (rules == TDC_RULES_COMPAT26 &&
+        (!tdc_msprobe_input(arguments[ARG_NPU].value, false, ".csv") ||
+         !tdc_msprobe_input(arguments[ARG_GPU].value, false, ".csv")))
+        return 1;
     const char *folder = arguments[ARG_OUT_PATH].value;
     struct tdc_error error = {0};
     tdc_status status = tdc_precision_compare(arguments[ARG_NPU].value, arguments[ARG_GPU].value,

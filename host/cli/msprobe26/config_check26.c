@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "host/cli/msprobe/argparse.h"
+#include "host/cli/msprobe/input_path.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
@@ -78,6 +79,8 @@ static int compare_packs(const struct tdc_argument *arguments, const char *frame
     struct tdc_error error = {0};
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO,
                     "The input paths is zip files, comparing packed config.");
+    if (!tdc_msprobe_input(paths[0], false, ".zip") || !tdc_msprobe_input(paths[1], false, ".zip"))
+        return 1;
     tdc_status status =
         tdc_config_compare(paths[0], paths[1], output_of(arguments, "./config_check_result"),
                            &options, &worst, &items, &error);
@@ -94,9 +97,12 @@ static int compare_checkpoints(const struct tdc_argument *arguments)
     struct tdc_checkpoint_summary summary;
     struct tdc_error error = {0};
     tdc_msprobe_log(NULL, TDC_MESSAGE_INFO, "Comparing model checkpoint.");
-    tdc_status status =
-        tdc_checkpoint_compare(paths[0], paths[1], output_of(arguments, "./ckpt_similarity.json"),
-                               &options, &summary, sizeof summary, &error);
+    const char *json = output_of(arguments, "./ckpt_similarity.json");
+    if (!tdc_msprobe_input(paths[0], true, NULL) || !tdc_msprobe_input(paths[1], true, NULL) ||
+        !tdc_msprobe_absent(json))
+        return 1;
+    tdc_status status = tdc_checkpoint_compare(paths[0], paths[1], json, &options, &summary,
+                                               sizeof summary, &error);
     return status == TDC_OK ? 0 : fail(error.message);
 }
 

@@ -124,7 +124,8 @@ class Packs(Case):
 
     def test_refused(self):
         good = golden("config_check", "bench.zip")
-        self.compare(1, "config_check", "-c", good, self.path("nowhere.zip"))
+        _, result = self.compare(1, "config_check", "-c", good, self.path("nowhere.zip"))
+        self.assertIn("[ERROR] The file path %s does not exist." % self.path("nowhere.zip"), result.out)
         broken = harness.write_bytes(self.path("broken.zip"), harness.read_bytes(good)[:-200])
         self.compare(1, "config_check", "-c", broken, good)
         with zipfile.ZipFile(self.path("leaves.zip"), "w") as made:
@@ -181,7 +182,7 @@ class Checkpoints(Case):
                      "[INFO] Found 23 total parameters across all ranks", "[WARNING] Parameters not in ckpt1: {'extra.bias'}"):
             self.assertIn(text, result.out)
         _, result = self.compare(1, "config_check", "-c", *folders)  # the file is there already
-        self.assertIn("already exists", result.out)
+        self.assertIn("similarity.json already exist.", result.out)
 
     def test_friendly_and_iteration_folders(self):
         one = golden("checkpoint", "ckpt1", "iter_0000005")
@@ -284,6 +285,10 @@ class PrecisionCompare26(Case):
         result = harness.run("api_precision_compare", "-npu", fewer, "-gpu", npu, "-o", out)
         self.assertIn("[ERROR] The following columns DEVICE Dtype,", result.out)
         self.assertEqual(harness.run("api_precision_compare", "-npu", npu).code, 2)
+        text = harness.write_bytes(self.path("details.txt"), harness.read_bytes(npu))
+        result = harness.run("api_precision_compare", "-npu", text, "-gpu", npu, "-o", out)
+        self.assertEqual(result.code, 1)
+        self.assertIn("details.txt should be one of the following types of files: ['.csv']!", result.out)
 
 
 if __name__ == "__main__":
