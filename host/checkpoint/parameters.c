@@ -65,7 +65,7 @@ void tdc_parameter_read(const struct tdc_parameter *parameter, uint64_t first, s
     uint64_t row_length = 0;
     for (size_t p = 0; p < parameter->part_count; p++)
         row_length += run_length(parameter, &parameter->parts[p]);
-    while (count > 0) {
+    while (count > 0 && row_length > 0) {
         uint64_t row = first / row_length, column = first % row_length;
         size_t p = 0;
         uint64_t length = run_length(parameter, &parameter->parts[0]);

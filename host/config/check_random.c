@@ -194,7 +194,7 @@ static bool compare_operation(struct tdc_config_work *work, struct tdc_config_sh
     return good;
 }
 
-/* Either file may be absent. */
+/* One of the files may be absent. */
 static tdc_status compare_rank(struct tdc_config_work *work, struct tdc_config_sheet *sheet,
                                const struct file *bench_file, const struct file *cmp_file)
 {
@@ -206,7 +206,7 @@ static tdc_status compare_rank(struct tdc_config_work *work, struct tdc_config_s
         status = tdc_config_json(work, &work->cmp, cmp_file->member, &cmp);
     if (status != TDC_OK)
         return status;
-    long rank = bench_file != NULL ? bench_file->rank : cmp_file->rank;
+    long rank = bench_file != NULL ? bench_file->rank : cmp_file != NULL ? cmp_file->rank : 0;
     bool good = true;
     for (const struct tdc_json *one = bench != NULL ? bench->child : NULL; one != NULL && good;
          one = one->next)

@@ -125,7 +125,7 @@ bool tdc_matrix_product(const struct tdc_tensor *left, const struct tdc_tensor *
         return false;
     result->count = elements;
     double *x = as_doubles(left), *y = as_doubles(right);
-    double *products = malloc((size_t)elements * sizeof *products + 16);
+    double *products = calloc((size_t)elements + 2, sizeof *products);
     bool ok = x != NULL && y != NULL && products != NULL;
     for (uint64_t m = 0; ok && m < matrices; m++) {
         const double *from = x + matrix_of(&a, result, batch, m) * a.rows * a.inner;

@@ -386,6 +386,17 @@ static tdc_status compare_and_write(struct writers *writers, const struct tdc_op
     return status == TDC_OK ? check_tables(writers->tables, writers->count, error) : status;
 }
 
+/* The outputs in this version's form, with the folders they ask for. */
+static tdc_status take_outputs(const struct tdc_output *given, size_t count,
+                               struct tdc_output *outputs, struct tdc_error *error)
+{
+    tdc_status status = tdc_outputs_read(given, count, outputs, error);
+    for (size_t i = 0; i < count && status == TDC_OK; i++)
+        if ((outputs[i].flags & TDC_OUTPUT_MAKE_FOLDERS) != 0)
+            status = tdc_make_folder_of(outputs[i].path, error);
+    return status;
+}
+
 tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
                           size_t output_count, const struct tdc_options *options,
                           struct tdc_error *error)
@@ -402,10 +413,7 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
     if (writers.written == NULL || all == NULL)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu files", output_count);
     else
-        status = tdc_outputs_read(outputs, output_count, all, error);
-    for (size_t i = 0; i < output_count && status == TDC_OK; i++)
-        if ((all[i].flags & TDC_OUTPUT_MAKE_FOLDERS) != 0)
-            status = tdc_make_folder_of(all[i].path, error);
+        status = take_outputs(outputs, output_count, all, error);
     if (status == TDC_OK) {
         status = compare_and_write(&writers, &whole, error);
         if (status != TDC_OK)

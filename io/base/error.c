@@ -1,3 +1,4 @@
+#define TDC_DEFINES_ERRORS
 #include "io/base/error.h"
 
 #include <stdarg.h>
