@@ -6,6 +6,7 @@
 
 /* Characters of a strip, and what they stand for: a relative distance of 1e-8 and below, ... */
 #define STRIP_WIDTH 64
+#define MOST_STRIPS 8 /* the JSON has all */
 static const char shades[] = " .:-=+*#%@";
 
 static void add_place(struct tdc_text *out, const struct tdc_trace *trace, size_t number)
@@ -42,12 +43,14 @@ static void tell_origin(struct tdc_text *out, const struct tdc_trace *trace,
     add_place(out, trace, origin->task);
     tdc_text_addf(out, "%s\n    %s: %s\n", origin->row, tdc_origin_text(origin->kind),
                   what_to_do(origin));
-    if (origin->kind != TDC_ORIGIN_ARGUMENT)
+    /* checksums have no distance, and neither has NaN */
+    bool measured = origin->kind != TDC_ORIGIN_ARGUMENT && isfinite(origin->distance);
+    if (measured)
         tdc_text_addf(out, "    relative distance %.3g, worst element %.3g of the largest",
                       origin->distance, origin->element);
-    if (origin->kind == TDC_ORIGIN_OPERATOR)
+    if (measured && origin->kind == TDC_ORIGIN_OPERATOR)
         tdc_text_addf(out, " (inputs %.3g)", origin->input_distance);
-    if (origin->kind != TDC_ORIGIN_ARGUMENT)
+    if (measured)
         tdc_text_addc(out, '\n');
     if (origin->worst[0] != '\0')
         tdc_text_addf(out, "    %s\n", origin->worst);
@@ -87,7 +90,7 @@ static char shade_of(double distance)
     return shades[decade < 1 ? 1 : decade > 9 ? 9 : (int)decade];
 }
 
-static void tell_growth(struct tdc_text *out, const struct tdc_trace *trace, size_t number)
+static bool tell_growth(struct tdc_text *out, const struct tdc_trace *trace, size_t number)
 {
     const struct trace_task *task = &trace->tasks[number];
     char strip[STRIP_WIDTH + 1];
@@ -103,10 +106,11 @@ static void tell_growth(struct tdc_text *out, const struct tdc_trace *trace, siz
     }
     strip[width] = '\0';
     if (!any)
-        return;
+        return false;
     tdc_text_adds(out, "growth ");
     add_place(out, trace, number);
     tdc_text_addf(out, "[%s] %zu calls in order\n", strip, task->growth_count);
+    return true;
 }
 
 void trace_tell(struct tdc_trace *trace, size_t top)
@@ -134,13 +138,14 @@ void trace_tell(struct tdc_trace *trace, size_t top)
             trace->arrived);
     tell_abnormal(out, trace);
     uint64_t different = 0, rows = 0;
+    bool strips = false;
     for (size_t i = 0; i < trace->task_count; i++) {
         different += trace->tasks[i].different;
         rows += trace->tasks[i].rows;
-        if (i < 8)
-            tell_growth(out, trace, i);
+        if (i < MOST_STRIPS && tell_growth(out, trace, i))
+            strips = true;
     }
-    if (different != 0)
+    if (strips)
         tdc_text_adds(out,
                       "       a character for the largest relative distance: '.' below 1e-7, then "
                       "a decade each up to '@' from 1\n");
