@@ -58,7 +58,7 @@ static void count_row(void *context, const tdc_table *table, size_t row)
     atomic_fetch_add(&made->told, 1);
     atomic_fetch_add(&made->classes[tdc_table_class(table, row)], 1);
     if (!tdc_table_number(table, row, TDC_FIELD_CLASS, &number) ||
-        number != tdc_table_class(table, row) ||
+        (int)number != (int)tdc_table_class(table, row) ||
         tdc_table_text(table, row, TDC_FIELD_MESSAGE) == NULL)
         abort();
 }
