@@ -93,7 +93,24 @@ tdc_dtype tdc_dtype_in_numpy(char letter, uint64_t size)
     return TDC_DTYPE_NONE;
 }
 
-/* Asked for every record of a dump, hence the look at the last letter first. */
+/* "torch." and one of the types that nearly all records of a dump have: asked for several times a
+ * record. TDC_DTYPE_NONE for any other text. */
+static tdc_dtype usual_at_end(const char *text, size_t length)
+{
+    static const unsigned char usual[] = {TDC_F32, TDC_BF16, TDC_F16, TDC_I64, TDC_BOOL};
+    const size_t prefix = sizeof "torch." - 1;
+    if (length <= prefix || memcmp(text, "torch.", prefix) != 0)
+        return TDC_DTYPE_NONE;
+    for (size_t i = 0; i < sizeof usual; i++) {
+        const struct tdc_dtype_entry *entry = &tdc_dtype_entries[usual[i]];
+        if (entry->length == length - prefix &&
+            memcmp(text + prefix, entry->name, length - prefix) == 0)
+            return (tdc_dtype)usual[i];
+    }
+    return TDC_DTYPE_NONE;
+}
+
+/* The last letter rules out most. */
 static bool ends_in(const char *text, size_t length, const char *ending, size_t tail)
 {
     return length >= tail && ((text[length - 1] ^ ending[tail - 1]) & 0x5f) == 0 &&
@@ -102,8 +119,10 @@ static bool ends_in(const char *text, size_t length, const char *ending, size_t 
 
 tdc_dtype tdc_dtype_at_end(const char *text)
 {
-    tdc_dtype found = TDC_DTYPE_NONE;
     size_t length = strlen(text), longest = 0; /* "bfloat16" ends in "float16" too */
+    tdc_dtype found = usual_at_end(text, length);
+    if (found != TDC_DTYPE_NONE)
+        return found;
     for (unsigned i = TDC_DTYPE_NONE + 1; i < TDC_DTYPE_COUNT; i++) {
         const struct tdc_dtype_entry *entry = &tdc_dtype_entries[i];
         if (entry->length > longest && ends_in(text, length, entry->name, entry->length)) {
