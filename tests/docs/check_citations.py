@@ -12,7 +12,7 @@ import sys
 
 ROOMS = ("bench", "cmake", "host", "include", "io", "kernels", "reference", "scripts", "tests")
 CODE = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".txt", ".yaml")
-ELSEWHERE = re.compile(r"\b[Ss]pec(?:ification)? \d|\bsections? \d|\bissue \d|(?<![\w.])/work/")
+ELSEWHERE = re.compile(r"\b[Ss]pec(?:ification)? \d|\bsections? \d|\bissue \d")
 FILE = re.compile(r"(?<![\w./<-])((?:[\w-]+/)*[\w-]+\.(?:c|h|cpp))(?![\w(])")
 NAME = re.compile(r"\b(?:tdc|TDC)_\w+\b(?!\*)")
 # headers of others that comments may speak of
