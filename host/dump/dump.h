@@ -66,6 +66,13 @@ struct tdc_record {
     uint32_t entry;      /* index into entries */
 };
 
+/* Elements of a tensor and their bytes, as the texts of its record say; 0 for what is no tensor,
+ * for a size that no tensor has, and bytes of a type that is not known. */
+uint64_t tdc_record_elements(const struct tdc_record *record);
+uint64_t tdc_record_bytes(const struct tdc_record *record);
+/* Whether a tensor file is named. */
+bool tdc_record_has_file(const struct tdc_record *record);
+
 struct tdc_dump_entry {
     const char *name;
     size_t first, count; /* records */

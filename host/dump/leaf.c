@@ -69,12 +69,6 @@ bool tdc_json_truthy(const struct tdc_json *value)
     return false;
 }
 
-bool tdc_json_is_text(const struct tdc_json *value, const char *text)
-{
-    return value != NULL && value->kind == TDC_JSON_STRING && value->length == strlen(text) &&
-           memcmp(value->text, text, value->length) == 0;
-}
-
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 static void set_stat_text(struct tdc_record *record, int which, const char *text)

@@ -34,9 +34,6 @@ void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state sta
 void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_json *value,
                           enum tdc_state state);
 
-/* A string with exactly this text. */
-bool tdc_json_is_text(const struct tdc_json *value, const char *text);
-
 /* Python's truth of a value: false for null, false, 0, "", [], {} and a missing one (NULL). */
 bool tdc_json_truthy(const struct tdc_json *value);
 

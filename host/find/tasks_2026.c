@@ -5,6 +5,7 @@
 #include "host/dump/dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
+#include "io/base/text.h"
 
 #define WORD 64 /* room for the name of a framework */
 
@@ -53,20 +54,14 @@ static tdc_status take_frameworks(struct tdc_options *options, const char *npu, 
                     target, golden);
 }
 
-static bool ends_in(const char *text, const char *tail)
-{
-    size_t length = strlen(text), tail_length = strlen(tail);
-    return length >= tail_length && is(text + length - tail_length, tail);
-}
-
 static tdc_status two_files(const struct finding *finding, const char *npu, const char *bench,
                             struct tdc_error *error)
 {
     tdc_status status = take_frameworks(finding->options, npu, bench, error);
     if (status != TDC_OK)
         return status;
-    if (!(ends_in(npu, "dump.json") && ends_in(bench, "dump.json")) &&
-        !(ends_in(npu, "debug.json") && ends_in(bench, "debug.json")))
+    if (!(tdc_ends_in(npu, "dump.json") && tdc_ends_in(bench, "dump.json")) &&
+        !(tdc_ends_in(npu, "debug.json") && tdc_ends_in(bench, "debug.json")))
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "npu_path and bench_path must both end with dump.json or debug.json. "
                         "npu_path: %s, bench_path: %s",

@@ -8,12 +8,7 @@
 #include "host/dump/dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
-
-static bool ends_in(const char *text, const char *tail)
-{
-    size_t length = strlen(text), tail_length = strlen(tail);
-    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
-}
+#include "io/base/text.h"
 
 static const char *base_name(const char *path)
 {
@@ -24,8 +19,8 @@ static const char *base_name(const char *path)
 static tdc_status two_files(const char *npu, const char *bench, struct tdc_tasks *list,
                             struct tdc_error *error)
 {
-    if (!(ends_in(npu, "dump.json") && ends_in(bench, "dump.json")) &&
-        !(ends_in(npu, "debug.json") && ends_in(bench, "debug.json")))
+    if (!(tdc_ends_in(npu, "dump.json") && tdc_ends_in(bench, "dump.json")) &&
+        !(tdc_ends_in(npu, "debug.json") && tdc_ends_in(bench, "debug.json")))
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Please check the json path is valid and ensure that neither npu_path nor "
                         "bench_path is None.");

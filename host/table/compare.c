@@ -91,24 +91,11 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Bytes of a tensor by the texts of its record; for the order of work and the progress bar only. */
+/* For the order of work and the progress bar only: what claims an absurd size counts as nothing. */
 static uint64_t estimated_bytes(const struct tdc_record *record)
 {
-    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
-    if (bytes == 0)
-        bytes = 4;
-    for (const char *at = record->shape; *at != '\0';) {
-        if (*at < '0' || *at > '9') {
-            at++;
-            continue;
-        }
-        char *end;
-        uint64_t size = strtoull(at, &end, 10);
-        if (__builtin_mul_overflow(bytes, size, &bytes))
-            return UINT64_MAX / 4;
-        at = end;
-    }
-    return bytes < UINT64_MAX / 4 ? bytes : UINT64_MAX / 4;
+    uint64_t bytes = tdc_record_bytes(record);
+    return bytes < UINT64_MAX / 4 ? bytes : 0;
 }
 
 struct job_row {

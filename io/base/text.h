@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct tdc_text {
     char *data; /* terminated; NULL while nothing was appended */
@@ -30,5 +31,12 @@ bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The terminated content, "" when empty. */
 const char *tdc_text_get(const struct tdc_text *text);
+
+/* Whether a text ends in another. */
+static inline bool tdc_ends_in(const char *text, const char *tail)
+{
+    size_t length = strlen(text), tail_length = strlen(tail);
+    return length >= tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
+}
 
 #endif

@@ -81,5 +81,7 @@ tdc_status tdc_json_finish(struct tdc_json_cursor *cursor, struct tdc_error *err
 
 /* Member of an object by key, NULL if absent or if value is not an object. */
 const struct tdc_json *tdc_json_get(const struct tdc_json *object, const char *key);
+/* A string with exactly this text; value may be NULL. */
+bool tdc_json_is_text(const struct tdc_json *value, const char *text);
 
 #endif

@@ -245,3 +245,9 @@ const struct tdc_json *tdc_json_get(const struct tdc_json *object, const char *k
         return NULL;
     return member_among(object->child, key, strlen(key));
 }
+
+bool tdc_json_is_text(const struct tdc_json *value, const char *text)
+{
+    return value != NULL && value->kind == TDC_JSON_STRING && value->length == strlen(text) &&
+           memcmp(value->text, text, value->length) == 0;
+}

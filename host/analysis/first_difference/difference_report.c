@@ -16,11 +16,6 @@ struct reporting {
     struct tdc_text *texts; /* of each finding */
 };
 
-static bool is_text(const struct tdc_json *value, const char *text)
-{
-    return value != NULL && value->kind == TDC_JSON_STRING && strcmp(value->text, text) == 0;
-}
-
 static void put_columns(const struct tdc_json *row, struct tdc_text *out)
 {
     static const char *const statistics[] = {"NPU max", "NPU min", "NPU mean", "NPU l2norm",
@@ -52,7 +47,7 @@ static void put_state(const struct tdc_json *rows, const char *state, struct tdc
     tdc_text_addf(out, "\"%s\": {", state);
     for (const struct tdc_json *row = rows->child; row != NULL; row = row->next) {
         const struct tdc_json *name = tdc_json_get(row, "NPU Name");
-        if (!is_text(tdc_json_get(row, "state"), state) || name == NULL ||
+        if (!tdc_json_is_text(tdc_json_get(row, "state"), state) || name == NULL ||
             name->kind != TDC_JSON_STRING)
             continue;
         tdc_text_adds(out, first ? "" : ",");

@@ -7,6 +7,7 @@
 #include "host/analysis/first_difference/row_cells.h"
 #include "host/analysis/first_difference/stack_lines.h"
 #include "io/base/error.h"
+#include "io/base/text.h"
 #include "io/text/json_write.h"
 #include "io/text/pytext.h"
 
@@ -84,12 +85,6 @@ static void add_group(struct writing *writing, const struct tdc_cell *cell)
     }
 }
 
-static bool ends_in(const char *text, const char *tail)
-{
-    size_t length = strlen(text), tail_length = strlen(tail);
-    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
-}
-
 static void note_input(struct writing *writing, const struct tdc_record *npu)
 {
     struct call *call = &writing->call;
@@ -108,7 +103,7 @@ static void note_input(struct writing *writing, const struct tdc_record *npu)
             call->by_dst = true;
             call->own_dst = known && rank == writing->calls->rank;
         }
-    } else if (ends_in(npu->name, ".group")) {
+    } else if (tdc_ends_in(npu->name, ".group")) {
         if (value != NULL)
             add_group(writing, value);
     } else if (writing->cells.npu_peer.given && writing->cells.npu_peer.integer) {

@@ -77,12 +77,6 @@ void tdc_inspection_note(struct tdc_inspection *inspection, tdc_finding_kind kin
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool has_file(const struct tdc_record *record)
-{
-    return !record->scalar && strcmp(record->data_name, "-1") != 0 &&
-           strcmp(record->data_name, "N/A") != 0 && record->data_name[0] != '\0';
-}
-
 /* "[2, 3]" of an open tensor. */
 static void describe_shape(const struct tdc_tensor *tensor, struct tdc_text *text)
 {
@@ -193,9 +187,9 @@ static bool list_files(struct tdc_inspection *inspection)
     for (size_t i = 0; i < dump->record_count; i++) {
         inspection->counts.records++;
         inspection->counts.tensors += !dump->records[i].scalar;
-        if (has_file(&dump->records[i]))
+        if (!dump->records[i].scalar && tdc_record_has_file(&dump->records[i]))
             inspection->files[inspection->file_count++] = (struct tdc_inspected){
-                .record = (uint32_t)i, .bytes = tdc_inspected_bytes(&dump->records[i])};
+                .record = (uint32_t)i, .bytes = tdc_record_bytes(&dump->records[i])};
     }
     inspection->counts.files = inspection->file_count;
     return true;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host/analysis/inspect/inspection.h"
-#include "kernels/dtype.h"
 
 /* Levels of a module's path that are told apart: "Module.model.layers.0". */
 #define PATH_LEVELS 4
@@ -34,24 +33,6 @@ static int larger_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-uint64_t tdc_inspected_bytes(const struct tdc_record *record)
-{
-    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
-    if (record->scalar || record->shape[0] != '[')
-        return 0;
-    for (const char *at = record->shape; *at != '\0';) {
-        if (*at < '0' || *at > '9') {
-            at++;
-            continue;
-        }
-        char *end;
-        if (__builtin_mul_overflow(bytes, strtoull(at, &end, 10), &bytes))
-            return 0;
-        at = end;
-    }
-    return bytes;
-}
-
 bool tdc_inspect_modules(struct tdc_inspection *inspection)
 {
     const struct tdc_dump *dump = inspection->dump;
@@ -71,7 +52,7 @@ bool tdc_inspect_modules(struct tdc_inspection *inspection)
             break;
         }
         for (size_t k = entry->first; k < entry->first + entry->count; k++) {
-            uint64_t bytes = tdc_inspected_bytes(&dump->records[k]);
+            uint64_t bytes = tdc_record_bytes(&dump->records[k]);
             modules[number].bytes += bytes;
             modules[number].tensors += !dump->records[k].scalar;
             inspection->counts.bytes += bytes;

@@ -114,25 +114,6 @@ static void check_values(struct tdc_inspection *inspection, const char *name,
         note_values(inspection, name, file->count, file->min, file->max);
 }
 
-/* Elements by the shape in the json; 0 when it has none that can be read. */
-static uint64_t elements_of(const char *shape)
-{
-    uint64_t count = 1;
-    if (shape[0] != '[')
-        return 0;
-    for (const char *at = shape; *at != '\0';) {
-        if (*at < '0' || *at > '9') {
-            at++;
-            continue;
-        }
-        char *end;
-        if (__builtin_mul_overflow(count, strtoull(at, &end, 10), &count))
-            return 0;
-        at = end;
-    }
-    return count;
-}
-
 /* A dump of statistics knows the extremes alone. */
 static void check_recorded_values(struct tdc_inspection *inspection, size_t index)
 {
@@ -147,7 +128,7 @@ static void check_recorded_values(struct tdc_inspection *inspection, size_t inde
     if (isinf(max) || isinf(min))
         tdc_inspection_note(inspection, TDC_FINDING_INF, record->name, "by its statistics");
     else
-        note_values(inspection, record->name, elements_of(record->shape), min, max);
+        note_values(inspection, record->name, tdc_record_elements(record), min, max);
 }
 
 static bool of_tensors(const struct tdc_dump *dump)
@@ -162,7 +143,7 @@ void tdc_inspect_record(struct tdc_inspection *inspection, size_t index,
     if (record->scalar)
         return;
     if (file == NULL) {
-        if (of_tensors(inspection->dump) && elements_of(record->shape) != 0)
+        if (of_tensors(inspection->dump) && tdc_record_elements(record) != 0)
             tdc_inspection_note(inspection, TDC_FINDING_NO_FILE, record->name, "%s %s",
                                 record->dtype, record->shape);
         check_recorded_values(inspection, index);

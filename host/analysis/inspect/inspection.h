@@ -53,9 +53,6 @@ void tdc_inspect_record(struct tdc_inspection *inspection, size_t record,
 /* Calls without outputs, and names that were given twice. */
 void tdc_inspect_calls(struct tdc_inspection *inspection);
 
-/* Bytes of a tensor by the texts of its record; 0 for what is none. */
-uint64_t tdc_inspected_bytes(const struct tdc_record *record);
-
 /* Fills modules: bytes and tensors by module or API, largest first. */
 bool tdc_inspect_modules(struct tdc_inspection *inspection);
 

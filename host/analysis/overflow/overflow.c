@@ -22,11 +22,6 @@ struct scanning {
 
 /* ---- communication calls --------------------------------------------------------------------- */
 
-static bool is_text(const struct tdc_json *value, const char *text)
-{
-    return value != NULL && value->kind == TDC_JSON_STRING && strcmp(value->text, text) == 0;
-}
-
 /* The number of a rank; false for anything else. */
 static bool rank_number(const struct tdc_json *value, long *number)
 {
@@ -87,7 +82,7 @@ static enum tdc_comm_end end_of(const struct scanning *scanning, const char *nam
     if (named == TDC_COMM_LINK || arguments == NULL)
         return TDC_COMM_LINK;
     for (const struct tdc_json *item = arguments->child; item != NULL; item = item->next)
-        if (is_text(tdc_json_get(item, "type"), "int"))
+        if (tdc_json_is_text(tdc_json_get(item, "type"), "int"))
             return is_own(scanning, item) ? named : tdc_comm_opposite(named);
     return TDC_COMM_LINK;
 }
@@ -101,7 +96,7 @@ static void find_partners(struct scanning *scanning, const struct tdc_json *call
     const struct tdc_json *arguments = tdc_json_get(call, "input_args");
     if (scanning->partner_count == 0 && arguments != NULL && arguments->kind == TDC_JSON_LIST)
         for (const struct tdc_json *item = arguments->child; item != NULL; item = item->next)
-            if (is_text(tdc_json_get(item, "type"), "int"))
+            if (tdc_json_is_text(tdc_json_get(item, "type"), "int"))
                 add_partner(scanning, tdc_json_get(item, "value"));
     const struct tdc_json *ranks = tdc_json_get(tdc_json_get(keywords, "group"), "group_ranks");
     if (ranks != NULL && ranks->kind == TDC_JSON_LIST)

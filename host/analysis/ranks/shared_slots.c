@@ -9,7 +9,6 @@
 #include "host/find/folders.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
-#include "kernels/dtype.h"
 
 #define TEXT_LIMIT ((size_t)1 << 20)
 
@@ -125,22 +124,6 @@ static void groups_free(struct groups *groups)
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct tdc_record *record)
-{
-    uint64_t bytes = tdc_dtype_size(tdc_dtype_at_end(record->dtype));
-    for (const char *at = record->shape; *at != '\0';) {
-        if (*at < '0' || *at > '9') {
-            at++;
-            continue;
-        }
-        char *end;
-        if (__builtin_mul_overflow(bytes, strtoull(at, &end, 10), &bytes))
-            return 0;
-        at = end;
-    }
-    return bytes;
-}
-
 static void describe_statistics(const struct tdc_record *record, struct tdc_text *text)
 {
     for (int i = 0; i < TDC_STATISTICS; i++) {
@@ -167,12 +150,6 @@ static bool has_statistics(const struct tdc_record *record)
     return false;
 }
 
-static bool has_file(const struct tdc_record *record)
-{
-    return strcmp(record->data_name, "-1") != 0 && strcmp(record->data_name, "N/A") != 0 &&
-           record->data_name[0] != '\0';
-}
-
 /* Adds a slot for the record under the key; false when out of memory. */
 static bool add_slot(struct tdc_ranks *ranks, uint32_t rank, const struct tdc_record *record,
                      uint32_t order, tdc_shared_kind kind, const char *key)
@@ -180,11 +157,12 @@ static bool add_slot(struct tdc_ranks *ranks, uint32_t rank, const struct tdc_re
     if (!make_room((void **)&ranks->slots, &ranks->slot_capacity, ranks->slot_count,
                    sizeof *ranks->slots))
         return false;
-    bool fresh, valued = has_file(record) || record->digest_given || has_statistics(record);
+    bool fresh,
+        valued = tdc_record_has_file(record) || record->digest_given || has_statistics(record);
     struct tdc_text text;
     tdc_text_init(&text, TEXT_LIMIT);
     tdc_text_addf(&text, "%s %s", record->dtype, record->shape);
-    if (has_file(record))
+    if (tdc_record_has_file(record))
         tdc_text_adds(&text, " file");
     else if (record->digest_given)
         tdc_text_addf(&text, " %s", record->digest);
@@ -199,14 +177,14 @@ static bool add_slot(struct tdc_ranks *ranks, uint32_t rank, const struct tdc_re
         .value = TDC_NO_VALUE,
         .order = order,
         .kind = (uint8_t)kind,
-        .bytes = bytes_of(record),
+        .bytes = tdc_record_bytes(record),
         .name = tdc_arena_text(&ranks->arena, record->name, strlen(record->name)),
         .description = tdc_arena_text(&ranks->arena, tdc_text_get(&text), text.length),
     };
-    if (has_file(record))
+    if (tdc_record_has_file(record))
         slot->file = tdc_arena_text(&ranks->arena, record->data_name, strlen(record->data_name));
     bool done = slot->key != TDC_NAME_NONE && slot->name != NULL && slot->description != NULL &&
-                (!has_file(record) || slot->file != NULL) && !text.failed;
+                (!tdc_record_has_file(record) || slot->file != NULL) && !text.failed;
     tdc_text_free(&text);
     ranks->slot_count += done && valued;
     ranks->counts.no_value += done && !valued;

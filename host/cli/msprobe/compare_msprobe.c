@@ -11,6 +11,7 @@
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
+#include "host/cli/msprobe/own_arguments.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/parse.h"
 
@@ -251,25 +252,14 @@ static int compare_config(const cJSON *config, const struct tdc_argument *argume
 static bool apply_own_arguments(const struct tdc_argument *arguments,
                                 struct tdc_run_request *request)
 {
-    const struct tdc_argument *rules = &arguments[ARG_RULES], *format = &arguments[ARG_FORMAT];
-    const struct tdc_argument *threads = &arguments[ARG_THREADS];
-    const struct tdc_argument *device = &arguments[ARG_DEVICE];
-    if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
-        (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
-        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads)) ||
-        (device->given && !tdc_device_valid(device->value))) {
-        tdc_complain("wrong value for --rules, --format, --threads or --device (-h lists them)");
-        return false;
-    }
-    request->options.device = device->value;
-    if (arguments[ARG_NO_FALLBACK].given)
-        request->options.flags |= TDC_OPTION_NO_FALLBACK;
-    return true;
-}
-
-static struct tdc_mapping mapping_of(const struct tdc_argument *argument)
-{
-    return (struct tdc_mapping){argument->given, argument->value};
+    const struct tdc_own_arguments own = {
+        .rules = &arguments[ARG_RULES],
+        .format = &arguments[ARG_FORMAT],
+        .threads = &arguments[ARG_THREADS],
+        .device = &arguments[ARG_DEVICE],
+        .no_fallback = &arguments[ARG_NO_FALLBACK],
+    };
+    return tdc_apply_own_arguments(&own, request);
 }
 
 static int compare(int argc, char **argv, bool pytorch)
@@ -307,9 +297,9 @@ static int compare(int argc, char **argv, bool pytorch)
     request.options.data_mapping = arguments[ARG_DATA_MAPPING].value;
     request.options.framework = pytorch ? TDC_FRAMEWORK_PYTORCH : TDC_FRAMEWORK_MINDSPORE;
     if (!pytorch) {
-        request.options.cell_mapping = mapping_of(&arguments[ARG_CELL_MAPPING]);
-        request.options.api_mapping = mapping_of(&arguments[ARG_API_MAPPING]);
-        request.options.layer_mapping = mapping_of(&arguments[ARG_LAYER_MAPPING]);
+        request.options.cell_mapping = tdc_mapping_of(&arguments[ARG_CELL_MAPPING]);
+        request.options.api_mapping = tdc_mapping_of(&arguments[ARG_API_MAPPING]);
+        request.options.layer_mapping = tdc_mapping_of(&arguments[ARG_LAYER_MAPPING]);
     }
     request.advice = !arguments[ARG_COMPARE_ONLY].given;
     request.output = arguments[ARG_OUTPUT].value != NULL ? arguments[ARG_OUTPUT].value : "./output";

@@ -10,6 +10,7 @@
 #include "host/terminal/match_options.h"
 #include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/msprobe_log.h"
+#include "host/cli/msprobe/own_arguments.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
@@ -25,28 +26,17 @@ static void log_error(const char *text)
     tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR, text);
 }
 
-static struct tdc_mapping mapping_of(const struct tdc_argument *argument)
-{
-    return (struct tdc_mapping){argument->given, argument->value};
-}
-
 static bool apply_own_arguments(const struct tdc_argument *arguments,
                                 struct tdc_run_request *request)
 {
-    const struct tdc_argument *rules = &arguments[ARG26_RULES], *format = &arguments[ARG26_FORMAT];
-    const struct tdc_argument *threads = &arguments[ARG26_THREADS];
-    const struct tdc_argument *device = &arguments[ARG26_DEVICE];
-    if ((rules->given && !tdc_parse_rules(rules->value, &request->options.rules)) ||
-        (format->given && !tdc_parse_formats(format->value, &request->formats)) ||
-        (threads->given && !tdc_parse_number(threads->value, 1, &request->options.threads)) ||
-        (device->given && !tdc_device_valid(device->value))) {
-        tdc_complain("wrong value for --rules, --format, --threads or --device (-h lists them)");
-        return false;
-    }
-    request->options.device = device->value;
-    if (arguments[ARG26_NO_FALLBACK].given)
-        request->options.flags |= TDC_OPTION_NO_FALLBACK;
-    return true;
+    const struct tdc_own_arguments own = {
+        .rules = &arguments[ARG26_RULES],
+        .format = &arguments[ARG26_FORMAT],
+        .threads = &arguments[ARG26_THREADS],
+        .device = &arguments[ARG26_DEVICE],
+        .no_fallback = &arguments[ARG26_NO_FALLBACK],
+    };
+    return tdc_apply_own_arguments(&own, request);
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
@@ -191,7 +181,7 @@ static bool settle_framework(const struct tdc_argument *arguments, bool files,
         log_error(pytorch_api);
         return false;
     }
-    options->cell_mapping = mapping_of(&arguments[ARG26_CELL_MAPPING]);
+    options->cell_mapping = tdc_mapping_of(&arguments[ARG26_CELL_MAPPING]);
     if (pytorch) {
         const char *products = arguments[ARG26_CONFIG].value;
         options->products = products != NULL && products[0] != '\0' ? products : NULL;
@@ -202,8 +192,8 @@ static bool settle_framework(const struct tdc_argument *arguments, bool files,
                 ? TDC_CONSISTENT_MEGATRON
                 : TDC_CONSISTENT_FSDP;
     } else {
-        options->api_mapping = mapping_of(&arguments[ARG26_API_MAPPING]);
-        options->layer_mapping = mapping_of(&arguments[ARG26_LAYER_MAPPING]);
+        options->api_mapping = tdc_mapping_of(&arguments[ARG26_API_MAPPING]);
+        options->layer_mapping = tdc_mapping_of(&arguments[ARG26_LAYER_MAPPING]);
     }
     static const int files_of[] = {ARG26_CELL_MAPPING, ARG26_API_MAPPING, ARG26_DATA_MAPPING,
                                    ARG26_LAYER_MAPPING, ARG26_CONFIG};
