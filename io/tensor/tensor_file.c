@@ -11,7 +11,7 @@
 #include "io/platform/platform.h"
 #include "io/tensor/ge/ge_dump.h"
 #include "io/tensor/npy.h"
-#include "io/tensor/pt.h"
+#include "io/tensor/pickle/pt.h"
 
 /* All that reading a header needs, made before and freed after: the reading may be cut off. */
 struct job {
