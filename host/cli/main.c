@@ -27,6 +27,7 @@ static const char usage[] =
     "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
+    "  convert DUMP        GE dump files to npy\n"
     "  devices             which devices there are, or why there is none\n"
     "  bench A B           the speed of comparing two dumps of yours, warm and cold\n"
     "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
@@ -170,6 +171,8 @@ static int run_command(int argc, char **argv)
         return tdc_command_inspect(argc - 1, argv + 1);
     if (strcmp(argv[1], "ranks") == 0)
         return tdc_command_ranks(argc - 1, argv + 1);
+    if (strcmp(argv[1], "convert") == 0)
+        return tdc_command_convert(argc - 1, argv + 1);
     if (strcmp(argv[1], "match") == 0)
         return tdc_command_match(argc - 1, argv + 1);
     if (strcmp(argv[1], "devices") == 0)

@@ -72,7 +72,7 @@ def write_ge(path, inputs, outputs):
 
 def npy_bytes(kind, shape, values):
     text = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (
-        NUMPY[kind], "".join("%d, " % n for n in shape).rstrip(" ") if shape else "")
+        NUMPY[kind], ", ".join(map(str, shape)) + ("," if len(shape) == 1 else ""))
     text += " " * (-(len(text) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text.encode() + packed(kind, values)
 
