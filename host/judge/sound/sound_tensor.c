@@ -55,6 +55,10 @@ static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extr
         .b_nan = sums->b_nan,
         .b_inf = sums->b_inf,
         .located = sums->finite != 0,
+        .apart = outcome->apart,
+        .apart_at = outcome->apart_at,
+        .apart_n = outcome->apart_n,
+        .apart_b = outcome->apart_b,
     };
     for (int i = 0; i < 2; i++)
         extra->below[i] =
