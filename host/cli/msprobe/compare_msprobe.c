@@ -60,7 +60,7 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                            "layer mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
                           NULL, NULL, 0},
-    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default), compat26 or sound",
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "msprobe (default), msprobe26 or sound",
                    false, NULL, NULL, 0},
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
                     NULL, NULL, 0},
