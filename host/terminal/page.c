@@ -8,6 +8,9 @@
 
 #include "host/terminal/message.h"
 
+/* Names are no better to read on a wider page. */
+#define MOST_COLUMNS ((size_t)250)
+
 static size_t width_of_terminal(void)
 {
     const char *columns = getenv("COLUMNS");
@@ -20,9 +23,8 @@ static size_t width_of_terminal(void)
 
 size_t tdc_page_width(void)
 {
-    const size_t most = 250;
     size_t width = isatty(STDOUT_FILENO) ? width_of_terminal() : 0;
-    return width < TDC_PAGE_WIDTH ? TDC_PAGE_WIDTH : width > most ? most : width;
+    return width < TDC_PAGE_WIDTH ? TDC_PAGE_WIDTH : width > MOST_COLUMNS ? MOST_COLUMNS : width;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -83,41 +85,41 @@ static size_t head_bytes(const char *text, size_t width)
     return used;
 }
 
-static char *keep(char *copy)
+/* What is cut fits a line of the widest page, in signs of four bytes. */
+#define FITTED_ROOM ((size_t)4 * MOST_COLUMNS + 1)
+
+static char *next_room(void)
 {
     enum {
         AT_ONCE = 16
     };
-    static char *copies[AT_ONCE];
+    static char rooms[AT_ONCE][FITTED_ROOM];
     static size_t next;
-    free(copies[next]);
-    copies[next] = copy;
     next = (next + 1) % AT_ONCE;
-    return copy;
+    return rooms[next];
 }
 
 const char *tdc_fit(const char *text, size_t width)
 {
-    static const char dots[] = "...";
     const char *shown = tdc_shown(text);
+    char *room = next_room();
     size_t columns = tdc_columns_of(shown);
-    size_t room = width < 8 ? 5 : width - 3; /* for what is left of the text */
-    if (columns <= room + 3) {
-        char *copy = strdup(shown); /* tdc_shown's copies are overwritten earlier */
-        return copy != NULL ? keep(copy) : shown;
+    width = width < 8 ? 8 : width > MOST_COLUMNS ? MOST_COLUMNS : width;
+    if (columns <= width) {
+        strcpy(room, shown);
+        return room;
     }
-    size_t head = head_bytes(shown, room / 2);
-    size_t tail = head_bytes(shown, columns - (room - room / 2));
-    /* half of a wide sign does not count as shown */
-    while (tdc_columns_of(shown + tail) > room - room / 2)
-        tail += head_bytes(shown + tail, 2) != 0 ? head_bytes(shown + tail, 2) : 1;
-    char *copy = malloc(head + sizeof dots + strlen(shown + tail));
-    if (copy == NULL)
-        return "(out of memory)";
-    memcpy(copy, shown, head);
-    strcpy(copy + head, dots);
-    strcat(copy, shown + tail);
-    return keep(copy);
+    size_t before = (width - 3) / 2, after = width - 3 - before;
+    size_t head = head_bytes(shown, before), tail = head_bytes(shown, columns - after);
+    while (tdc_columns_of(shown + tail) > after) { /* half of a wide sign is not shown */
+        size_t bytes;
+        sign_at(shown + tail, &bytes);
+        tail += bytes;
+    }
+    memcpy(room, shown, head);
+    strcpy(room + head, "...");
+    strcpy(room + head + 3, shown + tail);
+    return room;
 }
 
 void tdc_put_padded(FILE *stream, const char *text, size_t width)

@@ -6,6 +6,7 @@
 
 #include "host/cli/analysis/json_report.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
 
@@ -30,7 +31,7 @@ static const char usage[] =
     "exit code: 0 sane (NaN, zeros and the like are told, and no reason), 1 something of it is\n"
     "missing, broken or contradicts itself, 2 it could not be inspected\n"
     "\n"
-    "example: tdcmp inspect npu_dump/step0\n";
+    "example: tdcmp inspect test/step0\n";
 
 enum {
     OPTION_JSON = 256,
@@ -58,13 +59,11 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_TOP:
         if (tdc_parse_number(optarg, 0, &settings->top))
             return true;
-        tdc_complain("--top '%s': expected a number", optarg);
-        return false;
+        return tdc_wrong_value("--top", optarg, "a number");
     case 't':
         if (tdc_parse_number(optarg, 1, &settings->options.threads))
             return true;
-        tdc_complain("--threads '%s': expected a number of threads", optarg);
-        return false;
+        return tdc_wrong_value("--threads", optarg, "a number of threads");
     case 'q':
         settings->quiet = true;
         return true;
@@ -72,7 +71,6 @@ static bool take_option(struct settings *settings, int option)
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp inspect --help\n", stderr);
         return false;
     }
 }
@@ -286,8 +284,8 @@ int tdc_command_inspect(int argc, char **argv)
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "t:qh", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"inspect", "t:qh", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.help) {

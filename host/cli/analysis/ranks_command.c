@@ -4,6 +4,7 @@
 
 #include "host/cli/analysis/json_report.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
 static const char usage[] =
@@ -22,7 +23,7 @@ static const char usage[] =
     "\n"
     "exit code: 0 all equal, 1 some rank deviates, 2 nothing could be compared, or not all of it\n"
     "\n"
-    "example: tdcmp ranks npu_dump/step0\n";
+    "example: tdcmp ranks test/step0\n";
 
 enum {
     OPTION_JSON = 256,
@@ -52,18 +53,15 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_TOP:
         if (tdc_parse_number(optarg, 0, &settings->top))
             return true;
-        tdc_complain("--top '%s': expected a number", optarg);
-        return false;
+        return tdc_wrong_value("--top", optarg, "a number");
     case 't':
         if (tdc_parse_number(optarg, 1, &settings->options.threads))
             return true;
-        tdc_complain("--threads '%s': expected a number of threads", optarg);
-        return false;
+        return tdc_wrong_value("--threads", optarg, "a number of threads");
     case 'h':
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp ranks --help\n", stderr);
         return false;
     }
 }
@@ -206,8 +204,8 @@ int tdc_command_ranks(int argc, char **argv)
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "t:h", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"ranks", "t:h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.help) {

@@ -5,7 +5,6 @@
  */
 #include "host/cli/compare/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,25 +17,6 @@ typedef unsigned long long count;
 const char *tdc_paint(const struct tdc_page *page, const char *code)
 {
     return page->colour ? code : "";
-}
-
-const char *tdc_page_row_name(const struct tdc_run_comparison *comparison, size_t row)
-{
-    size_t npu, bench;
-    tdc_match_pair(comparison->match, row, &npu, &bench);
-    return npu != TDC_NO_RECORD ? tdc_dump_record_name(comparison->npu, npu)
-                                : tdc_dump_record_name(comparison->bench, bench);
-}
-
-void tdc_page_label(const struct tdc_task *task, char *label, size_t size)
-{
-    const char *parts[] = {task->folder, task->step, task->rank, task->debug ? "debug" : ""};
-    size_t used = 0;
-    label[0] = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && used + 1 < size; i++)
-        if (parts[i][0] != '\0')
-            used +=
-                (size_t)snprintf(label + used, size - used, "%s%s", used != 0 ? " " : "", parts[i]);
 }
 
 static const char *plural(count number)
@@ -195,37 +175,34 @@ static void describe_dump(const struct tdc_run *run, bool test, char *text, size
     }
 }
 
-static void print_side(const struct tdc_page *page, bool test, size_t room)
+/* Longer paths are cut anyway. */
+#define PLACE_ROOM ((size_t)4200)
+
+static void place_of(const struct tdc_run *run, bool test, char place[PLACE_ROOM])
 {
-    const struct tdc_run *run = page->run;
     const struct tdc_task *task = run->comparisons[0].task;
     const char *path = test ? task->npu : task->bench;
     size_t length = run->count == 1 ? place_length(path) : common_length(run, test, path);
-    char kind[96], *place = strndup(path, length);
-    describe_dump(run, test, kind, sizeof kind);
-    printf("%-6s", test ? "test" : "ref");
-    tdc_put_padded(stdout, tdc_fit(place != NULL && length != 0 ? place : ".", room), room);
-    printf("   %s\n", tdc_shown(kind));
-    free(place);
+    snprintf(place, PLACE_ROOM, "%.*s", (int)length, length != 0 ? path : ".");
 }
 
-static size_t place_columns(const struct tdc_run *run, bool test)
+static void print_side(const struct tdc_page *page, bool test, size_t room)
 {
-    const struct tdc_task *task = run->comparisons[0].task;
-    const char *path = test ? task->npu : task->bench;
-    size_t length = run->count == 1 ? place_length(path) : common_length(run, test, path);
-    char *place = strndup(path, length);
-    size_t columns = place != NULL ? tdc_columns_of(tdc_shown(place)) : 1;
-    free(place);
-    return columns;
+    char kind[96], place[PLACE_ROOM];
+    place_of(page->run, test, place);
+    describe_dump(page->run, test, kind, sizeof kind);
+    printf("%-6s", test ? "test" : "ref");
+    tdc_put_padded(stdout, tdc_fit(place[0] != '\0' ? place : ".", room), room);
+    printf("   %s\n", tdc_shown(kind));
 }
 
 static void print_sides(const struct tdc_page *page)
 {
-    char kind[96];
+    char kind[96], place[PLACE_ROOM];
     size_t widest = 0, most = 0;
     for (int test = 0; test < 2; test++) {
-        size_t columns = place_columns(page->run, test != 0);
+        place_of(page->run, test != 0, place);
+        size_t columns = tdc_columns_of(tdc_shown(place));
         describe_dump(page->run, test != 0, kind, sizeof kind);
         most = columns > most ? columns : most;
         widest = strlen(kind) > widest ? strlen(kind) : widest;
@@ -286,7 +263,22 @@ static void print_remarks(const struct tdc_page *page)
                (count)total->coloured[TDC_COLOUR_RED]);
 }
 
-/* How names were translated, where that was not plain equality; told once. */
+/* Rows without a partner of all comparisons that were matched so. */
+static count unmatched_by(const struct tdc_run *run, const char *method)
+{
+    count rows = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        struct tdc_summary summary;
+        if (comparison->table == NULL || strcmp(tdc_match_method(comparison->match), method) != 0)
+            continue;
+        tdc_table_summary(comparison->table, &summary, sizeof summary);
+        rows += summary.classes[TDC_ROW_UNMATCHED];
+    }
+    return rows;
+}
+
+/* How names were translated, where that was not plain equality; told once for all ranks. */
 static void print_methods(const struct tdc_page *page)
 {
     const char *said = "equal names";
@@ -295,7 +287,8 @@ static void print_methods(const struct tdc_page *page)
         if (comparison->table == NULL || strcmp(tdc_match_method(comparison->match), said) == 0)
             continue;
         said = tdc_match_method(comparison->match);
-        printf("  names matched by %s\n", tdc_fit(said, page->width - 20));
+        printf("  names matched by %s, %llu unmatched\n", tdc_fit(said, page->width - 38),
+               unmatched_by(page->run, said));
     }
 }
 
@@ -340,6 +333,24 @@ static void print_next(const struct tdc_page *page, const struct tdc_run_compari
         printf("\nnext: tdcmp show RESULT %zu\n", tdc_sheet_row(row));
 }
 
+/* ", .csv, .json": the other files of the same name. Returns the columns they take. */
+static size_t print_endings(const struct tdc_page *page, size_t used)
+{
+    const struct tdc_run_comparison *comparison = &page->run->comparisons[0];
+    const char *dot = strrchr(comparison->files[0], '.');
+    size_t stem = dot != NULL ? (size_t)(dot - comparison->files[0]) : 0, columns = 0;
+    for (size_t i = 1; i < comparison->file_count; i++) {
+        const char *file = comparison->files[i];
+        size_t length = strlen(file);
+        if (stem == 0 || length <= stem || memcmp(file, comparison->files[0], stem + 1) != 0 ||
+            used + columns + 2 + length - stem > page->width)
+            continue;
+        printf(", %s", file + stem);
+        columns += 2 + length - stem;
+    }
+    return columns;
+}
+
 static void print_files(const struct tdc_page *page)
 {
     const struct tdc_run *run = page->run;
@@ -356,12 +367,10 @@ static void print_files(const struct tdc_page *page)
     for (size_t i = 0; i < run->count && all; i++)
         for (size_t k = 0; k < run->comparisons[i].file_count; k++)
             printf("Wrote %s\n", tdc_shown(run->comparisons[i].files[k]));
-    const struct tdc_run_comparison *comparison;
-    size_t row;
     if (!all && run->count == 1) {
         const char *text = tdc_fit(first, page->width - 6);
         printf("Wrote %s", text);
-        used = 6 + tdc_columns_of(text);
+        used = 6 + tdc_columns_of(text) + print_endings(page, 6 + tdc_columns_of(text));
     } else if (!all) {
         char count_text[64];
         snprintf(count_text, sizeof count_text, "Wrote %zu files to ", files);
@@ -370,21 +379,27 @@ static void print_files(const struct tdc_page *page)
         printf("%s%s%s", count_text, folder, slash ? "" : "/");
         used = strlen(count_text) + tdc_columns_of(folder) + 1;
     }
-    bool next = tdc_page_next(page, &comparison, &row) && comparison->file_count != 0;
-    if (next)
-        print_next(page, comparison, row, all ? page->width : used);
+    const struct tdc_group *start = page->groups->count != 0 ? &page->groups->all[0] : NULL;
+    if (start != NULL && start->first->file_count != 0)
+        print_next(page, start->first, start->start, all ? page->width : used);
     else if (!all)
         printf("\n");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-void tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run)
+bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run)
 {
     struct tdc_page page = {.request = request, .run = run, .width = tdc_page_width()};
+    struct tdc_groups groups;
     page.colour = tdc_coloured(STDOUT_FILENO);
     page.levels = request->options.rules == TDC_RULES_SOUND;
     tdc_run_judge(request, run, &page.answer);
+    if (!tdc_groups_make(run, &groups)) {
+        tdc_complain("out of memory");
+        return false;
+    }
+    page.groups = &groups;
     print_answer(&page);
     if (run->count != 0)
         print_sides(&page);
@@ -399,4 +414,6 @@ void tdc_print_page(const struct tdc_run_request *request, const struct tdc_run 
     if (request->verbose)
         print_speed(&page);
     print_files(&page);
+    tdc_groups_free(&groups);
+    return true;
 }

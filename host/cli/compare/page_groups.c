@@ -4,6 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+const char *tdc_page_row_name(const struct tdc_run_comparison *comparison, size_t row)
+{
+    size_t npu, bench;
+    tdc_match_pair(comparison->match, row, &npu, &bench);
+    return npu != TDC_NO_RECORD ? tdc_dump_record_name(comparison->npu, npu)
+                                : tdc_dump_record_name(comparison->bench, bench);
+}
+
+void tdc_page_label(const struct tdc_task *task, char *label, size_t size)
+{
+    const char *parts[] = {task->folder, task->step, task->rank, task->debug ? "debug" : ""};
+    size_t used = 0;
+    label[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used + 1 < size; i++)
+        if (parts[i][0] != '\0')
+            used +=
+                (size_t)snprintf(label + used, size - used, "%s%s", used != 0 ? " " : "", parts[i]);
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Of an origin: smaller ones are shown first. */
@@ -132,11 +153,12 @@ static bool next_of_group(const struct tdc_run *run, const struct tdc_group *gro
     return false;
 }
 
-void tdc_groups_make(const struct tdc_page *page, struct tdc_groups *groups)
+bool tdc_groups_make(const struct tdc_run *run, struct tdc_groups *groups)
 {
-    const struct tdc_run *run = page->run;
     *groups = (struct tdc_groups){.all = calloc(run->count + 1, sizeof *groups->all)};
-    for (size_t i = 0; i < run->count && groups->all != NULL; i++) {
+    if (groups->all == NULL)
+        return false;
+    for (size_t i = 0; i < run->count; i++) {
         const struct tdc_run_comparison *comparison = &run->comparisons[i];
         size_t start = comparison->table != NULL ? start_of(comparison->table) : SIZE_MAX;
         size_t k = 0;
@@ -155,6 +177,7 @@ void tdc_groups_make(const struct tdc_page *page, struct tdc_groups *groups)
     for (size_t k = 0; k < groups->count; k++)
         for (size_t i = 0; next_of_group(run, &groups->all[k], &i); i++)
             name_member(&groups->all[k], &run->comparisons[i], groups->all[k].count > 1);
+    return true;
 }
 
 void tdc_groups_free(struct tdc_groups *groups)

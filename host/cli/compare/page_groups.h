@@ -2,7 +2,7 @@
 #ifndef TDC_CLI_COMPARE_PAGE_GROUPS_H
 #define TDC_CLI_COMPARE_PAGE_GROUPS_H
 
-#include "host/cli/compare/page.h"
+#include "host/cli/shared/command.h"
 
 struct tdc_group {
     const struct tdc_run_comparison *first; /* stands for all of them */
@@ -20,9 +20,13 @@ struct tdc_groups {
     size_t count;
 };
 
-/* Those of the comparisons that differ, in the order of the run. Memory that cannot be had leaves
- * groups out. */
-void tdc_groups_make(const struct tdc_page *page, struct tdc_groups *groups);
+/* Name of a row: the test side's, or the ref's where there is none. */
+const char *tdc_page_row_name(const struct tdc_run_comparison *comparison, size_t row);
+/* "step0 rank3": what tells a comparison from the others of the run. At most `size` bytes. */
+void tdc_page_label(const struct tdc_task *task, char *label, size_t size);
+
+/* Those of the comparisons that differ, in the order of the run. False when out of memory. */
+bool tdc_groups_make(const struct tdc_run *run, struct tdc_groups *groups);
 void tdc_groups_free(struct tdc_groups *groups);
 
 /* Number in the table of the k-th origin to show: forward before backward, those that may be

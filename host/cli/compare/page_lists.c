@@ -117,18 +117,39 @@ static void list_errors(const struct tdc_page *page)
         printf("   ...   %zu more: --top %zu\n", all - shown, all <= 20 ? (size_t)20 : all);
 }
 
+/* The message, with the name of the side for its path. */
+static void failure_of(const struct tdc_run_comparison *comparison, char *text, size_t size)
+{
+    const char *const sides[] = {"test", "ref"};
+    const char *const paths[] = {comparison->task->npu, comparison->task->bench};
+    snprintf(text, size, "%s", comparison->error.message);
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(paths[i]);
+        if (strncmp(comparison->error.message, paths[i], length) == 0)
+            snprintf(text, size, "%s%s", sides[i], comparison->error.message + length);
+    }
+}
+
 static void list_failed(const struct tdc_page *page)
 {
+    bool titled = false;
     for (size_t i = 0; i < page->run->count; i++) {
         const struct tdc_run_comparison *comparison = &page->run->comparisons[i];
-        char label[128];
+        char label[128], why[1024];
         if (comparison->table != NULL)
             continue;
+        if (!titled)
+            printf("%sNot compared%s:\n", tdc_paint(page, TDC_PAINT_YELLOW),
+                   tdc_paint(page, TDC_PAINT_END));
+        titled = true;
         tdc_page_label(comparison->task, label, sizeof label);
-        const char *name = tdc_fit(label, 24);
-        printf("%s not compared: %s\n", name,
-               tdc_fit(comparison->error.message,
-                       page->width - tdc_columns_of(name) - strlen(" not compared: ")));
+        failure_of(comparison, why, sizeof why);
+        const char *name = tdc_fit(label, 20);
+        size_t used = tdc_columns_of(name) + 5;
+        if (used + tdc_columns_of(tdc_shown(why)) <= page->width)
+            printf("  %s   %s\n", name, tdc_shown(why));
+        else
+            printf("  %s\n      %s\n", name, tdc_fit(why, page->width - 6));
     }
 }
 

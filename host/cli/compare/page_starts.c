@@ -1,11 +1,9 @@
 /* page_starts.c - where differences begin: dumps that begin alike together, some origins of each.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/page.h"
-#include "host/cli/compare/page_groups.h"
 #include "host/terminal/page.h"
 
 /* Origins that are shown unless --top says otherwise: a screen has room for the rest of the page.
@@ -175,8 +173,13 @@ static void print_line(const struct tdc_page *page, const struct tdc_run_compari
     size_t columns = name_columns(page, origin != NULL);
     printf("%*zu   %s", ROW_COLUMNS, row_in_sheet(page, comparison->table, row),
            tdc_paint(page, TDC_PAINT_BOLD));
-    tdc_put_padded(stdout, tdc_fit(name, columns), columns);
-    fputs(tdc_paint(page, TDC_PAINT_END), stdout);
+    if (tdc_columns_of(tdc_shown(name)) <= columns) {
+        tdc_put_padded(stdout, tdc_shown(name), columns);
+        fputs(tdc_paint(page, TDC_PAINT_END), stdout);
+    } else { /* a line of its own, rather than half of what tells it from others */
+        printf("%s%s\n%*s", tdc_fit(name, page->width - ROW_COLUMNS - 3),
+               tdc_paint(page, TDC_PAINT_END), (int)columns + ROW_COLUMNS + 3, "");
+    }
     print_numbers(comparison->table, row);
     if (origin != NULL) {
         char explains[32];
@@ -325,36 +328,17 @@ static void print_close(const struct tdc_page *page)
 
 void tdc_page_starts(const struct tdc_page *page)
 {
-    struct tdc_groups groups;
     if (page->answer.answer == TDC_ANSWER_CLOSE)
         print_close(page);
     if (page->answer.answer != TDC_ANSWER_DIFFERENT)
         return;
-    tdc_groups_make(page, &groups);
     bool origins = page->answer.total.origins != 0;
     printf("\n%s%s%s%s:\n", tdc_paint(page, TDC_PAINT_RED),
            origins        ? "Where it starts"
            : page->levels ? "Different, grown from smaller differences"
                           : "Different rows",
            tdc_paint(page, TDC_PAINT_END),
-           origins && only_operators(&groups) ? " (inputs agree, outputs do not)" : "");
+           origins && only_operators(page->groups) ? " (inputs agree, outputs do not)" : "");
     print_header(page, origins ? "call" : "tensor", origins);
-    print_groups(page, &groups);
-    tdc_groups_free(&groups);
-}
-
-bool tdc_page_next(const struct tdc_page *page, const struct tdc_run_comparison **comparison,
-                   size_t *row)
-{
-    struct tdc_groups groups;
-    if (page->answer.answer != TDC_ANSWER_DIFFERENT)
-        return false;
-    tdc_groups_make(page, &groups);
-    bool found = groups.count != 0;
-    if (found) {
-        *comparison = groups.all[0].first;
-        *row = groups.all[0].start;
-    }
-    tdc_groups_free(&groups);
-    return found;
+    print_groups(page, page->groups);
 }

@@ -60,7 +60,7 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                            "layer mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
                           NULL, NULL, 0},
-    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default), compat26 or sound",
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "msprobe (default), msprobe26 or sound",
                    false, NULL, NULL, 0},
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
                     NULL, NULL, 0},
@@ -231,7 +231,7 @@ static int compare_config(const struct tdc_json *config, const struct tdc_argume
         print_items(&run);
     }
     if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
-        tdc_print_page(request, &run);
+        code = tdc_print_page(request, &run) ? code : 1;
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
     return code;

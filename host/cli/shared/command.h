@@ -21,6 +21,7 @@ int tdc_command_merge(int argc, char **argv);
 int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
+int tdc_command_convert(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
@@ -31,6 +32,9 @@ int tdc_command_config_check(int argc, char **argv);
 int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
+
+/* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
+void tdc_print_version(void);
 
 /* ---- one run over several dumps -------------------------------------------------------------- */
 
@@ -47,6 +51,7 @@ struct tdc_run_request {
     bool verbose;         /* speed and kernels in the summary */
     int top;              /* rows that a list of the summary shows; 0: as many as fit a screen */
     bool allow_unmatched; /* rows and dumps without a partner do not count */
+    unsigned only;        /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
 };
@@ -86,7 +91,7 @@ struct tdc_run_answer {
 void tdc_run_judge(const struct tdc_run_request *request, const struct tdc_run *run,
                    struct tdc_run_answer *answer);
 
-/* The page on stdout. */
-void tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run);
+/* The page on stdout. False when out of memory, which is complained about. */
+bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run);
 
 #endif
