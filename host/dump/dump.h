@@ -82,7 +82,8 @@ struct tdc_dump_entry {
 enum tdc_dump_kind {
     TDC_DUMP_JSON,
     TDC_DEBUG_JSON,
-    TDC_TENSOR_FILE /* .npy or .pt: one record */
+    TDC_TENSOR_FILE, /* .npy, .pt or .bin: one record */
+    TDC_ATB_LIST     /* statistic.csv of an execution round of ATB */
 };
 
 struct tdc_dump {
@@ -113,6 +114,8 @@ struct tdc_dump {
     /* Names that were given twice: the last value counts, the others are in no record. */
     size_t repeated;
     const char *first_repeated; /* the entry it happened in, or the name itself */
+    /* Lines of a list that name no tensor. */
+    size_t unusable;
 };
 
 /* The text of a member of a dump.json: "task", "framework", "level"; "" if it cannot be told. Reads

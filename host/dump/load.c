@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/dump/atb_dump.h"
 #include "host/dump/dump.h"
 #include "host/dump/record_builder.h"
 #include "host/dump/tensor_dump.h"
@@ -272,10 +273,12 @@ tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *er
     tdc_status status = TDC_OK;
     if (!describe_path(loaded, path))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
-    bool json = !tdc_is_tensor_file(path);
+    bool tensor = tdc_is_tensor_file(path), list = tdc_is_atb_dump(path);
     if (status == TDC_OK)
-        status = json ? tdc_file_map_open(path, &map, error) : tdc_dump_load_tensor(loaded, error);
-    if (status == TDC_OK && json) {
+        status = tensor ? tdc_dump_load_tensor(loaded, error)
+                 : list ? tdc_dump_load_atb(loaded, error)
+                        : tdc_file_map_open(path, &map, error);
+    if (status == TDC_OK && !tensor && !list) {
         loaded->bytes = map.size;
         status = load_mapped(loaded, &map, error);
         tdc_file_map_close(&map);

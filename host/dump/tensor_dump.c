@@ -10,7 +10,7 @@
 
 bool tdc_is_tensor_file(const char *path)
 {
-    static const char *const endings[] = {".npy", ".pt"};
+    static const char *const endings[] = {".npy", ".pt", ".bin"};
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = strlen(endings[i]);

@@ -1,14 +1,28 @@
 #include "host/engine/job_path.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "io/base/error.h"
 #include "io/base/utf8_step.h"
 
+/* By an absolute path, or a part that goes up. */
+static bool leaves_folder(const char *name)
+{
+    for (const char *part = name; part != NULL;) {
+        const char *end = strchr(part, '/');
+        size_t length = end != NULL ? (size_t)(end - part) : strlen(part);
+        if ((length == 0 && end != NULL) || (length == 2 && memcmp(part, "..", 2) == 0))
+            return true;
+        part = end != NULL ? end + 1 : NULL;
+    }
+    return false;
+}
+
 const char *tdc_job_path(struct tdc_text *path, const char *folder, const char *name,
                          struct tdc_error *error)
 {
-    if (strchr(name, '/') != NULL) {
+    if (leaves_folder(name)) {
         tdc_fail(error, TDC_ERR_REFUSED, "%s: a data_name must not leave its folder", name);
         return NULL;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
 
@@ -71,10 +72,19 @@ static bool holds_file(const char *folder, const char *name)
     return held;
 }
 
+/* Of an execution round of ATB. */
+static bool holds_list(const char *folder)
+{
+    char *path = tdc_path_join(folder, TDC_ATB_LIST_FILE);
+    bool held = path != NULL && tdc_is_file(path) && tdc_is_atb_dump(path);
+    free(path);
+    return held;
+}
+
 static bool holds_dump(const struct finding *finding, const char *folder)
 {
     return holds_file(folder, "dump.json") ||
-           (finding->search->debug && holds_file(folder, "debug.json"));
+           (finding->search->debug && (holds_file(folder, "debug.json") || holds_list(folder)));
 }
 
 static tdc_status add_below(struct finding *finding, const char *folder, const struct way *way);

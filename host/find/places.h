@@ -13,7 +13,7 @@
 /* What to look for. */
 struct tdc_search {
     int step;   /* < 0: all steps */
-    bool debug; /* a debug.json makes a dump as well */
+    bool debug; /* a debug.json makes a dump as well, and a list of ATB */
 };
 
 /* A folder with a dump.json or debug.json, or one file. Names are "" where the path did not say. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/dump/atb_dump.h"
 #include "host/dump/tensor_dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
@@ -51,8 +52,9 @@ tdc_status tdc_tasks_add(struct tdc_tasks *list, const char *npu, const char *be
         .folder = strdup(folder),
         .debug = strcmp(slash == NULL ? npu : slash + 1, "debug.json") == 0,
     };
-    if ((!tdc_is_tensor_file(npu) && !stack_beside(npu, &task.stack)) || task.npu == NULL ||
-        task.bench == NULL || task.rank == NULL || task.step == NULL || task.folder == NULL) {
+    if ((!tdc_is_tensor_file(npu) && !tdc_is_atb_dump(npu) && !stack_beside(npu, &task.stack)) ||
+        task.npu == NULL || task.bench == NULL || task.rank == NULL || task.step == NULL ||
+        task.folder == NULL) {
         free_task(&task);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "host/find/places.h"
 #include "host/api/options.h"
@@ -90,7 +91,9 @@ static tdc_status add_pair(const struct pairing *pairing, const struct tdc_place
     if (npu->file || bench->file)
         return add_files(pairing, npu, bench);
     tdc_status status = add_json(pairing, npu, bench, "dump.json");
-    return status == TDC_OK ? add_json(pairing, npu, bench, "debug.json") : status;
+    if (status == TDC_OK)
+        status = add_json(pairing, npu, bench, "debug.json");
+    return status == TDC_OK ? add_json(pairing, npu, bench, TDC_ATB_LIST_FILE) : status;
 }
 
 /* ---- many places ----------------------------------------------------------------------------- */

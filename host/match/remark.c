@@ -62,6 +62,15 @@ static void remark_repeated(const struct tdc_dump *dump, const struct tdc_option
     say(options, text);
 }
 
+static void remark_unusable(const struct tdc_dump *dump, const struct tdc_options *options)
+{
+    char text[4096];
+    if (dump->unusable == 0)
+        return;
+    snprintf(text, sizeof text, "%s: %zu lines name no tensor", dump->path, dump->unusable);
+    say(options, text);
+}
+
 bool tdc_match_remark(const struct tdc_match *match, const struct tdc_options *options)
 {
     if (options->message == NULL)
@@ -75,6 +84,8 @@ bool tdc_match_remark(const struct tdc_match *match, const struct tdc_options *o
         remark_left_out(match->bench, bench, options);
         remark_repeated(match->npu, options);
         remark_repeated(match->bench, options);
+        remark_unusable(match->npu, options);
+        remark_unusable(match->bench, options);
     }
     free(npu);
     free(bench);

@@ -64,5 +64,12 @@ tdc_status tdc_gradients_compare(const char *npu, const char *bench, const char 
                                  const struct tdc_options *options, size_t *suspicious,
                                  struct tdc_error *error);
 
+/* Two execution rounds of a model in ATB, folders with a statistic.csv: atb_stats_compare_result_*
+ * or atb_tensor_compare_result_*.xlsx in the folder `output`, a row for each tensor that both name.
+ * TDC_ERR_MISMATCH when one side has files and the other has not, TDC_ERR_NOTHING when no name is
+ * on both sides. Of the options context, message, progress, cancel, threads and io count. */
+tdc_status tdc_atb_compare(const char *target, const char *golden, const char *output,
+                           const struct tdc_options *options, struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

@@ -9,6 +9,7 @@
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/tensor/atb_file.h"
 #include "io/tensor/ge/ge_dump.h"
 #include "io/tensor/npy.h"
 #include "io/tensor/pickle/pt.h"
@@ -20,7 +21,7 @@ struct job {
     enum tdc_tensor_kind kind;
     const char *name;
     struct tdc_pickle *own;    /* memory for pickle, NULL: allocate it */
-    struct tdc_pickle *pickle; /* NULL but for pt */
+    struct tdc_pickle *pickle; /* of pt alone */
     struct tdc_tensor *tensor;
     struct tdc_error *error;
     tdc_status status;
@@ -34,10 +35,13 @@ static bool ends_with(const char *text, const char *suffix)
 
 static enum tdc_tensor_kind kind_by_suffix(const char *name)
 {
-    if (ends_with(name, ".npy"))
-        return TDC_TENSOR_NPY;
-    if (ends_with(name, ".pt"))
-        return TDC_TENSOR_PT;
+    static const struct {
+        const char *suffix;
+        enum tdc_tensor_kind kind;
+    } kinds[] = {{".npy", TDC_TENSOR_NPY}, {".pt", TDC_TENSOR_PT}, {".bin", TDC_TENSOR_ATB}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends_with(name, kinds[i].suffix))
+            return kinds[i].kind;
     return tdc_ge_name(name, &(size_t){0}, &(enum tdc_ge_list){0}, &(uint64_t){0})
                ? TDC_TENSOR_GE
                : TDC_TENSOR_BY_SUFFIX;
@@ -48,7 +52,8 @@ static tdc_status job_begin(struct job *job)
     if (job->kind == TDC_TENSOR_BY_SUFFIX)
         job->kind = kind_by_suffix(job->name);
     if (job->kind == TDC_TENSOR_BY_SUFFIX)
-        return tdc_fail(job->error, TDC_ERR_UNSUPPORTED, "%s: neither .npy nor .pt", job->name);
+        return tdc_fail(job->error, TDC_ERR_UNSUPPORTED, "%s: neither .npy nor .pt nor .bin",
+                        job->name);
     if (job->size == 0)
         return tdc_fail(job->error, TDC_ERR_FORMAT, "%s: the file is empty", job->name);
     if (job->kind != TDC_TENSOR_PT)
@@ -65,6 +70,8 @@ static void job_run(void *argument)
     struct job *job = argument;
     if (job->kind == TDC_TENSOR_NPY)
         job->status = tdc_npy_parse(job->bytes, job->size, job->name, job->tensor, job->error);
+    else if (job->kind == TDC_TENSOR_ATB)
+        job->status = tdc_atb_parse(job->bytes, job->size, job->name, job->tensor, job->error);
     else if (job->kind == TDC_TENSOR_GE)
         job->status = tdc_ge_parse(job->bytes, job->size, job->name, job->tensor, job->error);
     else

@@ -1,8 +1,9 @@
 /*
  * tensor_file.h - a tensor in a file, mapped and described, nothing copied.
  *
- * `.pt` files of torch.save, `.npy` files of numpy and dump files of the graph engine. The file is
- * mapped read-only; `data` points into the map at the first byte of the storage the tensor views.
+ * `.pt` files of torch.save, `.npy` files of numpy, `.bin` files of ATB and dump files of the graph
+ * engine. The file is mapped read-only; `data` points into the map at the first byte of the storage
+ * the tensor views.
  * Everything that the header claims has been checked against the size of the file, so that each
  * element reachable by shape, strides and offset lies inside the map. The file may still shrink
  * later: read `data` only inside tdc_guarded_read (mapping_guard.h).
@@ -23,8 +24,8 @@ enum tdc_coding {
     TDC_CODING_HIF8,   /* uint8: HiFloat8, whose exponents are of several lengths */
     /* uint8: HiFloat8 as the old tools of CANN read it (docs/torchair.md#hifloat8) */
     TDC_CODING_HIF8_LOOSE,
-    TDC_CODING_INT4,   /* uint8: two of -8 to 7, the lower half first; strides are in halves */
-    TDC_CODING_UINT1,  /* uint8: eight of 0 and 1, the highest bit first; strides are in bits */
+    TDC_CODING_INT4,  /* uint8: two of -8 to 7, the lower half first; strides are in halves */
+    TDC_CODING_UINT1, /* uint8: eight of 0 and 1, the highest bit first; strides are in bits */
 };
 
 /* The scale and zero point of quantised tensors: one of each, or one for each place of an axis. */
@@ -65,9 +66,10 @@ struct tdc_tensor {
 };
 
 enum tdc_tensor_kind {
-    TDC_TENSOR_BY_SUFFIX, /* .npy, .pt, or a tensor of a GE dump: "FILE,inputs,0" */
+    TDC_TENSOR_BY_SUFFIX, /* .npy, .pt, .bin, or a tensor of a GE dump: "FILE,inputs,0" */
     TDC_TENSOR_NPY,
     TDC_TENSOR_PT,
+    TDC_TENSOR_ATB,
     TDC_TENSOR_GE
 };
 

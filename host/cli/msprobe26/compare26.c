@@ -256,8 +256,11 @@ int tdc_word26_compare(int argc, char **argv)
     int code = tdc_compare26_words(argc - 1, argv + 1, arguments, &helped);
     if (code != 0 || helped)
         return code;
-    if (arguments[ARG26_MODE].given && strcmp(arguments[ARG26_MODE].value, "auto") != 0) {
-        log_error("of the modes of compare only auto is part of this version");
+    const char *mode = arguments[ARG26_MODE].given ? arguments[ARG26_MODE].value : "auto";
+    if (strcmp(mode, "atb") == 0)
+        return tdc_compare26_atb(arguments);
+    if (strcmp(mode, "auto") != 0) {
+        log_error("of the modes of compare only auto and atb are part of this version");
         return 1;
     }
     struct tdc_run_request request = {.stacks = true};

@@ -46,4 +46,7 @@ enum tdc_compare26_argument {
 int tdc_compare26_words(int argc, char **argv, struct tdc_argument arguments[ARG26_COUNT],
                         bool *helped);
 
+/* The modes but auto. */
+int tdc_compare26_atb(const struct tdc_argument arguments[ARG26_COUNT]);
+
 #endif
