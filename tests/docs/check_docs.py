@@ -80,11 +80,11 @@ def check_options(program, source):
         "man/tdcmp.1, bench reference": (
             section(man, ".B tdcmp bench reference", ".SH FILES"), reference),
         "docs/compare.md, friendly form": (
-            section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
+            section(read(source, "docs", "compare.md"), "## Options", "## The page"), friendly),
         "docs/mapping.md": (
             section(read(source, "docs", "mapping.md"), "## Options of match", "## Mistakes"), match),
-        "docs/compare.md, msprobe's form": (
-            section(read(source, "docs", "compare.md"), "## msprobe's form", "## Modes"), msprobe),
+        "docs/from_msprobe.md": (
+            section(read(source, "docs", "from_msprobe.md"), "## msprobe's form", "## Verdicts"), msprobe),
         "completion/_tdcmp, friendly form": (
             section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_match()"),
             friendly),
