@@ -12,6 +12,7 @@ static const struct {
     {"io", tdc_bench_io},
     {"match", tdc_bench_match},
     {"make", tdc_bench_make},
+    {"network", tdc_bench_network},
     {"device", tdc_bench_device},
     {"reference", tdc_bench_reference},
 };
