@@ -19,11 +19,18 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tdcmp-config-version.cmak
                                  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tdcmp-config.cmake ${PROJECT_BINARY_DIR}/tdcmp-config-version.cmake
         DESTINATION ${config_folder})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
 install(FILES include/tdcmp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/tdcmp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
-# Relative folders hang on the prefix, so that `pkg-config --define-prefix` can move the tree.
+# The file finds the prefix from where it lies: whatever `cmake --install --prefix` says, and wherever the tree is moved.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(TDC_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+    file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(TDC_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
 foreach(kind LIBDIR INCLUDEDIR)
     if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
         set(TDC_PC_${kind} "${CMAKE_INSTALL_${kind}}")
@@ -37,9 +44,20 @@ install(FILES ${PROJECT_BINARY_DIR}/tdcmp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(NOT TDC_PROGRAM)
     return()
 endif()
-install(TARGETS tdcmp RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES host/cli/man/tdcmp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The components are what scripts/package.sh makes its packages of; all of them are installed by default, but of the two
+# forms of the program one.
+if(TARGET tdcmp_standalone)
+    if(NOT TDC_STATIC_PROGRAM)
+        set(unless_asked EXCLUDE_FROM_ALL)
+    endif()
+    install(TARGETS tdcmp_standalone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT standalone ${unless_asked})
+endif()
+if(NOT TDC_STATIC_PROGRAM)
+    install(TARGETS tdcmp RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES host/cli/man/tdcmp.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT documents)
 install(FILES host/cli/completion/tdcmp.bash RENAME tdcmp
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES host/cli/completion/_tdcmp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES host/cli/completion/tdcmp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT documents)
+install(FILES host/cli/completion/_tdcmp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT documents)
+install(FILES host/cli/completion/tdcmp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+        COMPONENT documents)

@@ -1,6 +1,6 @@
 /*
  * dtype_list.h - the element types that torch has, as lists for a macro: what every format calls
- * them. kernels/dtype.c makes its table of them and io/tensor/pt_names.c the names of a pickle;
+ * them. kernels/dtype.c makes its table of them and io/tensor/pickle/pt_names.c the names of a pickle;
  * nothing else holds such a list.
  *
  * row(id, name, size, kind, digits, least, largest, mindspore, stem, numpy, brief), see

@@ -6,9 +6,9 @@
 #                                      $TDC_AARCH64_ROOT, ~/.cache/tdcmp/aarch64 unless that is set. Needs no root.
 set -eu
 
-libraries="libcjson-dev libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
+libraries="libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
 build="cmake ninja-build gcc pkg-config $libraries"
-check="g++ python3 xz-utils clang libclang-rt-dev libomp-dev clang-format clang-tidy
+check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-format clang-tidy
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 aarch64_root=${TDC_AARCH64_ROOT:-${HOME:-/root}/.cache/tdcmp/aarch64}
 

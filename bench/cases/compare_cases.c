@@ -151,12 +151,16 @@ static tdc_status run_statistics_xlsx(const struct stage *stage, const char *nam
     snprintf(path, sizeof path, "%s.rival.xlsx", stage->place->result);
     struct tdc_xlsx_rival rival = {.path = path};
     struct tdc_work work = {.run = tdc_xlsx_rival_write, .context = &rival};
+    bool there = tdc_xlsx_rival_there();
+    if (!there)
+        tdc_report_note(stage->report, "This program was linked without libxlsxwriter.");
+    struct tdc_beside beside = {there ? "libxlsxwriter" : NULL, (double)NAN,
+                                there ? "<= 1.15" : NULL};
     tdc_status status = tdc_xlsx_rival_collect(&rival, tdc_tasks_get(dumps->tasks, 0),
                                                &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status =
-            run_beside_work(stage, name, dumps, TDC_FORMAT_XLSX, &work,
-                            (struct tdc_beside){"libxlsxwriter", (double)NAN, "<= 1.15"}, error);
+        status = run_beside_work(stage, name, dumps, TDC_FORMAT_XLSX, there ? &work : NULL, beside,
+                                 error);
     tdc_xlsx_rival_free(&rival);
     return status;
 }

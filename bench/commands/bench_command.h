@@ -10,8 +10,9 @@
 /* `tdcmp bench`: argv[1] says which. */
 int tdc_command_bench(int argc, char **argv);
 
-/* Without a subcommand: synthetic dumps, or the two named. */
+/* Without a subcommand, or `matrix`: synthetic dumps, or the two named. */
 int tdc_bench_plain(int argc, char **argv);
+void tdc_bench_print_help(void);
 int tdc_bench_compare(int argc, char **argv);
 int tdc_bench_kernels(int argc, char **argv);
 int tdc_bench_io(int argc, char **argv);

@@ -6,6 +6,7 @@
 #include "bench/cases/compare_cases.h"
 #include "bench/cases/compare_report.h"
 #include "host/terminal/message.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
     "tdcmp bench compare - comparisons beside what the project measures itself by\n"
@@ -31,7 +32,7 @@ static const char usage[] =
     "      --rows N        of small and statistics: tensors (default 20000 and 90000)\n"
     "  -t, --threads N     number of threads (default: all processors)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow cases do fewer)\n"
-    "      --rules NAME    sound (default), compat or compat26: judge as msprobe\n"
+    "      --rules NAME    sound (default); msprobe or msprobe26: judge as msprobe\n"
     "      --io HOW        how tensor files are read: auto (default), mmap, pread, direct\n"
     "      --dir DIR       where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "      --json          one json object for machines\n"
@@ -94,7 +95,7 @@ static bool take_option(void *context, int option)
         settings->statistics_tensors = settings->small_tensors;
         return true;
     default:
-        return tdc_take_common_option("compare", option, &settings->bench);
+        return tdc_take_common_option(option, &settings->bench);
     }
 }
 

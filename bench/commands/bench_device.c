@@ -8,6 +8,8 @@
 #include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "host/terminal/message.h"
+#include "host/terminal/next_option.h"
+#include "host/terminal/parse.h"
 #include "host/engine/ascend/backend_ascend.h"
 #include "host/engine/device.h"
 #include "io/file/mapping_guard.h"
@@ -26,7 +28,7 @@ static const char usage[] =
     "      --device NAME   ascend (default), ascend:1\n"
     "      --size N        bytes to send through; K, M, G allowed (default 1G)\n"
     "      --dtype NAME    f32 (default), f16 or bf16\n"
-    "      --rules NAME    sound (default) or compat: which kernels\n"
+    "      --rules NAME    sound (default), msprobe or msprobe26: which kernels\n"
     "  -h, --help          this text\n"
     "\n"
     "exit code: 0 measured, 2 there is no usable card\n"
@@ -59,6 +61,7 @@ struct settings {
 
 static bool take_option(struct settings *settings, int option)
 {
+    tdc_rules_id rules;
     switch (option) {
     case OPTION_DEVICE:
         return (tdc_device_parse(optarg, &settings->device) &&
@@ -72,23 +75,23 @@ static bool take_option(struct settings *settings, int option)
                 tdc_ascend_kernel_for(settings->dtype, settings->dtype, TDC_RELATIVE_F64) >= 0) ||
                tdc_wrong_value("--dtype", optarg, "f32, f16 or bf16");
     case OPTION_RULES:
-        settings->rule = strcmp(optarg, "compat") == 0 ? TDC_RELATIVE_NATIVE : TDC_RELATIVE_F64;
-        return strcmp(optarg, "compat") == 0 || strcmp(optarg, "sound") == 0 ||
-               tdc_wrong_value("--rules", optarg, "sound or compat");
+        if (!tdc_parse_rules(optarg, &rules))
+            return tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
+        settings->rule = rules == TDC_RULES_SOUND ? TDC_RELATIVE_F64 : TDC_RELATIVE_NATIVE;
+        return true;
     case 'h':
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp bench device --help\n", stderr);
         return false;
     }
 }
 
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
-    int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"bench device", "h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(settings, option))
             return false;
     if (optind != argc) {

@@ -11,6 +11,7 @@
 #include "bench/yardsticks/file_state.h"
 #include "bench/yardsticks/stream_read.h"
 #include "host/terminal/message.h"
+#include "host/terminal/next_option.h"
 #include "io/base/error.h"
 
 static const char usage[] =
@@ -210,7 +211,7 @@ static bool take_option(void *context, int option)
     if (option == 'n')
         return tdc_parse_size(optarg, &settings->files) ||
                tdc_wrong_value("--files", optarg, "a number of files");
-    return tdc_take_common_option("io", option, &settings->bench);
+    return tdc_take_common_option(option, &settings->bench);
 }
 
 int tdc_bench_io(int argc, char **argv)

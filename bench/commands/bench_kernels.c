@@ -8,6 +8,7 @@
 #include "bench/cases/kernel_case.h"
 #include "bench/tools/report.h"
 #include "host/terminal/message.h"
+#include "host/terminal/next_option.h"
 #include "io/base/error.h"
 
 static const char usage[] =
@@ -207,7 +208,7 @@ static bool take_option(void *context, int option)
     case OPTION_RULE:
         return take_rule(settings, optarg);
     default:
-        return tdc_take_common_option("kernels", option, &settings->bench);
+        return tdc_take_common_option(option, &settings->bench);
     }
 }
 

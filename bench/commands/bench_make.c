@@ -12,6 +12,7 @@
 #include "bench/synthetic/synthetic.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
     "tdcmp bench make - write a pair of synthetic dumps\n"
@@ -161,7 +162,6 @@ static bool take_option(struct tdc_synthetic *settings, int option)
         return tdc_parse_number(optarg, 1, &settings->threads) ||
                tdc_wrong_value("--threads", optarg, "a number of threads");
     default:
-        fputs("try: tdcmp bench make --help\n", stderr);
         return false;
     }
 }
@@ -182,8 +182,8 @@ int tdc_bench_make(int argc, char **argv)
     struct tdc_synthetic settings;
     tdc_synthetic_init(&settings);
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "n:e:d:t:h", long_options, NULL)) != -1) {
+    static const struct tdc_words words = {"bench make", "n:e:d:t:h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;

@@ -12,6 +12,7 @@
 #include "bench/cases/two_networks.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/next_option.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
 
@@ -25,7 +26,7 @@ static const char usage[] =
     "\n"
     "  -n, --records LIST  records of a dump; k and M allowed (default 10k,100k)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow cases do fewer)\n"
-    "      --rules NAME    sound (default) or compat: match as msprobe does\n"
+    "      --rules NAME    sound (default); msprobe or msprobe26: match as msprobe does\n"
     "      --dir DIR       where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "  -h, --help          this text\n"
     "\n"
@@ -99,7 +100,7 @@ static bool take_option(struct settings *settings, int option)
                tdc_wrong_value("--repeat", optarg, "a number of runs");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &settings->rules) ||
-               tdc_wrong_value("--rules", optarg, "sound or compat");
+               tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
     case OPTION_DIR:
         settings->folder = optarg;
         return true;
@@ -107,7 +108,6 @@ static bool take_option(struct settings *settings, int option)
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp bench match --help\n", stderr);
         return false;
     }
 }
@@ -285,8 +285,8 @@ int tdc_bench_match(int argc, char **argv)
     struct settings settings = {
         .sizes = {10000, 100000}, .size_count = 2, .repeat = 5, .rules = TDC_RULES_SOUND};
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "n:r:h", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"bench match", "n:r:h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.help) {

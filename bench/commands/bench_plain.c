@@ -1,4 +1,5 @@
-/* bench_plain.c - `tdcmp bench [DUMP_A DUMP_B]`: options and which of the two it is. */
+/* bench_plain.c - `tdcmp bench TEST REF` and `tdcmp bench matrix`: options and which of the two it
+ * is. */
 #include "bench/commands/bench_plain.h"
 
 #include <stdio.h>
@@ -8,15 +9,18 @@
 #include "bench/commands/bench_command.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
     "tdcmp bench - how fast tdcmp is on this machine\n"
     "\n"
-    "usage: tdcmp bench [OPTIONS]                  synthetic dumps: types x tensor sizes\n"
-    "       tdcmp bench [OPTIONS] DUMP_A DUMP_B    your dumps, warm and cold\n"
+    "usage: tdcmp bench [OPTIONS] TEST REF         your dumps, warm and cold\n"
+    "       tdcmp bench matrix [OPTIONS]           synthetic dumps: types x tensor sizes\n"
     "       tdcmp bench SUBCOMMAND ...\n"
     "\n"
     "subcommands (SUBCOMMAND --help lists their options):\n"
+    "  matrix      types x tensor sizes, some minutes; the word may be left out if there are "
+    "options\n"
     "  compare     the cases the project sets itself targets for\n"
     "  kernels     the arithmetic alone: each CPU variant, speed and numeric error\n"
     "  io          reading alone: mapped, pread, direct\n"
@@ -26,7 +30,7 @@ static const char usage[] =
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
     "\n"
     "Every figure stands beside a bare read of the same files with the same threads; the fastest\n"
-    "of several runs in turns counts. DUMP_A and DUMP_B are what `tdcmp compare` takes. Cold "
+    "of several runs in turns counts. TEST and REF are what `tdcmp compare` takes. Cold "
     "means\n"
     "that the page cache was asked to forget the tensor files before each run, and was checked.\n"
     "\n"
@@ -40,14 +44,14 @@ static const char usage[] =
     "      --step N             of dump roots: this step only\n" TDC_MATCH_OPTIONS_HELP
     "  -t, --threads N          number of threads (default: all processors)\n"
     "  -r, --repeat N           runs of which the fastest counts (default 5; slow ones do fewer)\n"
-    "      --rules NAME         sound (default), compat or compat26: judge as msprobe\n"
+    "      --rules NAME         sound (default); msprobe or msprobe26: judge as msprobe\n"
     "      --io HOW             how tensor files are read: auto (default), mmap, pread, direct\n"
     "      --dir DIR            where to put the temporary folder (default $TMPDIR or /tmp)\n"
     "      --json               one json object for machines\n"
     "  -h, --help               this text\n"
     "\n"
-    "example: tdcmp bench --dtype f32,bf16 --size 64K,16M\n"
-    "         tdcmp bench npu_dump/step0 gpu_dump/step0 --state cold --json\n";
+    "example: tdcmp bench matrix --dtype f32,bf16 --size 64K,16M\n"
+    "         tdcmp bench test/step0 ref/step0 --state cold --json\n";
 
 enum {
     OPTION_TOTAL = TDC_BENCH_OPTION_FIRST_FREE,
@@ -112,10 +116,12 @@ static bool take_option(struct tdc_plain_settings *settings, int option)
     enum tdc_taken taken = tdc_take_bench_option(option, &settings->bench);
     if (taken != TDC_NOT_TAKEN)
         return taken == TDC_TAKEN;
-    if (tdc_take_match_option(option, optarg, &settings->bench.options))
-        return true;
-    fputs("try: tdcmp bench --help\n", stderr);
-    return false;
+    return tdc_take_match_option(option, optarg, &settings->bench.options);
+}
+
+void tdc_bench_print_help(void)
+{
+    fputs(usage, stdout);
 }
 
 int tdc_bench_plain(int argc, char **argv)
@@ -137,13 +143,13 @@ int tdc_bench_plain(int argc, char **argv)
     };
     tdc_bench_options_init(&settings.bench);
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "d:s:" TDC_BENCH_SHORT_OPTIONS TDC_MATCH_SHORT_OPTIONS,
-                                 long_options, NULL)) != -1)
+    static const struct tdc_words words = {
+        "bench", "d:s:" TDC_BENCH_SHORT_OPTIONS TDC_MATCH_SHORT_OPTIONS, long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.bench.help) {
-        fputs(usage, stdout);
+        tdc_bench_print_help();
         return TDC_EXIT_SAME;
     }
     if (argc - optind == 0)

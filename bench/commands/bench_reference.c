@@ -14,6 +14,7 @@
 #include "bench/cases/small_calls.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/next_option.h"
 #include "io/base/error.h"
 #include "reference/primitives/matrix/gemm.h"
 #include "reference/primitives/vector/vector_math.h"
@@ -422,7 +423,7 @@ static bool take_option(void *context, int option)
         return (tdc_parse_number(optarg, 0, &settings->calls) && settings->calls <= 1000000) ||
                tdc_wrong_value("--calls", optarg, "a number up to 1000000");
     default:
-        return tdc_take_common_option("reference", option, &settings->bench);
+        return tdc_take_common_option(option, &settings->bench);
     }
 }
 

@@ -5,7 +5,7 @@
 #ifndef TDC_BENCH_SYNTHETIC_FILE_H
 #define TDC_BENCH_SYNTHETIC_FILE_H
 
-#include "io/tensor/pt_writer.h"
+#include "io/tensor/pickle/pt_writer.h"
 #include "tdcmp.h"
 
 struct tdc_synthetic_shape {

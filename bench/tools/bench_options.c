@@ -6,6 +6,7 @@
 #include "bench/tools/scratch.h"
 #include "host/terminal/message.h"
 #include "host/terminal/parse.h"
+#include "host/terminal/next_option.h"
 #include "io/base/team.h"
 
 #define DEFAULT_REPEAT 5
@@ -33,7 +34,7 @@ enum tdc_taken tdc_take_bench_option(int option, struct tdc_bench_options *optio
                       tdc_wrong_value("--repeat", optarg, "a number of runs"));
     case TDC_BENCH_OPTION_RULES:
         return judged(tdc_parse_rules(optarg, &options->options.rules) ||
-                      tdc_wrong_value("--rules", optarg, "sound or compat"));
+                      tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES));
     case TDC_BENCH_OPTION_IO:
         return judged(tdc_parse_io(optarg, &options->options.io) ||
                       tdc_wrong_value("--io", optarg, "auto, mmap, pread or direct"));
@@ -71,21 +72,19 @@ int tdc_bench_perform(struct tdc_bench_options *options,
     return status == TDC_OK ? TDC_EXIT_SAME : TDC_EXIT_TROUBLE;
 }
 
-bool tdc_take_common_option(const char *subcommand, int option, struct tdc_bench_options *bench)
+bool tdc_take_common_option(int option, struct tdc_bench_options *bench)
 {
-    enum tdc_taken taken = tdc_take_bench_option(option, bench);
-    if (taken == TDC_NOT_TAKEN)
-        fprintf(stderr, "try: tdcmp bench %s --help\n", subcommand);
-    return taken == TDC_TAKEN;
+    return tdc_take_bench_option(option, bench) == TDC_TAKEN;
 }
 
 int tdc_bench_subcommand_run(const struct tdc_bench_subcommand *subcommand, int argc, char **argv,
                              struct tdc_bench_options *bench, void *settings)
 {
+    char name[64];
+    snprintf(name, sizeof name, "bench %s", subcommand->name);
+    const struct tdc_words words = {name, subcommand->short_options, subcommand->long_options};
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, subcommand->short_options, subcommand->long_options,
-                                 NULL)) != -1)
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!subcommand->take(settings, option))
             return TDC_EXIT_TROUBLE;
     if (bench->help) {

@@ -66,7 +66,7 @@ struct tdc_bench_subcommand {
 };
 
 /* What `take` does with options that are not its own. */
-bool tdc_take_common_option(const char *subcommand, int option, struct tdc_bench_options *bench);
+bool tdc_take_common_option(int option, struct tdc_bench_options *bench);
 
 /* Reads the command line into the settings and performs the run. Returns the exit code. */
 int tdc_bench_subcommand_run(const struct tdc_bench_subcommand *subcommand, int argc, char **argv,

@@ -71,9 +71,3 @@ void tdc_pair_text(const struct tdc_dtype_pair *pair, char text[16])
     else
         snprintf(text, 16, "%s/%s", tdc_short_dtype(pair->npu), tdc_short_dtype(pair->bench));
 }
-
-bool tdc_wrong_value(const char *option, const char *value, const char *expected)
-{
-    tdc_complain("%s '%s': expected %s", option, value, expected);
-    return false;
-}

@@ -21,7 +21,4 @@ struct tdc_dtype_pair {
 bool tdc_parse_pairs(const char *list, struct tdc_dtype_pair *pairs, size_t *count);
 void tdc_pair_text(const struct tdc_dtype_pair *pair, char text[16]);
 
-/* Complains about the value of an option on stderr; returns false. */
-bool tdc_wrong_value(const char *option, const char *value, const char *expected);
-
 #endif

@@ -41,6 +41,11 @@ static tdc_status keep_rows(struct tdc_xlsx_rival *rival, tdc_table *table, stru
     return room ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the cells");
 }
 
+bool tdc_xlsx_rival_there(void)
+{
+    return true;
+}
+
 tdc_status tdc_xlsx_rival_collect(struct tdc_xlsx_rival *rival, const struct tdc_task *task,
                                   const struct tdc_options *options, struct tdc_error *error)
 {

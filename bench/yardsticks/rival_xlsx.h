@@ -13,6 +13,9 @@ struct tdc_xlsx_rival {
     struct tdc_arena arena;
 };
 
+/* Whether this program has the library. */
+bool tdc_xlsx_rival_there(void);
+
 /* Compares one task and keeps its cells. To be freed in any case. */
 tdc_status tdc_xlsx_rival_collect(struct tdc_xlsx_rival *rival, const struct tdc_task *task,
                                   const struct tdc_options *options, struct tdc_error *error);

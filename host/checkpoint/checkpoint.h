@@ -10,7 +10,7 @@
 
 #include "io/base/arena.h"
 #include "io/base/name_table.h"
-#include "io/tensor/saved_state.h"
+#include "io/tensor/pickle/saved_state.h"
 #include "tdcmp.h"
 
 #define TDC_CHECKPOINT_PARTS 1024u /* ranks of tensor parallelism */

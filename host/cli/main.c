@@ -11,33 +11,31 @@
 #include "bench/commands/bench_command.h"
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/nearest.h"
 
 static const char usage[] =
     "tdcmp - compare two dumps of a neural network\n"
     "\n"
     "usage: tdcmp COMMAND ...\n"
     "\n"
-    "  compare NPU BENCH   compare two dumps: files, ranks, steps or dump roots\n"
+    "  compare TEST REF    compare two dumps: files, ranks, steps or dump roots\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
-    "  trace NPU BENCH     with which call differences begin, and which side is off\n"
-    "  gradients NPU BENCH how far two runs agree about the signs of their gradients\n"
-    "  merge DIR           metrics of all ranks' results side by side\n"
-    "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
-    "  config_check A B    compare two packed configurations or two checkpoints\n"
-    "  match NPU BENCH     which row faces which, and why; --suggest proposes layer mappings\n"
+    "  trace TEST REF      with which call differences begin, and which side is off\n"
+    "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
+    "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
+    "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
+    "  merge DIR           metrics of all ranks' results side by side\n"
+    "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
     "  devices             which devices there are, or why there is none\n"
-    "  bench A B           the speed of comparing two dumps of yours, warm and cold\n"
-    "  bench compare       speed of a comparison beside a bare read, on synthetic dumps\n"
-    "  bench kernels       the arithmetic alone, each CPU variant\n"
-    "  bench io            how fast files are read\n"
-    "  bench match         how the time to match names grows with the records\n"
-    "  bench make          writes a synthetic dump\n"
-    "  bench device        how fast a card compares, hop by hop\n"
-    "  bench reference     the float64 reference of operators\n"
-    "  --version, -V       version of program and library\n"
-    "  COMMAND --help      options and an example of a command\n"
+    "  bench               how fast tdcmp is on this machine\n"
+    "  help COMMAND        options and an example of a command; COMMAND --help too\n"
+    "  -V, --version       version of program and library\n"
+    "\n"
+    "TEST is the run under test, REF the reference.\n"
+    "\n"
+    "example: tdcmp compare test/step0 ref/step0 -o result\n"
     "\n"
     "msprobe's form, for scripts that call msprobe today:\n"
     "  tdcmp -f pytorch compare -i compare.json -o output [-s] [-c] [-f] [-hl] [-dm FILE]\n"
@@ -47,9 +45,21 @@ static const char usage[] =
     "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
     "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
     "and that of msprobe 26:\n"
-    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n"
-    "\n"
-    "example: tdcmp compare npu_dump/step0 gpu_dump/step0 -o result\n";
+    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n";
+
+/* The commands in words of this program. */
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"compare", tdc_command_compare},   {"precheck", tdc_command_precheck},
+    {"trace", tdc_command_trace},       {"match", tdc_command_match},
+    {"inspect", tdc_command_inspect},   {"ranks", tdc_command_ranks},
+    {"overflow", tdc_command_overflow}, {"gradients", tdc_command_gradients},
+    {"merge", tdc_command_merge},       {"config_check", tdc_command_config_check},
+    {"devices", tdc_command_devices},   {"bench", tdc_command_bench},
+};
+#define COMMANDS (sizeof commands / sizeof *commands)
 
 /* A closed descriptor 0, 1 or 2 would be the first file opened: messages would go into results. */
 static bool open_standard_files(void)
@@ -147,6 +157,26 @@ static void watch_runtime(void)
 #endif
 }
 
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS + 1] = {[COMMANDS] = "help"};
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *nearest = tdc_nearest(name, names, COMMANDS + 1);
+    tdc_complain("there is no command '%s'%s%s%s (tdcmp --help lists them)", name,
+                 nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                 nearest != NULL ? "'?" : "");
+    return TDC_EXIT_TROUBLE;
+}
+
 static int run_command(int argc, char **argv)
 {
     if (strcmp(argv[1], "-f") == 0 || strcmp(argv[1], "--framework") == 0)
@@ -154,41 +184,41 @@ static int run_command(int argc, char **argv)
     const struct tdc_word26 *word = tdc_word26_find(argc - 1, argv + 1);
     if (word != NULL)
         return word->run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "compare") == 0)
-        return tdc_command_compare(argc - 1, argv + 1);
-    if (strcmp(argv[1], "precheck") == 0)
-        return tdc_command_precheck(argc - 1, argv + 1);
-    if (strcmp(argv[1], "gradients") == 0)
-        return tdc_command_gradients(argc - 1, argv + 1);
-    if (strcmp(argv[1], "trace") == 0)
-        return tdc_command_trace(argc - 1, argv + 1);
-    if (strcmp(argv[1], "merge") == 0)
-        return tdc_command_merge(argc - 1, argv + 1);
-    if (strcmp(argv[1], "overflow") == 0)
-        return tdc_command_overflow(argc - 1, argv + 1);
-    if (strcmp(argv[1], "inspect") == 0)
-        return tdc_command_inspect(argc - 1, argv + 1);
-    if (strcmp(argv[1], "ranks") == 0)
-        return tdc_command_ranks(argc - 1, argv + 1);
-    if (strcmp(argv[1], "match") == 0)
-        return tdc_command_match(argc - 1, argv + 1);
-    if (strcmp(argv[1], "devices") == 0)
-        return tdc_command_devices(argc - 1, argv + 1);
-    if (strcmp(argv[1], "bench") == 0)
-        return tdc_command_bench(argc - 1, argv + 1);
-    tdc_complain("unknown command '%s' (tdcmp --help lists them)", argv[1]);
-    return TDC_EXIT_TROUBLE;
+    const struct command *command = find_command(argv[1]);
+    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+/* `help`, `help compare`, `help bench make`. */
+static int print_help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    if (argc < 3) {
+        fputs(usage, stdout);
+        return TDC_EXIT_SAME;
+    }
+    const struct command *command = find_command(argv[2]);
+    if (command == NULL)
+        return unknown_command(argv[2]);
+    char *words[] = {argv[2], argc > 3 ? argv[3] : option, argc > 3 ? option : NULL, NULL};
+    return command->run(argc > 3 ? 3 : 2, words);
+}
+
+void tdc_print_version(void)
+{
+    printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
 }
 
 static int run(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        fputs(usage, argc < 2 ? stderr : stdout);
-        return argc < 2 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return TDC_EXIT_TROUBLE;
     }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        return print_help(argc, argv);
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        printf("tdcmp %s (%s kernels)\n", tdc_version(), tdc_cpu_name());
+        tdc_print_version();
         return TDC_EXIT_SAME;
     }
     watch_runtime();

@@ -39,6 +39,10 @@ struct tdc_outcome {
     struct tdc_pair_norms norms;
     /* the elements at sums.abs_at and sums.rel_at */
     struct tdc_element abs_n, abs_b, rel_n, rel_b;
+    /* rule TDC_RELATIVE_F64: the first NaN or infinity that does not face its like */
+    bool apart;
+    uint64_t apart_at;
+    struct tdc_element apart_n, apart_b;
     /* 0-d pairs: the two elements */
     unsigned char n_element[16], b_element[16];
     unsigned links; /* files of the pair that are symbolic links */
@@ -133,6 +137,10 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span);
 /* Gives up the mapped pages of spans that have been reduced. One that is still being read would
  * only be mapped again. */
 void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t count);
+
+/* Looks for outcome->apart_at, reading the pair again up to there where the sums say that there is
+ * one. False when the mapped data vanished. */
+bool tdc_pair_find_apart(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
 
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs, the norms. The
  * latter read the pair again where squares leave float64, one thread for all of it. False when the

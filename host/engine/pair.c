@@ -370,11 +370,13 @@ static void fetch_elements(void *argument)
 bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     struct finishing finishing = {pair, outcome};
-    if (!tdc_guarded_read(fetch_elements, &finishing) || !tdc_pair_fill_norms(pair, outcome))
+    if (!tdc_guarded_read(fetch_elements, &finishing) || !tdc_pair_fill_norms(pair, outcome) ||
+        !tdc_pair_find_apart(pair, outcome))
         return false;
     if (pair->n.coding == TDC_CODING_E2M1) { /* positions are those of the dump's elements */
         outcome->sums.abs_at /= 2;
         outcome->sums.rel_at /= 2;
+        outcome->apart_at /= 2;
     }
     return true;
 }

@@ -113,6 +113,9 @@ struct tdc_extra {
     uint8_t n_dtype, b_dtype; /* of these elements */
     uint64_t n_nan, n_inf, b_nan, b_inf;
     bool located; /* the positions mean something */
+    bool apart;   /* a NaN or infinity does not face its like: first here */
+    uint64_t apart_at;
+    struct tdc_element apart_n, apart_b;
 };
 
 static inline struct tdc_value tdc_value_of(enum tdc_value_form form)

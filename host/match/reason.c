@@ -63,13 +63,13 @@ static void explain_lonely(struct tdc_match *match, uint32_t npu)
         return;
     }
     if (match->fuzzy_used) {
-        tdc_text_adds(&match->reason, "no bench row that follows has this name without its call "
+        tdc_text_adds(&match->reason, "no ref row that follows has this name without its call "
                                       "number, and this shape");
         return;
     }
     const struct tdc_record *other = find_bench(match, key);
     if (other == NULL)
-        tdc_text_addf(&match->reason, "no bench row is called '%s'", key);
+        tdc_text_addf(&match->reason, "no ref row is called '%s'", key);
     else if (strcmp(record->shape, other->shape) != 0)
         tdc_text_addf(&match->reason, "'%s' has shape %s, not %s", key, other->shape,
                       record->shape);
@@ -95,7 +95,7 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
     struct tdc_pairing pairing = match->pairs[pair];
     tdc_text_clear(&match->reason);
     if (pairing.npu == TDC_UNPAIRED)
-        tdc_text_adds(&match->reason, "no NPU row leads here");
+        tdc_text_adds(&match->reason, "no test row leads here");
     else if (pairing.bench == TDC_UNPAIRED)
         explain_lonely(match, pairing.npu);
     else

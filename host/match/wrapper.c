@@ -244,8 +244,7 @@ bool tdc_match_wrapper(struct tdc_match *match, const struct tdc_options *option
     }
     struct tdc_text text;
     tdc_text_init(&text, (size_t)1 << 20);
-    tdc_text_addf(&text, "equal names without the %s's '%s'", npu_wrapped ? "NPU" : "bench",
-                  prefix);
+    tdc_text_addf(&text, "equal names without the %s's '%s'", npu_wrapped ? "test" : "ref", prefix);
     match->method = tdc_arena_text(&match->arena, tdc_text_get(&text), text.length);
     tdc_text_clear(&text);
     tdc_text_addf(&text,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "host/judge/record_numbers.h"
+#include "host/origin/explain.h"
 
 /* A run with more is not explained by listing them. */
 #define MOST_ORIGINS ((size_t)1 << 16)
@@ -340,6 +341,11 @@ tdc_status tdc_origins_take(struct tdc_origins *origins, size_t start, size_t en
             origins->outputs_level = row->row_class;
     }
     return TDC_OK;
+}
+
+tdc_status tdc_origins_finish(struct tdc_origins *origins)
+{
+    return tdc_origins_explain(origins->calls, origins->found, origins->count);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -31,6 +31,9 @@ void tdc_origins_free(struct tdc_origins *origins);
  */
 tdc_status tdc_origins_take(struct tdc_origins *origins, size_t start, size_t end);
 
+/* Counts the rows that follow from each, once the last call was taken. TDC_ERR_MEMORY. */
+tdc_status tdc_origins_finish(struct tdc_origins *origins);
+
 /* Those found so far; origins may be NULL for the number. */
 size_t tdc_origins_count(const struct tdc_origins *origins);
 const struct tdc_origin *tdc_origins_get(const struct tdc_origins *origins, size_t index);

@@ -274,6 +274,7 @@ static void colour_table(struct tdc_table *table)
             break; /* out of memory: check_tables tells */
         start = end;
     }
+    tdc_highlighter_finish(&highlighter);
     tdc_highlighter_free(&highlighter);
 }
 

@@ -174,3 +174,12 @@ bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size
         colour_one(table, &block, at, &highlighter->reasons);
     return true;
 }
+
+bool tdc_highlighter_finish(struct tdc_highlighter *highlighter)
+{
+    struct tdc_table *table = highlighter->table;
+    if (table->origins == NULL || tdc_origins_finish(table->origins) == TDC_OK)
+        return true;
+    atomic_store(&table->failed, true);
+    return false;
+}

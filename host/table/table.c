@@ -10,7 +10,6 @@
 #include "host/table/fields.h"
 #include "host/origin/origins.h"
 #include "io/base/error.h"
-#include "io/base/sized.h"
 #include "io/table/sink.h"
 
 #define MESSAGES_LIMIT ((size_t)16 << 30)
@@ -269,43 +268,15 @@ tdc_colour tdc_table_colour(const tdc_table *table, size_t row)
     return (tdc_colour)table->rows[row].colour;
 }
 
-static bool judged(tdc_row_class class)
+const char *tdc_table_call(const tdc_table *table, size_t row)
 {
-    return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;
+    const struct tdc_row *held = &table->rows[row];
+    const struct tdc_record *npu = tdc_row_npu(table, held), *bench = tdc_row_bench(table, held);
+    return npu != NULL ? table->match->npu->entries[npu->entry].name
+                       : table->match->bench->entries[bench->entry].name;
 }
 
-void tdc_table_count(const tdc_table *table, struct tdc_summary *summary)
+size_t tdc_sheet_row(size_t row)
 {
-    *summary = (struct tdc_summary){.rows = table->row_count};
-    for (size_t i = 0; i < table->row_count; i++) {
-        const struct tdc_row *row = &table->rows[i];
-        const struct tdc_record *record =
-            row->npu != TDC_UNPAIRED ? tdc_row_npu(table, row) : tdc_row_bench(table, row);
-        summary->classes[row->row_class]++;
-        summary->coloured[row->colour]++;
-        summary->tensors += !record->scalar && judged((tdc_row_class)row->row_class);
-        summary->no_data +=
-            !record->scalar && row->row_class == TDC_ROW_NONE && !tdc_shape_is_empty(record->shape);
-        summary->entering += row->enters;
-    }
-    summary->origins = tdc_table_origins(table);
-}
-
-void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size)
-{
-    struct tdc_summary whole;
-    tdc_table_count(table, &whole);
-    whole.bytes = table->bytes;
-    whole.seconds = table->seconds;
-    tdc_sized_give(summary, size, &whole, sizeof whole);
-}
-
-bool tdc_table_compared(const tdc_table *table)
-{
-    struct tdc_summary summary;
-    tdc_table_count(table, &summary);
-    uint64_t rows = 0;
-    for (int i = 0; i < TDC_ROW_CLASSES; i++)
-        rows += judged((tdc_row_class)i) ? summary.classes[i] : 0;
-    return rows != 0 && (summary.tensors != 0 || summary.no_data == 0);
+    return row + 2;
 }

@@ -96,6 +96,9 @@ size_t tdc_highlighter_block(const struct tdc_highlighter *highlighter, size_t s
  * their messages. False when the run was given up or memory is out (table->failed). */
 bool tdc_highlighter_run(struct tdc_highlighter *highlighter, size_t start, size_t end);
 
+/* After the last block: what needs all of them. False when memory is out (table->failed). */
+bool tdc_highlighter_finish(struct tdc_highlighter *highlighter);
+
 /* Waits until a row is judged; false when the run was given up. */
 bool tdc_table_await(struct tdc_table *table, size_t row);
 

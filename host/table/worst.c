@@ -1,4 +1,5 @@
 /* worst.c - the number that condemns a row, in one short text for the terminal. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,39 @@ static void add_scalar(const struct tdc_record *record, struct tdc_text *out)
         tdc_text_adds(out, record->stat_kinds[TDC_MAX] == TDC_STAT_TRUE ? "True" : "False");
 }
 
+/* "1 NaN", "2 NaN and 1 Inf"; "" for none. */
+static void add_nonfinite(struct tdc_text *out, uint64_t nan, uint64_t inf)
+{
+    if (nan != 0)
+        tdc_text_addf(out, "%" PRIu64 " NaN", nan);
+    if (inf != 0)
+        tdc_text_addf(out, "%s%" PRIu64 " Inf", nan != 0 ? " and " : "", inf);
+}
+
+/* "1 NaN of 64, first at [0, 1]: nan against 0.5" */
+static void add_apart(const struct tdc_table *table, const struct tdc_row *row,
+                      const struct tdc_extra *extra, struct tdc_text *out)
+{
+    bool in_test = extra->n_nan + extra->n_inf != 0, in_ref = extra->b_nan + extra->b_inf != 0;
+    if (in_test)
+        add_nonfinite(out, extra->n_nan, extra->n_inf);
+    else
+        tdc_text_adds(out, "ref has ");
+    if (in_test && in_ref)
+        tdc_text_adds(out, " (ref ");
+    if (in_ref)
+        add_nonfinite(out, extra->b_nan, extra->b_inf);
+    if (in_test && in_ref)
+        tdc_text_addc(out, ')');
+    tdc_text_addf(out, " of %" PRIu64 ", first%s at ", extra->elements,
+                  in_test && in_ref ? " apart" : "");
+    tdc_index_text(out, tdc_row_npu(table, row)->shape, extra->apart_at);
+    tdc_text_adds(out, ": ");
+    add_element(out, extra->n_dtype, &extra->apart_n);
+    tdc_text_adds(out, " against ");
+    add_element(out, extra->b_dtype, &extra->apart_b);
+}
+
 static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *out)
 {
     const struct tdc_row *row = &table->rows[index];
@@ -32,10 +66,10 @@ static void add_tensor(struct tdc_table *table, size_t index, struct tdc_text *o
         tdc_text_adds(out, row->message);
         return;
     }
-    if (extra != NULL && (extra->n_nan != extra->b_nan || extra->n_inf != extra->b_inf))
-        tdc_text_addf(out, "NaN %llu against %llu, Inf %llu against %llu, ",
-                      (unsigned long long)extra->n_nan, (unsigned long long)extra->b_nan,
-                      (unsigned long long)extra->n_inf, (unsigned long long)extra->b_inf);
+    if (extra != NULL && extra->apart) {
+        add_apart(table, row, extra, out);
+        return;
+    }
     if (row->values[TDC_COSINE].form == TDC_HOLDS_NUMBER)
         tdc_text_addf(out, "cosine %.6g, ", row->values[TDC_COSINE].number);
     tdc_text_addf(out, "max abs err %.4g", row->values[TDC_MAX_ABS].number);

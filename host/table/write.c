@@ -136,6 +136,8 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
         for (; start < end && status == TDC_OK; start++)
             status = write_row(table, start, sinks, sink_count, error);
     }
+    if (status == TDC_OK && !tdc_highlighter_finish(&highlighter))
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins");
     tdc_highlighter_free(&highlighter);
     return status;
 }

@@ -11,7 +11,7 @@ void tdc_settle_match_options(struct tdc_options *options)
 bool tdc_take_match_option(int option, const char *value, struct tdc_options *options)
 {
     switch (option) {
-    case 'f':
+    case TDC_WORD_FUZZY:
         options->flags |= TDC_OPTION_FUZZY;
         return true;
     case 'm':

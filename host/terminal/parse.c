@@ -31,13 +31,18 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
     return *formats != 0;
 }
 
-static const char *const rules_names[] = {
-    [TDC_RULES_COMPAT] = "compat", [TDC_RULES_SOUND] = "sound", [TDC_RULES_COMPAT26] = "compat26"};
+static const char *const rules_names[] = {[TDC_RULES_COMPAT] = "msprobe",
+                                          [TDC_RULES_SOUND] = "sound",
+                                          [TDC_RULES_COMPAT26] = "msprobe26"};
+static const char *const older_rules_names[] = {
+    [TDC_RULES_COMPAT] = "compat", [TDC_RULES_COMPAT26] = "compat26"};
 
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules)
 {
     size_t at;
-    bool found = find_name(rules_names, sizeof rules_names / sizeof *rules_names, name, &at);
+    bool found = find_name(rules_names, sizeof rules_names / sizeof *rules_names, name, &at) ||
+                 find_name(older_rules_names, sizeof older_rules_names / sizeof *older_rules_names,
+                           name, &at);
     if (found)
         *rules = (tdc_rules_id)at;
     return found;
@@ -61,10 +66,43 @@ bool tdc_parse_io(const char *name, tdc_io *io)
     return found;
 }
 
-bool tdc_parse_profile(const char *name, tdc_profile *profile)
+bool tdc_parse_precheck_rules(const char *name, struct tdc_precheck_options *options)
 {
-    *profile = strcmp(name, "compat") == 0 ? TDC_PROFILE_COMPAT : TDC_PROFILE_EXTENDED;
-    return strcmp(name, "compat") == 0 || strcmp(name, "extended") == 0;
+    tdc_rules_id rules = TDC_RULES_SOUND;
+    if (strcmp(name, "extended") != 0 && !tdc_parse_rules(name, &rules))
+        return false;
+    options->profile = rules == TDC_RULES_SOUND ? TDC_PROFILE_EXTENDED : TDC_PROFILE_COMPAT;
+    if (rules == TDC_RULES_COMPAT26)
+        options->flags |= TDC_PRECHECK_STANDARDS26;
+    return true;
+}
+
+/* Blanks of a level may be dashes: no-data. */
+static bool is_level(tdc_row_class level, const char *word, size_t length)
+{
+    const char *text = tdc_level_text(level);
+    if (strlen(text) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (word[i] != text[i] && !(word[i] == '-' && text[i] == ' '))
+            return false;
+    return true;
+}
+
+bool tdc_parse_levels(const char *list, unsigned *classes)
+{
+    *classes = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        unsigned level = TDC_ROW_NONE;
+        while (level < TDC_ROW_CLASSES && !is_level((tdc_row_class)level, list, length))
+            level++;
+        if (level == TDC_ROW_CLASSES)
+            return false;
+        *classes |= 1u << level;
+        list += length + (list[length] == ',');
+    }
+    return *classes != 0;
 }
 
 bool tdc_parse_tested(const char *name, tdc_tested *tested)

@@ -6,19 +6,24 @@
 
 /* "xlsx,csv" */
 bool tdc_parse_formats(const char *list, unsigned *formats);
-/* "sound", "compat" or "compat26" */
+/* "sound", "msprobe" or "msprobe26"; and the older "compat" and "compat26" */
+#define TDC_RULES_NAMES "sound, msprobe or msprobe26"
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules);
+/* "sound", "msprobe", "msprobe26" */
 const char *tdc_name_of_rules(tdc_rules_id rules);
 /* "auto", "mmap", "pread" or "direct" */
 bool tdc_parse_io(const char *name, tdc_io *io);
-/* "compat" or "extended" */
-bool tdc_parse_profile(const char *name, tdc_profile *profile);
+/* The same names for the precheck, and its older "extended" for "sound". Sets the profile, and with
+ * "msprobe26" the standards of 26. */
+bool tdc_parse_precheck_rules(const char *name, struct tdc_precheck_options *options);
 /* "auto", "none" or "tested" */
 bool tdc_parse_rounding(const char *name, tdc_bench_round *rounding);
 /* "cosine" or "pytorch" */
 bool tdc_parse_standard(const char *name, tdc_standard *standard);
 /* "auto", "recorded" or "execute" */
 bool tdc_parse_tested(const char *name, tdc_tested *tested);
+/* "different,unmatched": bits 1 << tdc_row_class of the levels in a list; blanks may be dashes. */
+bool tdc_parse_levels(const char *list, unsigned *classes);
 /* A finite number. */
 bool tdc_parse_real(const char *text, double *number);
 /* A whole number of at least `least`. */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/terminal/colour.h"
 #include "host/terminal/progress_line.h"
 
 #define REDRAW_NANOSECONDS 100000000
@@ -38,12 +39,6 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static bool is_set(const char *variable)
-{
-    const char *value = getenv(variable);
-    return value != NULL && value[0] != '\0';
-}
-
 struct tdc_progress *tdc_progress_start(const char *label, uint64_t total_rows,
                                         uint64_t total_bytes, bool quiet)
 {
@@ -60,7 +55,7 @@ struct tdc_progress *tdc_progress_start(const char *label, uint64_t total_rows,
     const char *kind = getenv("TERM");
     bool dumb = kind != NULL && strcmp(kind, "dumb") == 0;
     progress->terminal = isatty(STDERR_FILENO) != 0 && !dumb;
-    progress->colour = progress->terminal && !is_set("NO_COLOR");
+    progress->colour = progress->terminal && tdc_coloured(STDERR_FILENO);
     progress->total_rows = total_rows;
     progress->total_bytes = total_bytes;
     progress->start = now();

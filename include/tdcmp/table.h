@@ -81,15 +81,34 @@ typedef enum {
 
 struct tdc_summary {
     uint64_t rows;
-    uint64_t origins;     /* see tdc_table_origin */
-    uint64_t entering;    /* parameters and inputs of the run that are not identical */
-    uint64_t tensors;     /* rows of tensors that were judged */
-    uint64_t no_data;     /* rows of tensors with elements that neither side has data of */
-    uint64_t bytes;       /* of tensor data compared, both sides */
-    double seconds;       /* that reading and comparing the data of the whole run took */
-    uint64_t classes[32]; /* by tdc_row_class */
-    uint64_t coloured[8]; /* by tdc_colour */
+    uint64_t origins;             /* see tdc_table_origin */
+    uint64_t entering;            /* parameters and inputs of the run that are not identical */
+    uint64_t tensors;             /* rows of tensors that were judged */
+    uint64_t no_data;             /* rows of tensors with elements that neither side has data of */
+    uint64_t bytes;               /* of tensor data compared, both sides */
+    double seconds;               /* that reading and comparing the data of the whole run took */
+    uint64_t classes[32];         /* by tdc_row_class */
+    uint64_t coloured[8];         /* by tdc_colour */
+    uint64_t calls;               /* entries of the dumps that the rows belong to */
+    uint64_t different_calls;     /* of those, with a row that is different or an origin */
+    uint64_t different_arguments; /* rows that are different and no tensors */
 };
+
+/* The answer of a comparison in one word: colours, counts and exit codes agree with it. */
+typedef enum {
+    TDC_ANSWER_NONE = 0,  /* nothing was compared */
+    TDC_ANSWER_IDENTICAL, /* no element differs */
+    TDC_ANSWER_SAME,      /* within what rounding explains, or within tolerance: see the rules */
+    TDC_ANSWER_CLOSE,     /* more than rounding, within tolerance */
+    TDC_ANSWER_UNMATCHED, /* nothing differs, but some rows have no partner */
+    TDC_ANSWER_DIFFERENT  /* a row is out of tolerance, or differences begin somewhere */
+} tdc_answer;
+
+/* Of one table or of the sum of several. Rows without a partner count unless they are allowed.
+ * Rows that could not be read (TDC_ROW_ERROR) are no answer: the caller looks at their number. */
+tdc_answer tdc_summary_answer(const struct tdc_summary *summary, bool allow_unmatched);
+/* "IDENTICAL", "SAME", ...; "NOTHING COMPARED" */
+const char *tdc_answer_text(tdc_answer answer);
 
 size_t tdc_table_rows(const tdc_table *table);
 tdc_mode tdc_table_mode(const tdc_table *table);
@@ -104,6 +123,12 @@ void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size
 bool tdc_table_compared(const tdc_table *table);
 /* "identical", "rounding", ...: the word for a class in the tables of the sound rules. */
 const char *tdc_level_text(tdc_row_class level);
+
+/* The entry of the dump that a row belongs to: "Functional.linear.0.forward", of the NPU where it
+ * has one. */
+const char *tdc_table_call(const tdc_table *table, size_t row);
+/* Number of a row in the sheet and in csv, where the header is row 1. */
+size_t tdc_sheet_row(size_t row);
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -158,6 +183,7 @@ struct tdc_origin {
     bool consequence;       /* statistics: may come from an earlier one, which they cannot tell */
     double distance, worst; /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
     double input_distance, input_worst; /* the largest of what went into the call */
+    uint64_t explains; /* rows that are close or different and follow from it, its own included */
 };
 
 /* Number of origins, and one of them; none before the table is filled or with compat rules. */

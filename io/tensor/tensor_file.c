@@ -10,7 +10,7 @@
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
 #include "io/tensor/npy.h"
-#include "io/tensor/pt.h"
+#include "io/tensor/pickle/pt.h"
 
 /* All that reading a header needs, made before and freed after: the reading may be cut off. */
 struct job {

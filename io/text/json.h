@@ -5,8 +5,7 @@
  * surrogate escapes (kept as 3-byte UTF-8), a leading UTF-8 byte order mark. \u0000 becomes the two
  * bytes TDC_UTF8_NUL (io/base/utf8_step.h), which raw text cannot hold: texts are never cut by it.
  * Objects keep the order of their members; a repeated key keeps the first position and the last
- * value. cJSON does none of that and needs four times the file in memory; it stays in use for the
- * small hand-written files.
+ * value.
  *
  * Two layers: a cursor that walks over an object member by member without building anything, and a
  * tree for one value. A dump of a GB is walked with the cursor, one small tree at a time.

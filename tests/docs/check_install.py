@@ -2,9 +2,9 @@
 
     check_install.py CMAKE BUILD_DIR SOURCE_DIR CC [subproject]
 
-Installs into a temporary folder, looks for every file, takes the programs out of docs/api.md, builds them with
-pkg-config against the shared and the static library and with find_package, and runs them, the first on two small dumps
-that this script writes. With `subproject`: builds one in a project that adds this one.
+Installs into a temporary folder, looks for every file, takes the programs out of docs/api.md, builds the first one as
+that page says, moves the tree elsewhere, builds them all with pkg-config against the shared and the static library and
+with find_package, and runs them, the first on two small dumps that this script writes. With `subproject`: builds one in a project that adds this one.
 """
 import json
 import os
@@ -70,12 +70,19 @@ def install(cmake, build, prefix):
     for name in ("libtdcmp.a", "libtdcmp.so"):
         if not os.path.exists(os.path.join(libraries, name)):
             sys.exit(f"not installed: {name}")
-    # the file names the prefix of the configuration; the tree was installed elsewhere
-    with open(pc[0], encoding="utf-8") as file:
-        text = re.sub(r"^prefix=.*$", f"prefix={prefix}", file.read(), flags=re.M)
-    with open(pc[0], "w", encoding="utf-8") as file:
-        file.write(text)
     return libraries
+
+
+def documented(source, folder, home):
+    """The lines of docs/api.md that build and run the first program, with the tree in ~/.local."""
+    with open(os.path.join(source, "docs", "api.md"), encoding="utf-8") as file:
+        lines = re.search(r"--prefix ~/\.local`, with pkg-config:\n\n((?:    .*\n)+)", file.read()).group(1)
+    environment = {key: value for key, value in os.environ.items() if key != "PKG_CONFIG_PATH"}
+    os.replace(os.path.join(folder, "example0.c"), os.path.join(folder, "example.c"))
+    printed = run(["sh", "-ec", lines], cwd=folder, env=dict(environment, HOME=home))
+    os.replace(os.path.join(folder, "example.c"), os.path.join(folder, "example0.c"))
+    if re.fullmatch(PRINTED[0], printed) is None:
+        sys.exit(f"the example of docs/api.md printed:\n{printed}")
 
 
 def examples(source, folder):
@@ -188,11 +195,15 @@ def main():
             examples(source, folder)
             by_subproject(cmake, compiler, source, folder)
             return 0
-        prefix = os.path.join(folder, "prefix")
-        libraries = install(cmake, build, prefix)
+        home = os.path.join(folder, "home")
+        first, prefix = os.path.join(home, ".local"), os.path.join(folder, "moved", "prefix")
+        libraries = install(cmake, build, first).replace(first, prefix)
         programs = examples(source, folder)
         npu = write_dump(os.path.join(folder, "npu"), [0.5, 1.0, 3.0])
         bench = write_dump(os.path.join(folder, "bench"), [0.5, 1.0, 1.0])
+        documented(source, folder, home)
+        os.makedirs(os.path.dirname(prefix))
+        os.rename(first, prefix)
         for binaries in by_pkg_config(compiler, libraries, folder, programs):
             check_programs(binaries, npu, bench)
         for binaries in by_find_package(cmake, compiler, prefix, folder):

@@ -10,7 +10,7 @@
 #include "host/config/python_literal.h"
 #include "host/config/training_log.h"
 #include "io/file/unzip.h"
-#include "io/tensor/saved_pickle.h"
+#include "io/tensor/pickle/saved_pickle.h"
 #include "io/text/similarity.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -38,7 +38,7 @@ static void put_origin(struct tdc_text *out, const struct tdc_trace *trace,
 {
     static const char *const verdicts[] = {
         [TRACE_NOT_JUDGED] = "not judged", [TRACE_NO_REFERENCE] = "no reference",
-        [TRACE_NPU_OFF] = "NPU is off",    [TRACE_BENCH_OFF] = "bench is off",
+        [TRACE_NPU_OFF] = "test is off",   [TRACE_BENCH_OFF] = "ref is off",
         [TRACE_BOTH_OFF] = "both are off", [TRACE_ROUNDING] = "rounding"};
     const struct tdc_task *task = trace->tasks[origin->task].task;
     tdc_text_addc(out, '{');

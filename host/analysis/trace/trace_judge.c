@@ -74,8 +74,8 @@ void trace_judge(struct tdc_trace *trace, size_t top, const struct tdc_options *
 
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
 {
-    const char *side = origin->verdict == TRACE_NPU_OFF ? "NPU" : "bench";
-    const char *other = origin->verdict == TRACE_NPU_OFF ? "bench" : "NPU";
+    const char *side = origin->verdict == TRACE_NPU_OFF ? "test" : "ref";
+    const char *other = origin->verdict == TRACE_NPU_OFF ? "ref" : "test";
     bool npu = origin->verdict == TRACE_NPU_OFF;
     double off = npu ? origin->npu_ulp : origin->bench_ulp;
     double near = npu ? origin->bench_ulp : origin->npu_ulp;
@@ -93,12 +93,12 @@ void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
                           near > 0 ? near : 0.0);
         break;
     case TRACE_BOTH_OFF:
-        tdc_text_addf(out, "both are off: NPU %.3g ULP, bench %.3g ULP from the float64 result",
+        tdc_text_addf(out, "both are off: test %.3g ULP, ref %.3g ULP from the float64 result",
                       origin->npu_ulp, origin->bench_ulp);
         break;
     case TRACE_ROUNDING:
         tdc_text_addf(out,
-                      "both within what rounding explains (NPU %.3g ULP, bench %.3g ULP): "
+                      "both within what rounding explains (test %.3g ULP, ref %.3g ULP): "
                       "amplified by the condition of the inputs",
                       origin->npu_ulp > 0 ? origin->npu_ulp : 0.0,
                       origin->bench_ulp > 0 ? origin->bench_ulp : 0.0);

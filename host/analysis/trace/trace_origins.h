@@ -75,7 +75,7 @@ void trace_judge(struct tdc_trace *trace, size_t top, const struct tdc_options *
 /* Fill trace->text and trace->json. */
 void trace_tell(struct tdc_trace *trace, size_t top);
 void trace_put_json(struct tdc_trace *trace);
-/* "NPU is off: ..." */
+/* "test is off: ..." */
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin);
 
 #endif

@@ -67,7 +67,7 @@ static void tell_origin(struct tdc_text *out, const struct tdc_trace *trace,
 
 static void tell_abnormal(struct tdc_text *out, const struct tdc_trace *trace)
 {
-    static const char *const sides[] = {"NPU", "bench"};
+    static const char *const sides[] = {"test", "ref"};
     for (size_t i = 0; i < trace->task_count; i++)
         for (int side = 0; side < 2; side++) {
             const struct trace_abnormal *abnormal = &trace->tasks[i].abnormal[side];

@@ -1,12 +1,13 @@
-/* gradients_command.c - `tdcmp gradients NPU BENCH`: msprobe's GradComparator.compare_distributed.
+/* gradients_command.c - `tdcmp gradients TEST REF`: msprobe's GradComparator.compare_distributed.
  */
 #include <getopt.h>
 #include <stdio.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
-    "usage: tdcmp gradients NPU BENCH [options]\n"
+    "usage: tdcmp gradients TEST REF [options]\n"
     "\n"
     "How far two runs agree about the signs of their gradients, from the folders that msprobe's\n"
     "gradient probe has written (rank<N>/grad_summary_<step>.csv, rank<N>/step<N>/*.npy). Writes\n"
@@ -17,15 +18,16 @@ static const char usage[] =
     "\n"
     "exit code: 0 alike, 1 a step is unlike, 2 could not do the work\n"
     "\n"
-    "example: tdcmp gradients npu_grad gpu_grad -o result\n";
+    "example: tdcmp gradients test_grad ref_grad -o result\n";
 
 int tdc_command_gradients(int argc, char **argv)
 {
     static const struct option long_options[] = {
         {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
     const char *output = "./output";
+    static const struct tdc_words words = {"gradients", "o:h", long_options};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;
@@ -35,7 +37,7 @@ int tdc_command_gradients(int argc, char **argv)
         output = optarg;
     }
     if (argc - optind != 2) {
-        tdc_complain("gradients takes two folders, NPU and BENCH; %d given (tdcmp gradients "
+        tdc_complain("gradients takes two folders, TEST and REF; %d given (tdcmp gradients "
                      "--help)",
                      argc - optind);
         return TDC_EXIT_TROUBLE;

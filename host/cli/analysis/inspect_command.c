@@ -1,11 +1,12 @@
 /* inspect_command.c - `tdcmp inspect DUMP`: is it sane before a night is spent on it. */
-#include <cjson/cJSON.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/analysis/json_report.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
 
@@ -30,7 +31,7 @@ static const char usage[] =
     "exit code: 0 sane (NaN, zeros and the like are told, and no reason), 1 something of it is\n"
     "missing, broken or contradicts itself, 2 it could not be inspected\n"
     "\n"
-    "example: tdcmp inspect npu_dump/step0\n";
+    "example: tdcmp inspect test/step0\n";
 
 enum {
     OPTION_JSON = 256,
@@ -58,13 +59,11 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_TOP:
         if (tdc_parse_number(optarg, 0, &settings->top))
             return true;
-        tdc_complain("--top '%s': expected a number", optarg);
-        return false;
+        return tdc_wrong_value("--top", optarg, "a number");
     case 't':
         if (tdc_parse_number(optarg, 1, &settings->options.threads))
             return true;
-        tdc_complain("--threads '%s': expected a number of threads", optarg);
-        return false;
+        return tdc_wrong_value("--threads", optarg, "a number of threads");
     case 'q':
         settings->quiet = true;
         return true;
@@ -72,7 +71,6 @@ static bool take_option(struct settings *settings, int option)
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp inspect --help\n", stderr);
         return false;
     }
 }
@@ -159,90 +157,66 @@ static void print_text(const char *path, const tdc_inspection *inspection, int t
 
 /* ---- json ------------------------------------------------------------------------------------ */
 
-static bool add_text(cJSON *object, const char *name, const char *text)
-{
-    cJSON *item = text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull();
-    return cJSON_AddItemToObject(object, name, item);
-}
-
-static bool add_number(cJSON *object, const char *name, uint64_t number)
-{
-    return cJSON_AddNumberToObject(object, name, (double)number) != NULL;
-}
-
-static bool add_counts(cJSON *object, const tdc_inspection *inspection,
+static void add_counts(struct tdc_json_report *json, const tdc_inspection *inspection,
                        const struct tdc_inspection_counts *counts)
 {
-    cJSON *kinds = cJSON_CreateObject();
-    bool done = kinds != NULL;
-    for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS && done; kind++)
-        done = add_number(kinds, tdc_finding_code((tdc_finding_kind)kind),
-                          tdc_inspection_count(inspection, (tdc_finding_kind)kind));
-    return done && add_number(object, "calls", counts->calls) &&
-           add_number(object, "forward", counts->forward) &&
-           add_number(object, "backward", counts->backward) &&
-           add_number(object, "records", counts->records) &&
-           add_number(object, "tensors", counts->tensors) &&
-           add_number(object, "files", counts->files) &&
-           add_number(object, "bytes", counts->bytes) &&
-           cJSON_AddItemToObject(object, "counts", kinds);
+    tdc_json_report_number(json, "calls", counts->calls);
+    tdc_json_report_number(json, "forward", counts->forward);
+    tdc_json_report_number(json, "backward", counts->backward);
+    tdc_json_report_number(json, "records", counts->records);
+    tdc_json_report_number(json, "tensors", counts->tensors);
+    tdc_json_report_number(json, "files", counts->files);
+    tdc_json_report_number(json, "bytes", counts->bytes);
+    tdc_json_report_open(json, "counts", '{');
+    for (int kind = TDC_FINDING_NONE + 1; kind < TDC_FINDING_KINDS; kind++)
+        tdc_json_report_number(json, tdc_finding_code((tdc_finding_kind)kind),
+                               tdc_inspection_count(inspection, (tdc_finding_kind)kind));
+    tdc_json_report_close(json, '}');
 }
 
-static bool add_findings(cJSON *list, const tdc_inspection *inspection)
+static void add_findings(struct tdc_json_report *json, const tdc_inspection *inspection)
 {
+    tdc_json_report_open(json, "findings", '[');
     for (size_t i = 0; i < tdc_inspection_findings(inspection); i++) {
         const struct tdc_finding *finding = tdc_inspection_finding(inspection, i);
-        cJSON *item = cJSON_CreateObject();
-        if (item == NULL || !add_text(item, "kind", tdc_finding_code(finding->kind)) ||
-            cJSON_AddBoolToObject(item, "wrong", tdc_finding_breaks(finding->kind)) == NULL ||
-            !add_text(item, "name", finding->name) || !add_text(item, "text", finding->text) ||
-            !cJSON_AddItemToArray(list, item))
-            return false;
+        tdc_json_report_open(json, NULL, '{');
+        tdc_json_report_text(json, "kind", tdc_finding_code(finding->kind));
+        tdc_json_report_bool(json, "wrong", tdc_finding_breaks(finding->kind));
+        tdc_json_report_text(json, "name", finding->name);
+        tdc_json_report_text(json, "text", finding->text);
+        tdc_json_report_close(json, '}');
     }
-    return true;
+    tdc_json_report_close(json, ']');
 }
 
-static bool add_modules(cJSON *list, const tdc_inspection *inspection)
+static void add_modules(struct tdc_json_report *json, const tdc_inspection *inspection)
 {
+    tdc_json_report_open(json, "modules", '[');
     for (size_t i = 0; i < tdc_inspection_modules(inspection); i++) {
         const struct tdc_module_size *module = tdc_inspection_module(inspection, i);
-        cJSON *item = cJSON_CreateObject();
-        if (item == NULL || !add_text(item, "name", module->name) ||
-            !add_number(item, "tensors", module->tensors) ||
-            !add_number(item, "bytes", module->bytes) || !cJSON_AddItemToArray(list, item))
-            return false;
+        tdc_json_report_open(json, NULL, '{');
+        tdc_json_report_text(json, "name", module->name);
+        tdc_json_report_number(json, "tensors", module->tensors);
+        tdc_json_report_number(json, "bytes", module->bytes);
+        tdc_json_report_close(json, '}');
     }
-    return true;
+    tdc_json_report_close(json, ']');
 }
 
-static bool add_dump(cJSON *dumps, const char *path, const tdc_inspection *inspection)
+static void add_dump(struct tdc_json_report *json, const char *path,
+                     const tdc_inspection *inspection)
 {
     struct tdc_inspection_counts counts;
     tdc_inspection_counts(inspection, &counts, sizeof counts);
-    cJSON *dump = cJSON_CreateObject();
-    cJSON *findings = cJSON_CreateArray(), *modules = cJSON_CreateArray();
-    return dump != NULL && cJSON_AddItemToArray(dumps, dump) && add_text(dump, "path", path) &&
-           add_text(dump, "task", tdc_inspection_task(inspection)) &&
-           add_text(dump, "level", tdc_inspection_level(inspection)) &&
-           add_text(dump, "framework", tdc_inspection_framework(inspection)) &&
-           add_counts(dump, inspection, &counts) &&
-           cJSON_AddItemToObject(dump, "findings", findings) &&
-           cJSON_AddItemToObject(dump, "modules", modules) && add_findings(findings, inspection) &&
-           add_modules(modules, inspection);
-}
-
-static bool print_json(cJSON *dumps)
-{
-    cJSON *whole = cJSON_CreateObject();
-    bool done = whole != NULL && add_text(whole, "schema", "tdcmp.inspect/1") &&
-                add_text(whole, "version", tdc_version()) &&
-                cJSON_AddItemReferenceToObject(whole, "dumps", dumps);
-    char *text = done ? cJSON_Print(whole) : NULL;
-    if (text != NULL)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(whole);
-    return text != NULL;
+    tdc_json_report_open(json, NULL, '{');
+    tdc_json_report_text(json, "path", path);
+    tdc_json_report_text(json, "task", tdc_inspection_task(inspection));
+    tdc_json_report_text(json, "level", tdc_inspection_level(inspection));
+    tdc_json_report_text(json, "framework", tdc_inspection_framework(inspection));
+    add_counts(json, inspection, &counts);
+    add_findings(json, inspection);
+    add_modules(json, inspection);
+    tdc_json_report_close(json, '}');
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -277,7 +251,8 @@ static tdc_status read_one(struct settings *settings, const char *path, tdc_insp
     return status;
 }
 
-static int inspect(struct settings *settings, const tdc_dump_files *dumps, cJSON *json)
+static int inspect(struct settings *settings, const tdc_dump_files *dumps,
+                   struct tdc_json_report *json)
 {
     int code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
     for (size_t i = 0; i < tdc_dump_files_count(dumps); i++) {
@@ -288,10 +263,10 @@ static int inspect(struct settings *settings, const tdc_dump_files *dumps, cJSON
         int one = TDC_EXIT_TROUBLE;
         if (status != TDC_OK) {
             tdc_complain("%s", error.message);
-        } else if (settings->json && !add_dump(json, path, inspection)) {
-            tdc_complain("%s: out of memory", path);
         } else {
-            if (!settings->json)
+            if (settings->json)
+                add_dump(json, path, inspection);
+            else
                 print_text(path, inspection, settings->top);
             one = broken(inspection) ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
         }
@@ -309,8 +284,8 @@ int tdc_command_inspect(int argc, char **argv)
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "t:qh", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"inspect", "t:qh", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.help) {
@@ -325,15 +300,19 @@ int tdc_command_inspect(int argc, char **argv)
         tdc_complain("%s", error.message);
         return TDC_EXIT_TROUBLE;
     }
-    cJSON *json = cJSON_CreateArray();
-    int code = TDC_EXIT_TROUBLE;
-    if (json != NULL)
-        code = inspect(&settings, dumps, json);
-    if (settings.json && (json == NULL || !print_json(json))) {
-        tdc_complain("out of memory");
-        code = TDC_EXIT_TROUBLE;
+    struct tdc_json_report json;
+    if (settings.json) {
+        tdc_json_report_start(&json, "tdcmp.inspect/1");
+        tdc_json_report_open(&json, "dumps", '[');
     }
-    cJSON_Delete(json);
+    int code = inspect(&settings, dumps, &json);
+    if (settings.json) {
+        tdc_json_report_close(&json, ']');
+        if (!tdc_json_report_print(&json)) {
+            tdc_complain("out of memory");
+            code = TDC_EXIT_TROUBLE;
+        }
+    }
     tdc_dump_files_free(dumps);
     return code;
 }

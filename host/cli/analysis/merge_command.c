@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
     "usage: tdcmp merge DIR --config FILE [options]\n"
@@ -27,8 +28,9 @@ int tdc_command_merge(int argc, char **argv)
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
     const char *output = "./output", *config = NULL;
+    static const struct tdc_words words = {"merge", "c:o:h", long_options};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "c:o:h", long_options, NULL)) != -1;) {
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;

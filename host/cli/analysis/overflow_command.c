@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 
 static const char usage[] =
     "usage: tdcmp overflow STEP [options]\n"
@@ -16,7 +17,7 @@ static const char usage[] =
     "\n"
     "exit code: 0 no such call, 1 found, 2 could not do the work\n"
     "\n"
-    "example: tdcmp overflow npu_dump/step0 -o result\n";
+    "example: tdcmp overflow test/step0 -o result\n";
 
 static int run(const char *step, const char *output, struct tdc_options *options)
 {
@@ -55,8 +56,9 @@ int tdc_command_overflow(int argc, char **argv)
     static const struct option long_options[] = {
         {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
     const char *output = "./output";
+    static const struct tdc_words words = {"overflow", "o:h", long_options};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;

@@ -1,9 +1,10 @@
 /* ranks_command.c - `tdcmp ranks STEP`: which rank deviates first from those it replicates. */
-#include <cjson/cJSON.h>
 #include <getopt.h>
 #include <stdio.h>
 
+#include "host/cli/analysis/json_report.h"
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
 static const char usage[] =
@@ -22,7 +23,7 @@ static const char usage[] =
     "\n"
     "exit code: 0 all equal, 1 some rank deviates, 2 nothing could be compared, or not all of it\n"
     "\n"
-    "example: tdcmp ranks npu_dump/step0\n";
+    "example: tdcmp ranks test/step0\n";
 
 enum {
     OPTION_JSON = 256,
@@ -52,18 +53,15 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_TOP:
         if (tdc_parse_number(optarg, 0, &settings->top))
             return true;
-        tdc_complain("--top '%s': expected a number", optarg);
-        return false;
+        return tdc_wrong_value("--top", optarg, "a number");
     case 't':
         if (tdc_parse_number(optarg, 1, &settings->options.threads))
             return true;
-        tdc_complain("--threads '%s': expected a number of threads", optarg);
-        return false;
+        return tdc_wrong_value("--threads", optarg, "a number of threads");
     case 'h':
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp ranks --help\n", stderr);
         return false;
     }
 }
@@ -127,64 +125,49 @@ static void print_text(const tdc_ranks *ranks, const struct tdc_ranks_counts *co
 
 /* ---- json ------------------------------------------------------------------------------------ */
 
-static bool add_counts(cJSON *object, const struct tdc_ranks_counts *counts)
+static void add_counts(struct tdc_json_report *json, const struct tdc_ranks_counts *counts)
 {
-    const struct {
-        const char *name;
-        uint64_t number;
-    } members[] = {
-        {"ranks", counts->ranks},
-        {"parameters", counts->parameters},
-        {"collectives", counts->collectives},
-        {"unshared", counts->unshared},
-        {"unreadable", counts->unreadable},
-        {"async", counts->async},
-        {"no_value", counts->no_value},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (cJSON_AddNumberToObject(object, members[i].name, (double)members[i].number) == NULL)
-            return false;
-    return true;
+    tdc_json_report_open(json, "counts", '{');
+    tdc_json_report_number(json, "ranks", counts->ranks);
+    tdc_json_report_number(json, "parameters", counts->parameters);
+    tdc_json_report_number(json, "collectives", counts->collectives);
+    tdc_json_report_number(json, "unshared", counts->unshared);
+    tdc_json_report_number(json, "unreadable", counts->unreadable);
+    tdc_json_report_number(json, "async", counts->async);
+    tdc_json_report_number(json, "no_value", counts->no_value);
+    tdc_json_report_close(json, '}');
 }
 
-static bool add_deviations(cJSON *list, const tdc_ranks *ranks)
+static void add_deviations(struct tdc_json_report *json, const tdc_ranks *ranks)
 {
+    tdc_json_report_open(json, "deviations", '[');
     for (size_t i = 0; i < tdc_ranks_deviations(ranks); i++) {
         const struct tdc_rank_deviation *deviation = tdc_ranks_deviation(ranks, i);
-        cJSON *item = cJSON_CreateObject();
-        if (!cJSON_AddItemToArray(list, item) ||
-            cJSON_AddStringToObject(item, "kind", kind_of(deviation)) == NULL ||
-            cJSON_AddStringToObject(item, "name", deviation->name) == NULL ||
-            cJSON_AddStringToObject(item, "ranks", deviation->ranks) == NULL ||
-            cJSON_AddStringToObject(item, "deviating", deviation->deviating) == NULL ||
-            cJSON_AddNumberToObject(item, "first", (double)deviation->first) == NULL ||
-            cJSON_AddNumberToObject(item, "parts", deviation->parts) == NULL)
-            return false;
+        tdc_json_report_open(json, NULL, '{');
+        tdc_json_report_text(json, "kind", kind_of(deviation));
+        tdc_json_report_text(json, "name", deviation->name);
+        tdc_json_report_text(json, "ranks", deviation->ranks);
+        tdc_json_report_text(json, "deviating", deviation->deviating);
+        tdc_json_report_number(json, "first", (uint64_t)deviation->first);
+        tdc_json_report_number(json, "parts", deviation->parts);
+        tdc_json_report_close(json, '}');
     }
-    return true;
+    tdc_json_report_close(json, ']');
 }
 
 static bool print_json(const char *step, const tdc_ranks *ranks,
                        const struct tdc_ranks_counts *counts)
 {
-    cJSON *whole = cJSON_CreateObject();
-    bool done = whole != NULL &&
-                cJSON_AddStringToObject(whole, "schema", "tdcmp.ranks/1") != NULL &&
-                cJSON_AddStringToObject(whole, "version", tdc_version()) != NULL &&
-                cJSON_AddStringToObject(whole, "step", step) != NULL;
-    cJSON *numbers = done ? cJSON_AddObjectToObject(whole, "counts") : NULL;
-    cJSON *groups = done ? cJSON_AddArrayToObject(whole, "groups") : NULL;
-    cJSON *list = done ? cJSON_AddArrayToObject(whole, "deviations") : NULL;
-    done = numbers != NULL && groups != NULL && list != NULL && add_counts(numbers, counts) &&
-           add_deviations(list, ranks);
-    for (size_t i = 0; i < tdc_ranks_groups(ranks) && done; i++)
-        done = cJSON_AddItemToArray(groups, cJSON_CreateString(tdc_ranks_group(ranks, i)));
-    char *text = done ? cJSON_Print(whole) : NULL;
-    if (text != NULL)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(whole);
-    return text != NULL;
+    struct tdc_json_report json;
+    tdc_json_report_start(&json, "tdcmp.ranks/1");
+    tdc_json_report_text(&json, "step", step);
+    add_counts(&json, counts);
+    tdc_json_report_open(&json, "groups", '[');
+    for (size_t i = 0; i < tdc_ranks_groups(ranks); i++)
+        tdc_json_report_text(&json, NULL, tdc_ranks_group(ranks, i));
+    tdc_json_report_close(&json, ']');
+    add_deviations(&json, ranks);
+    return tdc_json_report_print(&json);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -221,8 +204,8 @@ int tdc_command_ranks(int argc, char **argv)
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "t:h", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"ranks", "t:h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(&settings, option))
             return TDC_EXIT_TROUBLE;
     if (settings.help) {

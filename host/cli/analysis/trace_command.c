@@ -1,13 +1,14 @@
-/* trace_command.c - `tdcmp trace NPU BENCH`: where it began, and which side is off. */
+/* trace_command.c - `tdcmp trace TEST REF`: where it began, and which side is off. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
 static const char usage[] =
-    "usage: tdcmp trace NPU BENCH [options]\n"
+    "usage: tdcmp trace TEST REF [options]\n"
     "\n"
     "Names the call with which two runs begin to differ, over all ranks: its inputs agree, its\n"
     "output does not. Computes it again in float64 from each side's own inputs and says which "
@@ -24,7 +25,7 @@ static const char usage[] =
     "\n"
     "exit code: 0 nothing, 1 an origin was found, 2 could not do the work\n"
     "\n"
-    "example: tdcmp trace npu/step0 gpu/step0 --top 3\n";
+    "example: tdcmp trace test/step0 ref/step0 --top 3\n";
 
 struct settings {
     struct tdc_options options;
@@ -42,8 +43,9 @@ static bool take_options(int argc, char **argv, struct settings *settings)
                                                  {"threads", required_argument, NULL, 't'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
+    static const struct tdc_words words = {"trace", "t:h", long_options};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "t:h", long_options, NULL)) != -1;) {
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         bool valid = true;
         if (option == 'f')
             settings->from = optarg;
@@ -66,7 +68,7 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     }
     if (settings->help || argc - optind == 2)
         return true;
-    tdc_complain("trace takes two dumps, NPU and BENCH; %d given (tdcmp trace --help)",
+    tdc_complain("trace takes two dumps, TEST and REF; %d given (tdcmp trace --help)",
                  argc - optind);
     return false;
 }

@@ -5,17 +5,12 @@
 #include <unistd.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/colour.h"
 #include "host/terminal/parse.h"
-
-static bool colourful(void)
-{
-    const char *no_colour = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
-}
 
 static const char *paint(const char *code)
 {
-    return colourful() ? code : "";
+    return tdc_coloured(STDOUT_FILENO) ? code : "";
 }
 
 static const char *label_of(const struct tdc_task *task, char label[128])

@@ -15,7 +15,7 @@ _tdcmp()
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
-        --io --device --no-fallback --quiet --help"
+        --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
@@ -34,8 +34,8 @@ _tdcmp()
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
-    local precheck="--output --max-abs-err --cos --bench-round --profile --standard --mode --resume --save-error-data
-        --no-json --explain --list-apis --threads --quiet --help"
+    local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+        --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local config_check="--output --threads --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
@@ -44,7 +44,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match devices bench -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -55,7 +55,8 @@ _tdcmp()
     fi
     case $prev in
     --io) COMPREPLY=($(compgen -W "auto mmap pread direct" -- "$cur")) && return ;;
-    --rules) COMPREPLY=($(compgen -W "sound compat compat26" -- "$cur")) && return ;;
+    --rules) COMPREPLY=($(compgen -W "sound msprobe msprobe26" -- "$cur")) && return ;;
+    --color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
     --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
@@ -63,7 +64,7 @@ _tdcmp()
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
     --max-abs-err | --cos | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
-    --threads | --step) return ;;
+    --threads | --step | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
     compare)
@@ -111,7 +112,7 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "compare match kernels io device make reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;

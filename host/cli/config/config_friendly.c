@@ -5,10 +5,11 @@
 #include <sys/stat.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
 static const char usage[] =
-    "usage: tdcmp config_check BENCH CMP [options]\n"
+    "usage: tdcmp config_check REF TEST [options]\n"
     "\n"
     "Compares two packed configurations (zip files of `msprobe config_check -d`), or two\n"
     "checkpoints of Megatron (folders).\n"
@@ -22,7 +23,7 @@ static const char usage[] =
     "\n"
     "msprobe's words: tdcmp config_check -c A B | -vc A B | -vv [YAML] LOG | -sc A B [-o PATH]\n"
     "\n"
-    "example: tdcmp config_check gpu.zip npu.zip -o result\n";
+    "example: tdcmp config_check ref.zip test.zip -o result\n";
 
 static void show(void *context, tdc_message_level level, const char *text)
 {
@@ -94,16 +95,19 @@ int tdc_command_config_check(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     const char *output = NULL;
     int threads = 0;
+    static const struct tdc_words words = {"config_check", "o:t:h", options};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:t:h", options, NULL)) != -1;) {
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;
         }
         if (option == 'o')
             output = optarg;
-        else if (option != 't' || !tdc_parse_number(optarg, 1, &threads)) {
-            tdc_complain("wrong words (tdcmp config_check A B --help lists them)");
+        else if (option == TDC_WRONG_OPTION)
+            return TDC_EXIT_TROUBLE;
+        else if (!tdc_parse_number(optarg, 1, &threads)) {
+            tdc_wrong_value("--threads", optarg, "a number of threads");
             return TDC_EXIT_TROUBLE;
         }
     }

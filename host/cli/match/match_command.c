@@ -1,4 +1,4 @@
-/* match_command.c - `tdcmp match NPU BENCH`: the pairing alone, because writing mappings takes
+/* match_command.c - `tdcmp match TEST REF`: the pairing alone, because writing mappings takes
  * longest. */
 #include <getopt.h>
 #include <stdio.h>
@@ -6,18 +6,19 @@
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/match_options.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 #include "host/cli/match/suggestion.h"
 
 static const char usage[] =
     "tdcmp match - show which row of two dumps faces which\n"
     "\n"
-    "usage: tdcmp match [OPTIONS] NPU BENCH\n"
+    "usage: tdcmp match [OPTIONS] TEST REF\n"
     "\n"
-    "Prints one line per row: NPU name, bench name, and the rule that paired them or why there is\n"
+    "Prints one line per row: test name, ref name, and the rule that paired them or why there is\n"
     "no partner, separated by tabs. No tensor is read.\n"
     "\n" TDC_MATCH_OPTIONS_HELP
-    "      --rules NAME         sound (default), compat or compat26: match as msprobe does\n"
+    "      --rules NAME         sound (default); msprobe or msprobe26: match as msprobe does\n"
     "  -u, --unmatched          only rows without a partner\n"
     "      --suggest            print layer mapping lines (yaml) for names without a partner,\n"
     "                           by equal shapes and position in the network\n"
@@ -29,7 +30,7 @@ static const char usage[] =
     "exit code: 0 every row has a partner, 1 some have not, 2 the dumps cannot be matched\n"
     "\n"
     "example: tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --suggest > layers.yaml\n"
-    "         tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --layer-mapping=layers.yaml -u\n";
+    "         tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --layer-mapping layers.yaml -u\n";
 
 enum {
     OPTION_RULES = TDC_WORD_FIRST_FREE,
@@ -69,8 +70,7 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_RULES:
         if (tdc_parse_rules(optarg, &settings->options.rules))
             return true;
-        tdc_complain("--rules '%s': expected sound, compat or compat26", optarg);
-        return false;
+        return tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
     case 'u':
         settings->unmatched = true;
         return true;
@@ -83,16 +83,12 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_STEP:
         if (tdc_parse_number(optarg, 0, &settings->step))
             return true;
-        tdc_complain("--step '%s': expected a step number", optarg);
-        return false;
+        return tdc_wrong_value("--step", optarg, "a step number");
     case 'h':
         settings->help = true;
         return true;
     default:
-        if (tdc_take_match_option(option, optarg, &settings->options))
-            return true;
-        fputs("try: tdcmp match --help\n", stderr);
-        return false;
+        return tdc_take_match_option(option, optarg, &settings->options);
     }
 }
 
@@ -156,8 +152,8 @@ static tdc_status show(struct showing *showing, struct tdc_error *error)
     }
     showing->lonely += lonely;
     showing->rows += tdc_match_pairs(match);
-    fprintf(stderr, "tdcmp: matched by %s: %zu rows, %zu without a partner\n",
-            tdc_shown(tdc_match_method(match)), tdc_match_pairs(match), lonely);
+    tdc_complain("matched by %s: %zu rows, %zu without a partner", tdc_match_method(match),
+                 tdc_match_pairs(match), lonely);
     if (settings->suggest)
         status = suggest(showing, match, error);
     if (status == TDC_OK && settings->save != NULL)
@@ -206,7 +202,7 @@ static tdc_status match_tasks(struct showing *showing, const tdc_tasks *tasks,
         status = match_task(showing, task, error);
     }
     if (status == TDC_OK && settings->suggest && showing->suggestion.count == 0)
-        fprintf(stderr, "tdcmp: no name could be suggested\n");
+        tdc_complain("no name could be suggested");
     else if (status == TDC_OK)
         tdc_suggestion_print(&showing->suggestion);
     return status;
@@ -215,15 +211,14 @@ static tdc_status match_tasks(struct showing *showing, const tdc_tasks *tasks,
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
-    int option;
-    const char *letters = "uh" TDC_MATCH_SHORT_OPTIONS;
-    while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
+    static const struct tdc_words words = {"match", "uh" TDC_MATCH_SHORT_OPTIONS, long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(settings, option))
             return false;
     tdc_settle_match_options(&settings->options);
     if (settings->help || argc - optind == 2)
         return true;
-    tdc_complain("match takes two dumps, NPU and BENCH; %d given (tdcmp match --help)",
+    tdc_complain("match takes two dumps, TEST and REF; %d given (tdcmp match --help)",
                  argc - optind);
     return false;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cjson/cJSON.h>
-
 #include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
@@ -62,7 +60,7 @@ static const struct tdc_argument arguments_template[ARGUMENTS] = {
                            "layer mapping (mindspore)", false, NULL, NULL, 0},
     [ARG_DIFF_ANALYZE] = {"-da", "--diff_analyze", TDC_FLAG, "", "first-difference search", false,
                           NULL, NULL, 0},
-    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "compat (default), compat26 or sound",
+    [ARG_RULES] = {"--rules", "--rules", TDC_VALUE, "NAME", "msprobe (default), msprobe26 or sound",
                    false, NULL, NULL, 0},
     [ARG_FORMAT] = {"--format", "--format", TDC_VALUE, "LIST", "xlsx (default), csv, json", false,
                     NULL, NULL, 0},
@@ -95,37 +93,26 @@ static void log_message(void *context, tdc_message_level level, const char *text
 
 /* ---- compare.json ---------------------------------------------------------------------------- */
 
-static cJSON *load_config(const char *path)
+static bool load_config(const char *path, struct tdc_config_file *config)
 {
-    cJSON *config = tdc_config_file_read(path);
-    if (config != NULL && !cJSON_IsObject(config)) {
-        log_error("input_param should be dict, please check!");
-        cJSON_Delete(config);
-        return NULL;
-    }
-    return config;
-}
-
-/* A member of compare.json; of several with one name the last counts, as in Python. */
-static const cJSON *member_of(const cJSON *config, const char *name)
-{
-    const cJSON *found = NULL, *member;
-    cJSON_ArrayForEach(member, config)
-    {
-        if (strcmp(member->string, name) == 0)
-            found = member;
-    }
-    return found;
+    if (!tdc_config_file_read(path, config))
+        return false;
+    if (config->root->kind == TDC_JSON_OBJECT)
+        return true;
+    log_error("input_param should be dict, please check!");
+    tdc_config_file_free(config);
+    return false;
 }
 
 /* A non-empty text member, NULL if there is none. */
-static const char *text_member(const cJSON *config, const char *name)
+static const char *text_member(const struct tdc_json *config, const char *name)
 {
-    const cJSON *member = member_of(config, name);
-    return cJSON_IsString(member) && member->valuestring[0] != '\0' ? member->valuestring : NULL;
+    const struct tdc_json *member = tdc_json_get(config, name);
+    return member != NULL && member->kind == TDC_JSON_STRING && member->length > 0 ? member->text
+                                                                                   : NULL;
 }
 
-static bool check_config(const cJSON *config)
+static bool check_config(const struct tdc_json *config)
 {
     static const char *const required[] = {"npu_path", "bench_path"};
     for (size_t i = 0; i < 2; i++) {
@@ -135,8 +122,8 @@ static bool check_config(const cJSON *config)
                 required[i]);
         return false;
     }
-    const cJSON *log = member_of(config, "is_print_compare_log");
-    if (log != NULL && !cJSON_IsBool(log)) {
+    const struct tdc_json *log = tdc_json_get(config, "is_print_compare_log");
+    if (log != NULL && log->kind != TDC_JSON_TRUE && log->kind != TDC_JSON_FALSE) {
         log_error("Invalid input parameter, is_print_compare_log which should be only bool type.");
         log_error("Compare failed. Please check the arguments and do it again!");
         return false;
@@ -169,10 +156,10 @@ static void print_items(const struct tdc_run *run)
 
 /* With stack_path in compare.json the column needs -s; without it stack.json beside the dump
  * decides. */
-static bool choose_stacks(const cJSON *config, const struct tdc_argument *arguments, bool files,
-                          struct tdc_run_request *request)
+static bool choose_stacks(const struct tdc_json *config, const struct tdc_argument *arguments,
+                          bool files, struct tdc_run_request *request)
 {
-    const cJSON *stack_path = member_of(config, "stack_path");
+    const struct tdc_json *stack_path = tdc_json_get(config, "stack_path");
     request->stacks = true;
     if (stack_path == NULL || !files)
         return true;
@@ -188,17 +175,18 @@ static bool choose_stacks(const cJSON *config, const struct tdc_argument *argume
 }
 
 /* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
-static const char *not_read(const cJSON *config)
+static const char *not_read(const struct tdc_json *config)
 {
-    const cJSON *rank_id = member_of(config, "rank_id");
-    if (rank_id != NULL && !cJSON_IsNull(rank_id))
+    const struct tdc_json *rank_id = tdc_json_get(config, "rank_id");
+    if (rank_id != NULL && rank_id->kind != TDC_JSON_NULL)
         return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
-    if (cJSON_IsTrue(member_of(config, "common")))
+    const struct tdc_json *common = tdc_json_get(config, "common");
+    if (common != NULL && common->kind == TDC_JSON_TRUE)
         return "flat npy folders (common in compare.json) are not part of this version";
     return NULL;
 }
 
-static int compare_config(const cJSON *config, const struct tdc_argument *arguments,
+static int compare_config(const struct tdc_json *config, const struct tdc_argument *arguments,
                           struct tdc_run_request *request)
 {
     tdc_tasks *tasks = NULL;
@@ -303,11 +291,11 @@ static int compare(int argc, char **argv, bool pytorch)
     }
     request.advice = !arguments[ARG_COMPARE_ONLY].given;
     request.output = arguments[ARG_OUTPUT].value != NULL ? arguments[ARG_OUTPUT].value : "./output";
-    cJSON *config = load_config(arguments[ARG_INPUT].value);
-    if (config == NULL)
+    struct tdc_config_file config;
+    if (!load_config(arguments[ARG_INPUT].value, &config))
         return 1;
-    code = check_config(config) ? compare_config(config, arguments, &request) : 1;
-    cJSON_Delete(config);
+    code = check_config(config.root) ? compare_config(config.root, arguments, &request) : 1;
+    tdc_config_file_free(&config);
     tdc_said_free(&said);
     return code;
 }

@@ -82,8 +82,9 @@ static const struct {
                     {"-n", "--num_splits", TDC_VALUE, "NUM_SPLITS", "lanes, 1 to 64, default 8",
                      false, NULL, NULL, 0}},
     [ARG_PROFILE] = {ANY,
-                     {"--profile", "--profile", TDC_VALUE, "NAME", "compat (default) or extended",
-                      false, NULL, NULL, 0}},
+                     {"--profile", "--profile", TDC_VALUE, "NAME",
+                      "compat (default) or extended: the older names of msprobe and sound", false,
+                      NULL, NULL, 0}},
     [ARG_STANDARD] = {ANY,
                       {"--standard", "--standard", TDC_VALUE, "NAME",
                        "cosine (default) or pytorch: a standard per API", false, NULL, NULL, 0}},
@@ -220,7 +221,7 @@ static bool apply(const struct words *words, struct tdc_precheck_options *option
     const struct tdc_argument *threads = arguments[ARG_THREADS];
     const struct tdc_argument *standard = arguments[ARG_STANDARD];
     if ((standard->given && !tdc_parse_standard(standard->value, &options->standard)) ||
-        (profile->given && !tdc_parse_profile(profile->value, &options->profile)) ||
+        (profile->given && !tdc_parse_precheck_rules(profile->value, options)) ||
         (mode->given && !tdc_parse_tested(mode->value, &options->tested)) ||
         (rounding->given && !tdc_parse_rounding(rounding->value, &options->bench_round)) ||
         (max_abs->given && !tdc_parse_real(max_abs->value, &options->max_abs_err)) ||

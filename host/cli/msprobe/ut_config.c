@@ -17,21 +17,20 @@ static bool refuse(const char *format, const char *what)
 }
 
 /* A list of texts, none when the member is missing. */
-static bool take_list(const cJSON *section, const char *name, char ***list, size_t *count)
+static bool take_list(const struct tdc_json *section, const char *name, char ***list, size_t *count)
 {
-    const cJSON *member = cJSON_GetObjectItemCaseSensitive(section, name), *item;
+    const struct tdc_json *member = tdc_json_get(section, name);
     if (member == NULL)
         return true;
-    if (!cJSON_IsArray(member))
+    if (member->kind != TDC_JSON_LIST)
         return refuse("%s must be a list type", name);
-    *list = calloc((size_t)cJSON_GetArraySize(member) + 1, sizeof **list);
+    *list = calloc(member->children + 1, sizeof **list);
     if (*list == NULL)
         return refuse("%s: out of memory", name);
-    cJSON_ArrayForEach(item, member)
-    {
-        if (!cJSON_IsString(item))
+    for (const struct tdc_json *item = member->child; item != NULL; item = item->next) {
+        if (item->kind != TDC_JSON_STRING)
             return refuse("All elements in %s must be string type", name);
-        (*list)[*count] = strdup(item->valuestring);
+        (*list)[*count] = strdup(item->text);
         if ((*list)[(*count)] == NULL)
             return refuse("%s: out of memory", name);
         ++*count;
@@ -39,18 +38,18 @@ static bool take_list(const cJSON *section, const char *name, char ***list, size
     return true;
 }
 
-static bool take_section(const cJSON *section, struct tdc_ut_config *config)
+static bool take_section(const struct tdc_json *section, struct tdc_ut_config *config)
 {
     if (!take_list(section, "white_list", &config->white_list, &config->white_count) ||
         !take_list(section, "black_list", &config->black_list, &config->black_count))
         return false;
-    const cJSON *folder = cJSON_GetObjectItemCaseSensitive(section, "error_data_path");
+    const struct tdc_json *folder = tdc_json_get(section, "error_data_path");
     if (folder == NULL)
         return true;
-    if (!cJSON_IsString(folder) || access(folder->valuestring, F_OK) != 0)
-        return refuse("error_data_path: %s does not exist",
-                      cJSON_IsString(folder) ? folder->valuestring : "None");
-    config->error_data_path = strdup(folder->valuestring);
+    bool text = folder->kind == TDC_JSON_STRING;
+    if (!text || access(folder->text, F_OK) != 0)
+        return refuse("error_data_path: %s does not exist", text ? folder->text : "None");
+    config->error_data_path = strdup(folder->text);
     return config->error_data_path != NULL || refuse("%s: out of memory", "error_data_path");
 }
 
@@ -59,12 +58,12 @@ bool tdc_ut_config_read(const char *path, const char *name, struct tdc_ut_config
     size_t length = strlen(path);
     if (length < 5 || strcmp(path + length - 5, ".json") != 0)
         return refuse("The %s should be a .json file!", path);
-    cJSON *file = tdc_config_file_read(path);
-    if (file == NULL)
+    struct tdc_config_file file;
+    if (!tdc_config_file_read(path, &file))
         return false;
-    const cJSON *section = cJSON_GetObjectItemCaseSensitive(file, name);
+    const struct tdc_json *section = tdc_json_get(file.root, name);
     bool taken = section == NULL || take_section(section, config);
-    cJSON_Delete(file);
+    tdc_config_file_free(&file);
     return taken;
 }
 

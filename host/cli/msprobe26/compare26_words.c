@@ -58,7 +58,7 @@ static const struct tdc_argument arguments_template[ARG26_COUNT] = {
     [ARG26_ONNX_FUSION] =
         OPTION("-ofs", "--onnx_fusion_switch", TDC_VALUE, "BOOL", "mode offline_model"),
     [ARG26_RULES] =
-        OPTION("--rules", "--rules", TDC_VALUE, "NAME", "compat26 (default), compat or sound"),
+        OPTION("--rules", "--rules", TDC_VALUE, "NAME", "msprobe26 (default), msprobe or sound"),
     [ARG26_FORMAT] = OPTION("--format", "--format", TDC_VALUE, "LIST", "csv (default), xlsx, json"),
     [ARG26_THREADS] = OPTION("--threads", "--threads", TDC_VALUE, "N", "number of threads"),
     [ARG26_DEVICE] = OPTION("--device", "--device", TDC_VALUE, "NAME",

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/colour.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
 #include "host/cli/precheck/precheck_summary.h"
@@ -24,7 +26,8 @@ static const char usage[] =
     "      --cos T              and Cosine above T (default 0.99)\n"
     "      --bench-round HOW    round the reference to the tested dtype first: auto (default:\n"
     "                           float16 and bfloat16), none, tested\n"
-    "      --profile NAME       extended (default) or compat: judge as msprobe does\n"
+    "      --rules NAME         sound (default); msprobe or msprobe26: judge as msprobe does\n"
+    "                           (--profile extended and compat are older words for it)\n"
     "      --standard NAME      cosine (default), or pytorch: msprobe's standard for each API\n"
     "      --mode MODE          tested side: recorded (task tensor), or execute: run the call on\n"
     "                           this machine in its dtype's arithmetic (task statistics); auto\n"
@@ -35,7 +38,12 @@ static const char usage[] =
     "                           ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
+    "      --top N              APIs that the summary lists beside those that fail (default 10)\n"
+    "  -v, --verbose            each call's time and kernels too\n"
     "  -q, --quiet              no progress, no summary\n"
+    "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
+    "never\n"
+    "  -V, --version            version of program and library\n"
     "  -h, --help               this text\n"
     "\n"
     "exit code: 0 no slot fails, 1 some do, 2 a dump could not be checked, or nothing of it\n"
@@ -46,14 +54,16 @@ enum {
     OPTION_MAX_ABS_ERR = 256,
     OPTION_COS,
     OPTION_BENCH_ROUND,
-    OPTION_PROFILE,
+    OPTION_RULES,
     OPTION_STANDARD,
     OPTION_MODE,
     OPTION_RESUME,
     OPTION_SAVE_ERROR_DATA,
     OPTION_NO_JSON,
     OPTION_EXPLAIN,
-    OPTION_LIST_APIS
+    OPTION_LIST_APIS,
+    OPTION_TOP,
+    OPTION_COLOR
 };
 
 static const struct option long_options[] = {
@@ -61,7 +71,8 @@ static const struct option long_options[] = {
     {"max-abs-err", required_argument, NULL, OPTION_MAX_ABS_ERR},
     {"cos", required_argument, NULL, OPTION_COS},
     {"bench-round", required_argument, NULL, OPTION_BENCH_ROUND},
-    {"profile", required_argument, NULL, OPTION_PROFILE},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"profile", required_argument, NULL, OPTION_RULES},
     {"standard", required_argument, NULL, OPTION_STANDARD},
     {"mode", required_argument, NULL, OPTION_MODE},
     {"resume", required_argument, NULL, OPTION_RESUME},
@@ -71,6 +82,10 @@ static const struct option long_options[] = {
     {"list-apis", no_argument, NULL, OPTION_LIST_APIS},
     {"threads", required_argument, NULL, 't'},
     {"quiet", no_argument, NULL, 'q'},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"verbose", no_argument, NULL, 'v'},
+    {"color", required_argument, NULL, OPTION_COLOR},
+    {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -78,14 +93,9 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    bool no_json, list, quiet, help;
+    int top; /* APIs that the summary lists; 0: not said */
+    bool no_json, list, quiet, verbose, help, version;
 };
-
-static bool wrong(const char *option, const char *value, const char *expected)
-{
-    tdc_complain("%s '%s': expected %s", option, value, expected);
-    return false;
-}
 
 static bool take_option(struct settings *settings, int option)
 {
@@ -97,22 +107,23 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_MAX_ABS_ERR:
         options->flags |= TDC_PRECHECK_THRESHOLDS;
         return tdc_parse_real(optarg, &options->max_abs_err) ||
-               wrong("--max-abs-err", optarg, "a number");
+               tdc_wrong_value("--max-abs-err", optarg, "a number");
     case OPTION_COS:
         options->flags |= TDC_PRECHECK_THRESHOLDS;
-        return tdc_parse_real(optarg, &options->cosine) || wrong("--cos", optarg, "a number");
+        return tdc_parse_real(optarg, &options->cosine) ||
+               tdc_wrong_value("--cos", optarg, "a number");
     case OPTION_BENCH_ROUND:
         return tdc_parse_rounding(optarg, &options->bench_round) ||
-               wrong("--bench-round", optarg, "auto, none or tested");
-    case OPTION_PROFILE:
-        return tdc_parse_profile(optarg, &options->profile) ||
-               wrong("--profile", optarg, "extended or compat");
+               tdc_wrong_value("--bench-round", optarg, "auto, none or tested");
+    case OPTION_RULES:
+        return tdc_parse_precheck_rules(optarg, options) ||
+               tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
     case OPTION_STANDARD:
         return tdc_parse_standard(optarg, &options->standard) ||
-               wrong("--standard", optarg, "cosine or pytorch");
+               tdc_wrong_value("--standard", optarg, "cosine or pytorch");
     case OPTION_MODE:
         return tdc_parse_tested(optarg, &options->tested) ||
-               wrong("--mode", optarg, "auto, recorded or execute");
+               tdc_wrong_value("--mode", optarg, "auto, recorded or execute");
     case OPTION_RESUME:
         options->result_csv = optarg;
         return true;
@@ -130,15 +141,26 @@ static bool take_option(struct settings *settings, int option)
         return true;
     case 't':
         return tdc_parse_number(optarg, 1, &options->threads) ||
-               wrong("--threads", optarg, "a number of threads");
+               tdc_wrong_value("--threads", optarg, "a number of threads");
     case 'q':
         settings->quiet = true;
+        return true;
+    case OPTION_TOP:
+        return tdc_parse_number(optarg, 1, &settings->top) ||
+               tdc_wrong_value("--top", optarg, "a number of APIs");
+    case OPTION_COLOR:
+        return tdc_choose_colour(optarg) ||
+               tdc_wrong_value("--color", optarg, "auto, always or never");
+    case 'v':
+        settings->verbose = true;
+        return true;
+    case 'V':
+        settings->version = true;
         return true;
     case 'h':
         settings->help = true;
         return true;
     default:
-        fputs("try: tdcmp precheck --help\n", stderr);
         return false;
     }
 }
@@ -157,12 +179,12 @@ static void settle(struct settings *settings)
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "o:t:qh", long_options, NULL)) != -1)
+    static const struct tdc_words words = {"precheck", "o:t:vqVh", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(settings, option))
             return false;
     settle(settings);
-    if (settings->help || settings->list || argc - optind == 1)
+    if (settings->help || settings->version || settings->list || argc - optind == 1)
         return true;
     tdc_complain("precheck takes one dump; %d given (tdcmp precheck --help)", argc - optind);
     return false;
@@ -275,9 +297,11 @@ int tdc_command_precheck(int argc, char **argv)
     settings.options.progress = advance;
     if (!take_options(argc, argv, &settings))
         return TDC_EXIT_TROUBLE;
-    if (settings.help || settings.list) {
+    if (settings.help || settings.version || settings.list) {
         if (settings.help)
             fputs(usage, stdout);
+        else if (settings.version)
+            tdc_print_version();
         else
             tdc_precheck_list(print_api, NULL);
         return TDC_EXIT_SAME;

@@ -32,6 +32,9 @@ int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
 
+/* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
+void tdc_print_version(void);
+
 /* ---- one run over several dumps -------------------------------------------------------------- */
 
 /* What a command has decided before the work starts. */
@@ -44,6 +47,9 @@ struct tdc_run_request {
     bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */
     bool quiet;
+    bool verbose;  /* speed and kernels in the summary */
+    int top;       /* rows that a list of the summary shows; 0: as many as fit a screen */
+    unsigned only; /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
 };

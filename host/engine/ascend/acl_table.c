@@ -1,11 +1,12 @@
 /* acl_table.c - finding and loading AscendCL. */
 #include "host/engine/ascend/acl_table.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "host/engine/ascend/loader.h"
 
 static struct tdc_acl_library library;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
@@ -77,14 +78,18 @@ static void keep_reason(enum tdc_acl_state state, const char *text)
 static void *open_library(void)
 {
     char place[sizeof library.path];
+    if (tdc_loader_absent() != NULL) {
+        keep_reason(TDC_ACL_NO_LOADER, tdc_loader_absent());
+        return NULL;
+    }
     keep_reason(TDC_ACL_NOT_FOUND, "neither libacl_rt.so nor libascendcl.so was found");
     for (unsigned i = 0; tdc_acl_place(i, place, sizeof place) != NULL; i++) {
-        void *handle = dlopen(place, RTLD_NOW | RTLD_LOCAL);
+        void *handle = tdc_loader_open(place);
         if (handle != NULL) {
             memcpy(library.path, place, sizeof place);
             return handle;
         }
-        const char *text = dlerror();
+        const char *text = tdc_loader_error();
         if (library.state == TDC_ACL_NOT_FOUND && !names_the_file_itself(text, place))
             keep_reason(TDC_ACL_BROKEN, text);
     }
@@ -98,7 +103,7 @@ static void *open_library(void)
 /* A function pointer as an object pointer: POSIX allows it for dlsym, C does not know it. */
 static bool resolve(void *handle, bool required, const char *name, void *slot)
 {
-    void *symbol = dlsym(handle, name);
+    void *symbol = tdc_loader_symbol(handle, name);
     memcpy(slot, &symbol, sizeof symbol);
     if (symbol == NULL && required && library.state == TDC_ACL_USABLE) {
         library.state = TDC_ACL_TOO_OLD;
@@ -141,5 +146,5 @@ const struct tdc_acl_library *tdc_acl_load(void)
 void *tdc_acl_symbol(const char *name)
 {
     const struct tdc_acl_library *acl = tdc_acl_load();
-    return acl->handle != NULL ? dlsym(acl->handle, name) : NULL;
+    return acl->handle != NULL ? tdc_loader_symbol(acl->handle, name) : NULL;
 }

@@ -31,7 +31,8 @@ enum tdc_acl_state {
     TDC_ACL_USABLE,
     TDC_ACL_NOT_FOUND, /* no file of that name anywhere */
     TDC_ACL_BROKEN,    /* found, but it does not load: typically the driver is missing */
-    TDC_ACL_TOO_OLD    /* loads, but functions are missing */
+    TDC_ACL_TOO_OLD,   /* loads, but functions are missing */
+    TDC_ACL_NO_LOADER  /* this program can load nothing */
 };
 
 struct tdc_acl_library {

@@ -42,6 +42,7 @@ static void put_advice(const struct listing *listing, const struct tdc_acl_libra
     case TDC_ACL_TOO_OLD:
         put(listing, "tdcmp needs CANN 8.5 or newer.");
         break;
+    case TDC_ACL_NO_LOADER: /* the reason says it all */
     case TDC_ACL_USABLE:
         break;
     }

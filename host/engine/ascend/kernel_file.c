@@ -1,13 +1,13 @@
 /* kernel_file.c - see kernel_file.h. */
 #include "host/engine/ascend/kernel_file.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "host/engine/ascend/loader.h"
 #include "io/platform/platform.h"
 
 void tdc_soc_family(const char *soc, char *family, size_t size)
@@ -19,18 +19,16 @@ void tdc_soc_family(const char *soc, char *family, size_t size)
             snprintf(family, size, "%s", families[i]);
 }
 
-/* The folder of the file that holds this very function: the shared library or the program. */
+/* The folder of the shared library or the program. */
 static bool own_folder(char *folder, size_t size)
 {
-    Dl_info info;
     char resolved[PATH_MAX];
-    void (*here)(const char *, char *, size_t) = tdc_soc_family;
-    void *address;
-    memcpy(&address, &here, sizeof address);
-    if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+    const char *name = tdc_loader_own_file();
+    if (name == NULL)
         return false;
     /* a program may be known by the name it was called by alone */
-    const char *name = strchr(info.dli_fname, '/') != NULL ? info.dli_fname : tdc_program_link();
+    if (strchr(name, '/') == NULL)
+        name = tdc_program_link();
     if (name == NULL || realpath(name, resolved) == NULL)
         return false;
     char *slash = strrchr(resolved, '/');

@@ -30,19 +30,19 @@ bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
 {
     const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
     if (npu == NULL || bench == NULL) {
-        tdc_sound_say(message, npu == NULL ? "No NPU data matched." : "No bench data matched.");
+        tdc_sound_say(message, npu == NULL ? "No test data matched." : "No ref data matched.");
         without_partner(row_case, row, message);
         return true;
     }
     if (strcmp(npu->requires_grad, bench->requires_grad) != 0)
         tdc_sound_say(message, "Requires_grad inconsistent.");
     if (npu->scalar != bench->scalar || strcmp(npu->shape, bench->shape) != 0) {
-        tdc_sound_say(message, "Shape of NPU and bench Tensor do not match. Skipped.");
+        tdc_sound_say(message, "Shape of test and ref tensor do not match. Skipped.");
         without_partner(row_case, row, message);
         return true;
     }
     if (strcmp(npu->dtype, bench->dtype) != 0)
-        tdc_sound_say(message, "Dtype of NPU and bench Tensor do not match.");
+        tdc_sound_say(message, "Dtype of test and ref tensor do not match.");
     if (row_case->match->fuzzy && strcmp(npu->name, bench->name) != 0)
         tdc_sound_say(message, "Fuzzy matching data, the comparison accuracy may be affected.");
     return false;

@@ -19,10 +19,11 @@ void tdc_sound_no_file(const struct tdc_case *row_case, struct tdc_row *row,
 {
     bool npu = strcmp(row_case->n_file, "-1") == 0, bench = strcmp(row_case->b_file, "-1") == 0;
     if (npu && bench) {
-        tdc_sound_say(message, "NPU does not have data file.");
-        tdc_sound_say(message, "Bench does not have data file.");
+        tdc_sound_say(message, "The test side has no data file.");
+        tdc_sound_say(message, "The ref side has no data file.");
     } else {
-        fail(row, message, npu ? "NPU does not have data file." : "Bench does not have data file.");
+        fail(row, message,
+             npu ? "The test side has no data file." : "The ref side has no data file.");
     }
 }
 
@@ -31,7 +32,7 @@ void tdc_sound_empty(const struct tdc_case *row_case, const struct tdc_outcome *
 {
     char text[256];
     if (outcome->b_count != 0) {
-        snprintf(text, sizeof text, "The NPU file has no elements, the bench file %llu.",
+        snprintf(text, sizeof text, "The test file has no elements, the ref file %llu.",
                  (unsigned long long)outcome->b_count);
         fail(row, message, text);
     } else if (!tdc_shape_is_empty(row_case->npu->shape)) {

@@ -49,8 +49,8 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         }
         sums->equal = false;
         sums->apart = true;
-        tdc_sound_say(message, x_bad ? "NaN or infinity in NPU statistics."
-                                     : "NaN or infinity in bench statistics.");
+        tdc_sound_say(message, x_bad ? "NaN or infinity in test statistics."
+                                     : "NaN or infinity in ref statistics.");
         return;
     }
     if (!x_number || !y_number) {

@@ -27,7 +27,7 @@ static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_tex
     if (norms->d == 0) /* equal, not just nearly parallel */
         return tdc_value_number(1);
     if (norms->n == 0 || norms->b == 0) {
-        tdc_sound_say(message, norms->n == 0 ? "All NPU data is zero." : "All bench data is zero.");
+        tdc_sound_say(message, norms->n == 0 ? "All test data is zero." : "All ref data is zero.");
         return tdc_value_of(TDC_HOLDS_NAN);
     }
     double c = norms->cosine;
@@ -55,6 +55,10 @@ static void fill_extra(const struct tdc_outcome *outcome, struct tdc_extra *extr
         .b_nan = sums->b_nan,
         .b_inf = sums->b_inf,
         .located = sums->finite != 0,
+        .apart = outcome->apart,
+        .apart_at = outcome->apart_at,
+        .apart_n = outcome->apart_n,
+        .apart_b = outcome->apart_b,
     };
     for (int i = 0; i < 2; i++)
         extra->below[i] =
@@ -125,7 +129,7 @@ static void compute(const struct tdc_case *row_case, const struct tdc_outcome *o
     row->values[TDC_FIVE_THOUSANDTHS] =
         tdc_value_number((double)(sums->below[1] + sums->nonfinite_equal) / count);
     if (apart)
-        tdc_sound_say(message, "The Position of inf or nan in NPU and bench Tensor do not match.");
+        tdc_sound_say(message, "The position of inf or nan in test and ref tensor do not match.");
     struct tdc_measure measure = measure_of(row_case, outcome, extra, apart);
     tdc_level_judge(&row_case->scene, &measure, row, message);
 }
@@ -152,7 +156,7 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
         break;
     case TDC_OUTCOME_SHAPES_DIFFER:
         set_all(row, TDC_HOLDS_SHAPE);
-        tdc_sound_say(message, "Shape of NPU and bench Tensor do not match. Skipped.");
+        tdc_sound_say(message, "Shape of test and ref tensor do not match. Skipped.");
         row->row_class = TDC_ROW_UNMATCHED;
         break;
     }

@@ -29,12 +29,12 @@ static void put_layer(struct tdc_layer_gaps *gaps, uint32_t node)
     uint32_t path[SHOWN_LEVELS];
     size_t count = 0;
     if (node == TDC_LAYER_ROOT) {
-        tdc_text_adds(&gaps->text, "the bench network");
+        tdc_text_adds(&gaps->text, "the ref network");
         return;
     }
     for (; node != TDC_LAYER_ROOT && count < SHOWN_LEVELS; node = nodes[node].parent)
         path[count++] = node;
-    tdc_text_adds(&gaps->text, node == TDC_LAYER_ROOT ? "bench layer '" : "bench layer '...");
+    tdc_text_adds(&gaps->text, node == TDC_LAYER_ROOT ? "ref layer '" : "ref layer '...");
     for (size_t i = count; i-- > 0;)
         tdc_text_addf(&gaps->text, "%s%s", nodes[path[i]].name, i > 0 ? "." : "'");
 }

@@ -22,10 +22,10 @@ void tdc_layer_gaps_init(struct tdc_layer_gaps *gaps, const struct tdc_layer_sid
                          struct tdc_arena *arena);
 void tdc_layer_gaps_free(struct tdc_layer_gaps *gaps);
 
-/* "bench layer 'a.b' has no 'c'"; NULL when out of memory. */
+/* "ref layer 'a.b' has no 'c'"; NULL when out of memory. */
 const char *tdc_layer_gap_name(struct tdc_layer_gaps *gaps, uint32_t node, const char *missing,
                                size_t length);
-/* "bench layer 'a.b' has no further forward call"; NULL when out of memory. */
+/* "ref layer 'a.b' has no further forward call"; NULL when out of memory. */
 const char *tdc_layer_gap_call(struct tdc_layer_gaps *gaps, uint32_t node, const char *state);
 
 #endif

@@ -142,7 +142,7 @@ static bool map_entry(struct translation *translation, uint32_t number)
     if (entry->scope != NULL && translation->bench->usable)
         found = translate(translation, entry, &note);
     else if (entry->scope != NULL)
-        note = "nothing is known about the places of the bench network";
+        note = "nothing is known about the places of the ref network";
     if (found != TDC_LAYER_NONE)
         note = match->bench->entries[found].name;
     match->entry_notes[number] = (struct tdc_entry_note){found != TDC_LAYER_NONE, note};

@@ -183,7 +183,7 @@ static bool report_types(const struct tdc_layer_rules *rules, const struct tdc_l
         const char *type = type_of(section);
         if (tdc_names_find(&types, type, strlen(type)) == TDC_NAME_NONE)
             tdc_map_warn(options, rules->path, section->key_line,
-                         "the NPU network has no layer of type '%.200s'", section->key);
+                         "the test network has no layer of type '%.200s'", section->key);
     }
     tdc_names_free(&types);
     return ok;

@@ -242,12 +242,12 @@ static bool apply_to_records(struct applying *applying, const struct tdc_yaml *e
     uint32_t record = first_record(&applying->npu, ms_api);
     if (record == TDC_UNPAIRED) {
         tdc_map_warn(applying->options, applying->path, entry->line,
-                     "the NPU dump has no API '%.200s'", ms_api);
+                     "the test dump has no API '%.200s'", ms_api);
         return true;
     }
     if (first_record(&applying->bench, pt_api) == TDC_UNPAIRED) {
         tdc_map_warn(applying->options, applying->path, entry->line,
-                     "the bench dump has no API '%.200s'", pt_api);
+                     "the ref dump has no API '%.200s'", pt_api);
         return true;
     }
     if (match->key_rules[record] == TDC_KEY_API_FILE)

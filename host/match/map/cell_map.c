@@ -83,7 +83,7 @@ tdc_status tdc_map_cells(struct tdc_match *match, const char *path, bool leave_o
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping cells");
     }
     if (status == TDC_OK)
-        tdc_flat_map_report(&map, "cell of the NPU dump", options);
+        tdc_flat_map_report(&map, "cell of the test dump", options);
     tdc_flat_map_free(&map);
     return status;
 }

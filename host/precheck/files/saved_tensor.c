@@ -5,7 +5,7 @@
 
 #include "io/base/little_endian.h"
 #include "io/tensor/npy_writer.h"
-#include "io/tensor/pt_writer.h"
+#include "io/tensor/pickle/pt_writer.h"
 
 #define BLOCK        1024 /* elements converted at a time */
 #define AROUND_LIMIT ((size_t)1 << 16)

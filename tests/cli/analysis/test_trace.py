@@ -15,10 +15,10 @@ LINEAR = "Functional.linear.1.forward.output.0"
 
 # fault: mode, reference, kind, start of the row's name, words of the judge
 FAULTS = {
-    "mlp_fault_scale": ("tensor", "mlp", "operator", LINEAR, "NPU is off"),
-    "mlp_fault_elem": ("tensor", "mlp", "operator", LINEAR, "NPU is off"),
-    "mlp_fault_row": ("tensor", "mlp", "operator", LINEAR, "NPU is off"),
-    "mlp_fault_nan": ("tensor", "mlp", "operator", LINEAR, "NPU is off"),
+    "mlp_fault_scale": ("tensor", "mlp", "operator", LINEAR, "test is off"),
+    "mlp_fault_elem": ("tensor", "mlp", "operator", LINEAR, "test is off"),
+    "mlp_fault_row": ("tensor", "mlp", "operator", LINEAR, "test is off"),
+    "mlp_fault_nan": ("tensor", "mlp", "operator", LINEAR, "test is off"),
     "mlp_fault_gh": ("tensor", "mlp", "operator", "Module.m.3.Linear.", "no reference"),
     "mlp_fault_weight": ("tensor", "mlp", "entry", "Functional.linear.", "not judged"),
     "llama_fault_swapqk": ("statistics", "llama", "operator", "Functional.scaled_dot_product_attention.1.forward.",
@@ -54,12 +54,12 @@ class Trace(GoldenCase):
                 self.assertEqual((first["kind"], first["judge"]), (kind, judge), first)
                 self.assertTrue(first["row"].startswith(row), first)
                 self.assertEqual(run.out.splitlines()[0], "first origin: " + first["row"])
-                if judge == "NPU is off" and name != "mlp_fault_nan":
+                if judge == "test is off" and name != "mlp_fault_nan":
                     self.assertGreater(first["npu_ulp"], 4 * first["bench_ulp"])
 
     def test_the_other_side(self):
         _, report = self.report(1, *self.pair("tensor", "mlp", "mlp_fault_scale"))
-        self.assertEqual(report["origins"][0]["judge"], "bench is off")
+        self.assertEqual(report["origins"][0]["judge"], "ref is off")
 
     def test_correct_runs(self):
         for name, mode in CORRECT.items():
@@ -73,7 +73,7 @@ class Trace(GoldenCase):
         found = report["dumps"][0]
         self.assertEqual(found["npu_first_nan"], {"call": "Functional.linear.1.forward", "made": True})
         self.assertIsNone(found["bench_first_nan"])
-        self.assertIn("first NaN or infinity: NPU, made by Functional.linear.1.forward", run.out)
+        self.assertIn("first NaN or infinity: test, made by Functional.linear.1.forward", run.out)
 
     def test_random_is_no_error(self):
         run, _ = self.report(1, *self.pair("statistics", "bert_drop_fault_seed", "bert_drop"))

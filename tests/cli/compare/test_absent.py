@@ -43,7 +43,7 @@ class Tensors(harness.Case):
             dump.file(row + ".pt", empty_file())
 
         for others in (0, 1):
-            self.check(2, npu_empty, "The NPU file has no elements, the bench file 15.", others)
+            self.check(2, npu_empty, "The test file has no elements, the ref file 15.", others)
             self.check(1, bench_empty, None, others)
             self.check(2, both_empty, "The files have no elements, the dump says [15].", others)
         self.check(2, bench_empty, None, 0, "--allow-unmatched")
@@ -62,10 +62,10 @@ class Tensors(harness.Case):
                 if side in sides:
                     del dump.data["Functional.f.0.forward"]["input_args"][0]["data_name"]
             return change
-        self.check(2, forget(["npu"]), "NPU does not have data file.", 1)
-        self.check(2, forget(["bench"]), "Bench does not have data file.", 1)
-        self.check(0, forget(["npu", "bench"]), "Bench does not have data file.", 1)
-        result = self.check(2, forget(["npu", "bench"]), "NPU does not have data file.")
+        self.check(2, forget(["npu"]), "The test side has no data file.", 1)
+        self.check(2, forget(["bench"]), "The ref side has no data file.", 1)
+        self.check(0, forget(["npu", "bench"]), "The ref side has no data file.", 1)
+        result = self.check(2, forget(["npu", "bench"]), "The test side has no data file.")
         self.assertIn("%s against %s: nothing was compared" % (self.path("npu", "dump.json"),
                                                               self.path("bench", "dump.json")), result.err)
 

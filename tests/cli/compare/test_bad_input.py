@@ -139,7 +139,7 @@ class OneBadTensor(harness.Case):
         compat = harness.by_name(self.msprobe(0, *sides)[0])
         for api in ("first", "second"):
             row = rows["Functional.%s.0.forward.input.0" % api]
-            self.assertEqual(row["Err_message"].split("\n")[0], "Shape of NPU and bench Tensor do not match. Skipped.")
+            self.assertEqual(row["Err_message"].split("\n")[0], "Shape of test and ref tensor do not match. Skipped.")
             self.assertEqual((row["Cosine"], row["Accuracy Reached or Not"]), ("shape unmatched", "unmatched"))
             row = compat["Functional.%s.0.forward.input.0" % api]
             self.assertEqual(row["Err_message"], "Shape of NPU and bench tensor do not match. Skipped.")
@@ -364,7 +364,7 @@ class BadMapping(harness.Case):
             sides.append(dump.write())
         path = harness.write_text(self.path("map.yaml"), "%s: %s\nnobody: anybody\n" % (row, row))
         rows, result = self.compare(0, *sides, "-m", path)
-        self.assertIn("%s:2: no NPU row is called 'nobody'" % path, result.err)
+        self.assertIn("%s:2: no test row is called 'nobody'" % path, result.err)
         self.assertEqual(rows[0]["Accuracy Reached or Not"], "identical")
 
 

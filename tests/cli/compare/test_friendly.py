@@ -266,8 +266,8 @@ class Results(harness.Case):
         self.assertEqual(rows[1]["Bench Name"], "N/A")
         self.assertEqual([row["Accuracy Reached or Not"] for row in rows],
                          ["identical", "unmatched", "identical", "unmatched", "unmatched"])
-        self.assertEqual(rows[1]["Err_message"].split("\n")[0], "No bench data matched.")
-        self.assertEqual(rows[3]["Err_message"].split("\n")[0], "No NPU data matched.")
+        self.assertEqual(rows[1]["Err_message"].split("\n")[0], "No ref data matched.")
+        self.assertEqual(rows[3]["Err_message"].split("\n")[0], "No test data matched.")
         self.compare(0, *sides, "--allow-unmatched")
         rows, _, _ = self.msprobe(0, *sides)
         self.assertEqual(len(rows), 3)

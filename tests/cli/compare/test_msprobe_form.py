@@ -83,6 +83,15 @@ class Arguments(Form):
                 self.start(0, *words)
                 self.assertEqual(self.produced(), files)
 
+    def test_configuration_is_read_as_python_reads_it(self):
+        whole = '{"npu_path": "nowhere", "npu_path": "npu/dump.json", "bench_path": "bench/dump.json", "x": NaN}'
+        harness.write_text(self.path("compare.json"), whole)
+        self.start(0, "-i", "compare.json")
+        self.assertEqual(self.produced(), BOTH)
+        harness.write_text(self.path("compare.json"), whole + "\n}")
+        self.assertIn("compare.json: line 2", self.start(1, "-i", "compare.json").err)
+        self.assertEqual(self.produced(), [])
+
     def test_output_elsewhere(self):
         self.start(0, "-i", "compare.json", "-o", "deep/er/out")
         self.assertEqual(self.produced("deep/er/out"), BOTH)

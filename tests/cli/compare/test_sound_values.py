@@ -154,7 +154,7 @@ class Values(harness.Case):
                 self.check_row(row, dtype, [9], n, b)
                 self.assertEqual((row["NPU NaN"], row["NPU Inf"], row["Bench NaN"], row["Bench Inf"]), (2, 3, 2, 4))
                 self.assertEqual(row["Accuracy Reached or Not"], "different")
-                self.assertIn("The Position of inf or nan in NPU and bench Tensor do not match.", row["Err_message"])
+                self.assertIn("The position of inf or nan in test and ref tensor do not match.", row["Err_message"])
 
     def test_infinity_of_the_other_sign_differs(self):
         rows = self.rows_for(1, {"signs": ("f32", [3], [INF, 1, 2], [-INF, 1, 2]),
@@ -189,7 +189,7 @@ class Values(harness.Case):
             dump.write()
         rows, _ = self.compare(0, self.path("npu"), self.path("bench"), rows_of="json")
         self.assertEqual(rows[0]["MaxAbsErr"], 0)
-        self.assertIn("Dtype of NPU and bench Tensor do not match.", rows[0]["Err_message"])
+        self.assertIn("Dtype of test and ref tensor do not match.", rows[0]["Err_message"])
 
     def test_views_and_byte_orders(self):
         """The same numbers, stored in five ways, are the same tensor."""
@@ -249,8 +249,8 @@ class Statistics(harness.Case):
                                       "bench": (INF, 0.0, 0.0, 0.0), "sign": (-INF, 0.0, 0.0, 0.0)})
         self.assertEqual({name: row["Result"] for name, row in rows.items()},
                          {"both": "identical", "npu": "different", "bench": "different", "sign": "different"})
-        self.assertIn("NaN or infinity in NPU statistics.", rows["npu"]["Err_message"])
-        self.assertIn("NaN or infinity in bench statistics.", rows["bench"]["Err_message"])
+        self.assertIn("NaN or infinity in test statistics.", rows["npu"]["Err_message"])
+        self.assertIn("NaN or infinity in ref statistics.", rows["bench"]["Err_message"])
         self.assertEqual(rows["npu"]["colour"], "red")
         self.assertNotIn("colour", rows["both"])
 

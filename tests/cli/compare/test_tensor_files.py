@@ -38,7 +38,7 @@ class TensorFiles(harness.Case):
         a = self.file("a.npy", GOOD)
         self.compare(1, a, self.file("b.npy", GOOD, [3, 5]))
         rows, _ = self.compare(0, a, self.file("c.npy", GOOD, dtype="f64"))
-        self.assertIn("Dtype of NPU and bench Tensor do not match.", rows[0]["Err_message"])
+        self.assertIn("Dtype of test and ref tensor do not match.", rows[0]["Err_message"])
         broken = harness.write_bytes(self.path("broken.npy"), b"\x93NUMPY")
         for other in (broken, self.path("nowhere.npy")):
             result = self.run_code(2, "compare", a, other, "-o", self.path("none"))

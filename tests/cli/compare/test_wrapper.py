@@ -39,7 +39,7 @@ class Wrappers(harness.Case):
     def test_the_wrapper_says_so(self):
         rows, result = self.compare(0, self.side("npu"), self.side("bench", "module."))
         self.assertEqual(rows[0]["Bench Name"], "Module.module.embed.Embedding.forward.0.input.0")
-        self.assertIn("names matched by equal names without the bench's 'module.'", result.out)
+        self.assertIn("names matched by equal names without the ref's 'module.'", result.out)
 
     def test_no_false_recognition(self):
         other = [layer.replace("layers", "blocks") for layer in self.LAYERS]

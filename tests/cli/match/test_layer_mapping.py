@@ -64,7 +64,7 @@ class Layers(MappingCase):
             side.write(stack={"0": [[entry], lines]})
         self.assertEqual(self.match(0, npu.folder, bench.folder, "-l", "--rules", "compat")[0][0][2], "layer mapping")
         pairs, _ = self.match(1, npu.folder, bench.folder, "-l")
-        self.assertEqual(pairs[0][1:], ("-", "the bench network has no 'a'"))
+        self.assertEqual(pairs[0][1:], ("-", "the ref network has no 'a'"))
         file = self.file("TopLayer:\n  a: b\n")
         self.match(0, npu.folder, bench.folder, "--layer-mapping=" + file)
 
@@ -166,7 +166,7 @@ class Layers(MappingCase):
         self.assertEqual(found["Mint.add.4.forward.input.0"], "Torch.add.4.forward.input.0")
         self.assertEqual(found["Mint.add.6.forward.input.0"], "N/A")
         pairs, _ = self.match(1, npu.folder, bench.folder, "-l", "-u")
-        self.assertEqual({p[2] for p in pairs}, {"bench layer 'add' has no further forward call"})
+        self.assertEqual({p[2] for p in pairs}, {"ref layer 'add' has no further forward call"})
 
     def test_entries_with_many_rows(self):
         npu, bench = self.one_call("Cell.net.Net.forward.0", "Module.net.Net.forward.0")

@@ -52,8 +52,8 @@ class Mistakes(MappingCase):
 
     def test_types(self):
         for option, text, place, part in (
-                ("-dm", "- a\n- b\n", ":1:", "NPU row name: bench row name"),
-                ("-dm", "a\n", ":1:", "NPU row name: bench row name"),
+                ("-dm", "- a\n- b\n", ":1:", "test row name: ref row name"),
+                ("-dm", "a\n", ":1:", "test row name: ref row name"),
                 ("-dm", "x: y\na: [b]\n", ":2:", "'a' must be mapped to one name"),
                 ("-dm", "x: y\na:\n  b: c\n", ":3:", "'a' must be mapped to one name"),
                 ("-dm", "a:\nb: c\n", ":1:", "'a' must be mapped to one name"),
@@ -94,7 +94,7 @@ class Mistakes(MappingCase):
 
     def test_unknown_layers(self):
         self.warned("-lm", "TopLayer:\n  network_with_loss: module\nParalelAttention:\n  qkv_proj: query_key_value\n",
-                    ":3: the NPU network has no layer of type 'ParalelAttention'",
+                    ":3: the test network has no layer of type 'ParalelAttention'",
                     ":4: no layer is called 'qkv_proj' there; the line has no effect")
         self.warned("-lm", "TopLayer:\n  network: module\n",
                     ":2: no layer is called 'network' there; the line has no effect")
@@ -110,12 +110,12 @@ class Mistakes(MappingCase):
         self.warned("-dm", "%s: N/A\n%s: N/A\n" % tuple(rows))
 
     def test_names_of_nobody(self):
-        self.warned("-dm", "nobody: x\n", ":1: no NPU row is called 'nobody'")
-        self.warned("-cm", "nobody.Cell: x\n", ":1: no cell of the NPU dump is called 'nobody.Cell'")
+        self.warned("-dm", "nobody: x\n", ":1: no test row is called 'nobody'")
+        self.warned("-cm", "nobody.Cell: x\n", ":1: no cell of the test dump is called 'nobody.Cell'")
         self.warned("-am", "- ms_api: Functional.nobody\n  pt_api: Torch.add\n",
-                    ":1: the NPU dump has no API 'Functional.nobody'")
+                    ":1: the test dump has no API 'Functional.nobody'")
         self.warned("-am", "- ms_api: Functional.add\n  pt_api: Torch.nobody\n",
-                    ":1: the bench dump has no API 'Torch.nobody'")
+                    ":1: the ref dump has no API 'Torch.nobody'")
 
     def test_api_entries(self):
         head = "- ms_api: Functional.add\n  pt_api: Torch.add\n"
@@ -130,8 +130,8 @@ class Mistakes(MappingCase):
     def test_many_mistakes_are_summed_up(self):
         lines = "".join("nobody%d: x%d\n" % (i, i) for i in range(25))
         result = self.run_code(1, "match", self.npu, self.bench, "-m", self.file(lines))
-        self.assertEqual(result.err.count("no NPU row is called"), 10)
-        self.assertIn(":25: the last of 15 more names that fit no NPU row", result.err)
+        self.assertEqual(result.err.count("no test row is called"), 10)
+        self.assertIn(":25: the last of 15 more names that fit no test row", result.err)
         result = self.run_code(1, "match", self.npu, self.bench, "--layer-mapping=" + self.file(
             "TopLayer:\n" + "".join("  nobody%d: x%d\n" % (i, i) for i in range(25))))
         self.assertEqual(result.err.count("the line has no effect"), 10)

@@ -27,19 +27,19 @@ class Match(MappingCase):
         self.assertEqual(pairs, [
             ("Tensor.same" + end, "Tensor.same" + end, "equal name"),
             ("Functional.abs" + end, "Torch.abs" + end, "built-in API table"),
-            ("Functional.lonely" + end, "-", "no bench row is called 'Functional.lonely%s'" % end),
+            ("Functional.lonely" + end, "-", "no ref row is called 'Functional.lonely%s'" % end),
             ("Tensor.shape" + end, "Tensor.shape" + end, "equal name; shape [2, 1] against [2]"),
             ("Tensor.type" + end, "Tensor.type" + end, "equal name; type Int32 against torch.float32"),
-            ("-", "Torch.left" + end, "no NPU row leads here")])
+            ("-", "Torch.left" + end, "no test row leads here")])
         self.assertEqual(result.err, "tdcmp: matched by API and cell mapping: 6 rows, 2 without a partner\n")
         self.assertEqual(self.match(1, npu, bench, "-u")[0], [pairs[2], pairs[5]])
         self.assertEqual(self.match(1, npu, bench, "--unmatched")[0], [pairs[2], pairs[5]])
         # compat translates no name unasked
         pairs, _ = self.match(1, npu, bench, "--rules", "compat", "-u")
-        self.assertEqual(pairs[0], ("Functional.abs" + end, "-", "no bench row is called 'Functional.abs%s'" % end))
+        self.assertEqual(pairs[0], ("Functional.abs" + end, "-", "no ref row is called 'Functional.abs%s'" % end))
         pairs, _ = self.match(1, npu, bench, "--rules", "compat", "--api-mapping", "-u")
         self.assertEqual(pairs, [
-            ("Functional.lonely" + end, "-", "no bench row is called 'Functional.lonely%s'" % end),
+            ("Functional.lonely" + end, "-", "no ref row is called 'Functional.lonely%s'" % end),
             ("Tensor.shape" + end, "-", "'Tensor.shape%s' has shape [2], not [2, 1]" % end),
             ("Tensor.type" + end, "-", "'Tensor.type%s' has type torch.float32, not Int32" % end)])
 
@@ -54,11 +54,11 @@ class Match(MappingCase):
         apis = self.file("- ms_api: Functional.x\n  pt_api: Torch.y\n  ms_args: [0]\n  pt_args: [0]\n", "apis.yaml")
         pairs, _ = self.match(1, npu, bench, "--cell-mapping=" + cells, "--api-mapping=" + apis)
         self.assertEqual([p[2] for p in pairs], ["cell mapping", "API mapping file",
-                                                 "no bench row is called 'Torch.y.0.forward.input.1abandoned'"])
+                                                 "no ref row is called 'Torch.y.0.forward.input.1abandoned'"])
         rows = self.file("Functional.x.0.forward.input.1: Torch.y.0.forward.input.0\n", "rows.yaml")
         pairs, _ = self.match(1, npu, bench, "-m", rows)
-        self.assertEqual([p[2] for p in pairs][:3], ["no bench row is called 'Cell.a.Dense.forward.0.input.0'",
-                                                     "no bench row is called 'Functional.x.0.forward.input.0'",
+        self.assertEqual([p[2] for p in pairs][:3], ["no ref row is called 'Cell.a.Dense.forward.0.input.0'",
+                                                     "no ref row is called 'Functional.x.0.forward.input.0'",
                                                      "data mapping"])
 
     def test_fuzzy(self):
@@ -69,7 +69,7 @@ class Match(MappingCase):
         pairs, result = self.match(1, npu.write(), bench.write(), "--fuzzy")
         self.assertEqual([p[1:] for p in pairs], [
             ("Mint.add.0.forward.input.0", "fuzzy name"),
-            ("-", "no bench row that follows has this name without its call number, and this shape")])
+            ("-", "no ref row that follows has this name without its call number, and this shape")])
         self.assertIn("matched by fuzzy names", result.err)
 
     def test_several_ranks(self):
@@ -170,7 +170,7 @@ class Match(MappingCase):
         self.match(0, npu.folder, bench.folder, "--layer-mapping=" + self.file(result.out))
         result = self.run_code(1, "match", npu.folder, bench.folder, "-l")
         self.assertNotIn("\x1b", result.out)
-        self.assertIn("\\x1b[31m.Dense.forward.0.input.0\t-\tbench layer 'net' has no", result.out)
+        self.assertIn("\\x1b[31m.Dense.forward.0.input.0\t-\tref layer 'net' has no", result.out)
 
     def test_exit_codes_and_save(self):
         npu, bench = self.sides()

@@ -95,7 +95,7 @@ class Synthetic(Bench):
 
     def test_rules_and_io(self):
         report = self.report("--dtype", "f32", "--size", "4K", "--total", "8K", "--rules", "compat", "--io", "pread")
-        self.assertEqual(report["settings"]["rules"], "compat")
+        self.assertEqual(report["settings"]["rules"], "msprobe")
         self.assertEqual(report["settings"]["io"], "pread")
 
     def test_folder(self):

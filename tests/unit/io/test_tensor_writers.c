@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "io/tensor/npy_writer.h"
-#include "io/tensor/pt_writer.h"
+#include "io/tensor/pickle/pt_writer.h"
 #include "io/tensor/tensor_file.h"
 #include "kernels/dtype.h"
 

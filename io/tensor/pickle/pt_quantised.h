@@ -4,7 +4,7 @@
 #ifndef TDC_IO_PT_QUANTISED_H
 #define TDC_IO_PT_QUANTISED_H
 
-#include "io/tensor/pt.h"
+#include "io/tensor/pickle/pt.h"
 
 /* Where the storages of a file are. */
 struct tdc_pt_storages {

@@ -1,4 +1,4 @@
-#include "io/tensor/pt_writer.h"
+#include "io/tensor/pickle/pt_writer.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -2,9 +2,9 @@
 
 #include "io/base/error.h"
 #include "io/base/little_endian.h"
-#include "io/tensor/pt.h"
-#include "io/tensor/pt_pickle.h"
-#include "io/tensor/pt_quantised.h"
+#include "io/tensor/pickle/pt.h"
+#include "io/tensor/pickle/pt_pickle.h"
+#include "io/tensor/pickle/pt_quantised.h"
 
 #define PROTOCOL_VERSION 1001
 

@@ -8,7 +8,7 @@
 #ifndef TDC_IO_PT_PICKLE_H
 #define TDC_IO_PT_PICKLE_H
 
-#include "io/tensor/pt_value.h"
+#include "io/tensor/pickle/pt_value.h"
 
 #define TDC_PICKLE_BYTES ((size_t)1 << 20) /* longest pickle; that of a tensor has about 200 */
 

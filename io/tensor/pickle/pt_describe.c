@@ -1,6 +1,6 @@
 /* From what a pickle says about a tensor to a tensor in memory, with every claim checked. */
 #include "io/base/error.h"
-#include "io/tensor/pt.h"
+#include "io/tensor/pickle/pt.h"
 #include "io/tensor/tensor_layout.h"
 
 static tdc_status lies(struct tdc_pickle *pickle, const char *reason)

@@ -1,4 +1,4 @@
-#include "io/tensor/pt_value.h"
+#include "io/tensor/pickle/pt_value.h"
 
 #include <string.h>
 

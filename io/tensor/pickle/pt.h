@@ -6,7 +6,7 @@
 #ifndef TDC_IO_PT_H
 #define TDC_IO_PT_H
 
-#include "io/tensor/pt_value.h"
+#include "io/tensor/pickle/pt_value.h"
 #include "io/tensor/tensor_file.h"
 
 /*

@@ -4,7 +4,7 @@
 #ifndef TDC_IO_PT_REBUILD_H
 #define TDC_IO_PT_REBUILD_H
 
-#include "io/tensor/pt_value.h"
+#include "io/tensor/pickle/pt_value.h"
 
 /* What calling `function` with the tuple `arguments` yields. */
 tdc_status tdc_pickle_call(struct tdc_pickle *pickle, const struct tdc_pickle_value *function,

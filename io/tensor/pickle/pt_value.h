@@ -7,7 +7,7 @@
 #ifndef TDC_IO_PT_VALUE_H
 #define TDC_IO_PT_VALUE_H
 
-#include "io/tensor/pt_names.h"
+#include "io/tensor/pickle/pt_names.h"
 
 #define TDC_PICKLE_STACK      512
 #define TDC_PICKLE_MEMO       1024

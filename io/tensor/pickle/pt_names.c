@@ -1,4 +1,4 @@
-#include "io/tensor/pt_names.h"
+#include "io/tensor/pickle/pt_names.h"
 #include "kernels/dtype_list.h"
 
 #include <string.h>

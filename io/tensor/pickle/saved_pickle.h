@@ -2,7 +2,7 @@
 #ifndef TDC_IO_SAVED_PICKLE_H
 #define TDC_IO_SAVED_PICKLE_H
 
-#include "io/tensor/saved_state.h"
+#include "io/tensor/pickle/saved_state.h"
 
 /* Reads one pickle; texts stay where they are in bytes. Everything else is in the arena. The root
  * may refer to itself: whoever walks it bounds the depth. */

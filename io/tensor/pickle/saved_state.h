@@ -12,7 +12,7 @@
 
 #include "io/base/arena.h"
 #include "io/file/file_map.h"
-#include "io/tensor/pt_names.h"
+#include "io/tensor/pickle/pt_names.h"
 #include "io/file/zip_reader.h"
 #include "io/tensor/tensor_file.h"
 

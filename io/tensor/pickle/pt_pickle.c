@@ -1,10 +1,10 @@
-#include "io/tensor/pt_pickle.h"
+#include "io/tensor/pickle/pt_pickle.h"
 
 #include <string.h>
 
 #include "io/base/error.h"
 #include "io/base/little_endian.h"
-#include "io/tensor/pt_rebuild.h"
+#include "io/tensor/pickle/pt_rebuild.h"
 
 #define NAME_LIMIT ((size_t)128)
 #define TEXT_LIMIT ((uint64_t)1 << 16)

@@ -1,4 +1,4 @@
-#include "io/tensor/saved_pickle.h"
+#include "io/tensor/pickle/saved_pickle.h"
 
 #include <string.h>
 

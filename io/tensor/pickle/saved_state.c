@@ -1,10 +1,10 @@
-#include "io/tensor/saved_state.h"
+#include "io/tensor/pickle/saved_state.h"
 
 #include <string.h>
 
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
-#include "io/tensor/saved_pickle.h"
+#include "io/tensor/pickle/saved_pickle.h"
 #include "io/tensor/tensor_layout.h"
 
 #define STATE_LIMIT ((size_t)8 << 30) /* or what the process may use */

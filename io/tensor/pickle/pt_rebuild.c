@@ -1,4 +1,4 @@
-#include "io/tensor/pt_rebuild.h"
+#include "io/tensor/pickle/pt_rebuild.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* pt_quantised.c - scale and zero point of a quantised tensor, with every claim checked. */
-#include "io/tensor/pt_quantised.h"
+#include "io/tensor/pickle/pt_quantised.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "io/tensor/pt.h"
+#include "io/tensor/pickle/pt.h"
 
 #include <string.h>
 
 #include "io/base/error.h"
 #include "io/file/zip_reader.h"
-#include "io/tensor/pt_pickle.h"
-#include "io/tensor/pt_quantised.h"
+#include "io/tensor/pickle/pt_pickle.h"
+#include "io/tensor/pickle/pt_quantised.h"
 
 /* Nothing in it is inflated, so no small file can become a large one. */
 static const struct tdc_zip_kind torch_file = {.what = "torch file", .in_folder = true};

@@ -1,0 +1,216 @@
+#include "host/cli/compare/compare_options.h"
+
+#include <stdio.h>
+
+#include "host/terminal/colour.h"
+#include "host/terminal/match_options.h"
+#include "host/terminal/next_option.h"
+#include "host/terminal/parse.h"
+
+const char tdc_compare_usage[] =
+    "tdcmp compare - compare two dumps of a neural network\n"
+    "\n"
+    "usage: tdcmp compare [OPTIONS] TEST REF\n"
+    "\n"
+    "TEST is the run under test, REF the reference. Each is a dump.json or debug.json, a rank or\n"
+    "process folder, a step folder (all its ranks are compared) or a dump root (its steps, also\n"
+    "those below graph and pynative). Two tensor files, .npy or .pt, are compared as they are.\n"
+    "\n"
+    "  -o, --output DIR         folder for the results (default ./output)\n"
+    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "      --step N             of dump roots: compare this step only\n"
+    "      --top N              rows that the summary lists (default 10)\n"
+    "  -v, --verbose            speed and kernels too\n"
+    "  -q, --quiet              no progress, no summary\n"
+    "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
+    "never\n"
+    "  -V, --version            version of program and library\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "how names are matched:\n" TDC_MATCH_OPTIONS_HELP
+    "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
+    "\n"
+    "advanced:\n"
+    "      --rules NAME         sound (default); msprobe or msprobe26: judge as msprobe does\n"
+    "      --no-highlight       do not look for rows to colour\n"
+    "      --stack FILE         call stacks to show (default: stack.json beside the test json)\n"
+    "      --no-stack           do not show call stacks\n"
+    "      --no-advice          do not write the advisor file\n"
+    "  -t, --threads N          number of threads (default: all processors)\n"
+    "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
+    "                           cache, past it when not), mmap, pread (network file systems), "
+    "direct\n"
+    "      --device NAME        auto (default: an Ascend card if there is one and it is faster), "
+    "cpu,\n"
+    "                           ascend, ascend:0,1 or ascend:all (tdcmp devices lists them)\n"
+    "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
+    "\n"
+    "exit code: 0 all rows within tolerance, 1 differences found, 2 something could not be "
+    "compared,\n"
+    "or nothing was\n"
+    "\n"
+    "example: tdcmp compare test/step0 ref/step0 -o result --format xlsx,csv\n";
+
+enum {
+    OPTION_STEP = TDC_WORD_FIRST_FREE,
+    OPTION_RULES,
+    OPTION_TOP,
+    OPTION_COLOR,
+    OPTION_NO_HIGHLIGHT,
+    OPTION_STACK,
+    OPTION_NO_STACK,
+    OPTION_NO_ADVICE,
+    OPTION_ALLOW_UNMATCHED,
+    OPTION_IO,
+    OPTION_DEVICE,
+    OPTION_NO_FALLBACK
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'F'},
+    {"step", required_argument, NULL, OPTION_STEP},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"color", required_argument, NULL, OPTION_COLOR},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    TDC_MATCH_LONG_OPTIONS{"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
+    {"stack", required_argument, NULL, OPTION_STACK},
+    {"no-stack", no_argument, NULL, OPTION_NO_STACK},
+    {"no-advice", no_argument, NULL, OPTION_NO_ADVICE},
+    {"threads", required_argument, NULL, 't'},
+    {"io", required_argument, NULL, OPTION_IO},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"no-fallback", no_argument, NULL, OPTION_NO_FALLBACK},
+    {NULL, 0, NULL, 0},
+};
+
+/* What is shown on the terminal, and how much of it. */
+static bool take_shown(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_run_request *request = &settings->request;
+    switch (option) {
+    case OPTION_TOP:
+        return tdc_parse_number(optarg, 1, &request->top) ||
+               tdc_wrong_value("--top", optarg, "a number of rows");
+    case OPTION_COLOR:
+        return tdc_choose_colour(optarg) ||
+               tdc_wrong_value("--color", optarg, "auto, always or never");
+    case 'v':
+        request->verbose = true;
+        return true;
+    case 'q':
+        request->quiet = true;
+        return true;
+    case 'V':
+        settings->version = true;
+        return true;
+    case 'h':
+        settings->help = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* How the work is done. */
+static bool take_work(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_run_request *request = &settings->request;
+    switch (option) {
+    case 't':
+        return tdc_parse_number(optarg, 1, &request->options.threads) ||
+               tdc_wrong_value("--threads", optarg, "a number of threads");
+    case OPTION_IO:
+        return tdc_parse_io(optarg, &request->options.io) ||
+               tdc_wrong_value("--io", optarg, "auto, mmap, pread or direct");
+    case OPTION_DEVICE:
+        request->options.device = optarg;
+        return tdc_device_valid(optarg) ||
+               tdc_wrong_value("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
+    case OPTION_NO_FALLBACK:
+        request->options.flags |= TDC_OPTION_NO_FALLBACK;
+        return true;
+    default:
+        return take_shown(settings, option);
+    }
+}
+
+static bool take_option(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_run_request *request = &settings->request;
+    switch (option) {
+    case 'o':
+        request->output = optarg;
+        return true;
+    case 'F':
+        return tdc_parse_formats(optarg, &request->formats) ||
+               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+    case OPTION_STEP:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_RULES:
+        return tdc_parse_rules(optarg, &request->options.rules) ||
+               tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
+    case OPTION_NO_HIGHLIGHT:
+        settings->no_highlight = true;
+        return true;
+    case OPTION_STACK:
+        request->stack = optarg;
+        return true;
+    case OPTION_NO_STACK:
+        request->stacks = false;
+        return true;
+    case OPTION_NO_ADVICE:
+        request->advice = false;
+        return true;
+    case OPTION_ALLOW_UNMATCHED:
+        settings->allow_unmatched = true;
+        return true;
+    default:
+        return tdc_take_match_option(option, optarg, &request->options) ||
+               take_work(settings, option);
+    }
+}
+
+/* What the rules decide where no option did. */
+static void settle(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    if (settings->no_highlight)
+        request->options.flags &= ~(unsigned)TDC_OPTION_HIGHLIGHT;
+    else
+        request->options.flags |= TDC_OPTION_HIGHLIGHT;
+    tdc_settle_match_options(&request->options);
+    /* msprobe 26 gives none */
+    request->advice &= request->options.rules != TDC_RULES_COMPAT26;
+}
+
+bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings *settings)
+{
+    static const struct tdc_words words = {"compare", "o:F:t:vqVh" TDC_MATCH_SHORT_OPTIONS,
+                                           long_options};
+    struct tdc_run_request *request = &settings->request;
+    *settings = (struct tdc_compare_settings){.step = -1};
+    tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    request->output = "./output";
+    request->formats = TDC_FORMAT_XLSX;
+    request->advice = request->stacks = request->skip_bad = true;
+    optind = 1;
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
+        if (option == TDC_WRONG_OPTION || !take_option(settings, option))
+            return false;
+    if (settings->help || settings->version)
+        return true;
+    if (argc - optind != 2) {
+        tdc_complain("compare takes two dumps, TEST and REF; %d given (tdcmp compare --help)",
+                     argc - optind);
+        return false;
+    }
+    settle(settings);
+    return true;
+}

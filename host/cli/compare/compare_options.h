@@ -1,0 +1,19 @@
+/* compare_options.h - the command line of `tdcmp compare TEST REF`. */
+#ifndef TDC_CLI_COMPARE_OPTIONS_H
+#define TDC_CLI_COMPARE_OPTIONS_H
+
+#include "host/cli/shared/command.h"
+
+struct tdc_compare_settings {
+    struct tdc_run_request request;
+    int step; /* -1: all */
+    bool allow_unmatched, help, version;
+    bool no_highlight;
+};
+
+extern const char tdc_compare_usage[];
+
+/* Defaults, then the options; the two dumps are at optind. False: complained about. */
+bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings *settings);
+
+#endif
