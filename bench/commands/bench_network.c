@@ -1,5 +1,4 @@
 /* bench_network.c - `tdcmp bench network`: dumps of a training step that was computed. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "bench/tools/measure.h"
 #include "bench/tools/option_values.h"
 #include "host/terminal/message.h"
+#include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
 static const char usage[] =
@@ -187,7 +187,6 @@ static bool take_option(struct tdc_network_settings *settings, int option)
     case OPTION_SEED:
         return take_seed(&settings->seed);
     default:
-        fputs("try: tdcmp bench network --help\n", stderr);
         return false;
     }
 }
@@ -197,8 +196,8 @@ int tdc_bench_network(int argc, char **argv)
     struct tdc_network_settings settings;
     tdc_network_settings_init(&settings);
     optind = 1;
-    int option;
-    while ((option = getopt_long(argc, argv, "d:t:l:h", long_options, NULL)) != -1) {
+    static const struct tdc_words words = {"bench network", "d:t:l:h", long_options};
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         if (option == 'h') {
             fputs(usage, stdout);
             return TDC_EXIT_SAME;
