@@ -31,6 +31,7 @@
 #include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
 #include "tdcmp/trace.h"
+#include "tdcmp/graph.h"
 #include "tdcmp/files.h"
 
 #endif

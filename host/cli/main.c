@@ -28,6 +28,7 @@ static const char usage[] =
     "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
     "  merge DIR           metrics of all ranks' results side by side\n"
     "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
+    "  convert DUMP        GE dump files to npy\n"
     "  devices             which devices there are, or why there is none\n"
     "  bench               how fast tdcmp is on this machine\n"
     "  help COMMAND        options and an example of a command; COMMAND --help too\n"
@@ -52,12 +53,19 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"compare", tdc_command_compare},   {"precheck", tdc_command_precheck},
-    {"trace", tdc_command_trace},       {"match", tdc_command_match},
-    {"inspect", tdc_command_inspect},   {"ranks", tdc_command_ranks},
-    {"overflow", tdc_command_overflow}, {"gradients", tdc_command_gradients},
-    {"merge", tdc_command_merge},       {"config_check", tdc_command_config_check},
-    {"devices", tdc_command_devices},   {"bench", tdc_command_bench},
+    {"compare", tdc_command_compare},
+    {"precheck", tdc_command_precheck},
+    {"trace", tdc_command_trace},
+    {"match", tdc_command_match},
+    {"inspect", tdc_command_inspect},
+    {"ranks", tdc_command_ranks},
+    {"convert", tdc_command_convert},
+    {"overflow", tdc_command_overflow},
+    {"gradients", tdc_command_gradients},
+    {"merge", tdc_command_merge},
+    {"config_check", tdc_command_config_check},
+    {"devices", tdc_command_devices},
+    {"bench", tdc_command_bench},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -1,8 +1,9 @@
 /*
  * gather.c - any view, byte order or text as dense native elements.
  *
- * Views are rare (the dumper writes contiguous tensors), so this aims at being right: runs along
- * the innermost dimension, after joining dimensions where it can, are copied element by element.
+ * Native elements are copied by gather_boxes.c. Other byte orders and texts are rare, so this aims
+ * at being right: runs along the innermost dimension, after joining dimensions where it can, are
+ * copied element by element.
  */
 #include <stdio.h>
 #include <string.h>
@@ -143,32 +144,6 @@ static void go_on(struct walk *walk, size_t length)
     }
 }
 
-/* Elements as they are; `way` is in bytes. Fixed sizes become loads and stores. */
-static void copy_run(unsigned char *target, const unsigned char *source, int64_t way, size_t count,
-                     size_t size)
-{
-    if (way == (int64_t)size) {
-        memcpy(target, source, count * size);
-        return;
-    }
-    switch (size) {
-#define COPY(bytes)                                                                                \
-    case bytes:                                                                                    \
-        for (size_t i = 0; i < count; i++)                                                         \
-            memcpy(target + i * (bytes), source + (int64_t)i * way, bytes);                        \
-        break;
-        COPY(1)
-        COPY(2)
-        COPY(4)
-        COPY(8)
-        COPY(16)
-#undef COPY
-    default:
-        for (size_t i = 0; i < count; i++)
-            memcpy(target + i * size, source + (int64_t)i * way, size);
-    }
-}
-
 bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
                          void *buffer)
 {
@@ -178,7 +153,13 @@ bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t
         tdc_gather_codes(tensor, first, count, buffer);
         return true;
     }
-    bool plain = tensor->dtype != TDC_TEXT && !tensor->swapped && stored == dense;
+    bool text = tensor->dtype == TDC_TEXT;
+    if (!text && stored == dense) {
+        tdc_gather_boxes(tensor, first, count, buffer);
+        for (size_t i = 0; i < count && tensor->swapped; i++)
+            swap_element(tensor->dtype, (unsigned char *)buffer + i * stored, stored);
+        return true;
+    }
     unsigned char *target = buffer;
     struct walk walk;
     start_walk(&walk, tensor, first);
@@ -187,9 +168,7 @@ bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t
         size_t length = run_length(&walk, count, &stride);
         const unsigned char *source = tensor->data + walk.at * (int64_t)stored;
         int64_t way = stride * (int64_t)stored;
-        if (plain)
-            copy_run(target, source, way, length, stored);
-        for (size_t i = 0; i < length && !plain; i++)
+        for (size_t i = 0; i < length; i++)
             if (!copy_element(tensor, source + (int64_t)i * way, target + i * dense, dense))
                 return false;
         target += length * dense;

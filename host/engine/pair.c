@@ -207,7 +207,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_pair_close(pair);
         return false;
     }
-    bool as_numpy = rule != TDC_RELATIVE_F64;
+    bool as_numpy = rule == TDC_RELATIVE_NATIVE || rule == TDC_RELATIVE_PROMOTED;
     if (as_numpy && (refuse_codes(&pair->n, job->n_file, &outcome->error) ||
                      refuse_codes(&pair->b, job->b_file, &outcome->error))) {
         tdc_pair_close(pair);

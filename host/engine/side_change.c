@@ -16,6 +16,8 @@ void tdc_tensor_squeeze(struct tdc_tensor *tensor)
     for (unsigned d = 0; d < tensor->dimensions; d++) {
         if (tensor->shape[d] == 1)
             continue;
+        if (d == tensor->block_axis) /* an axis in blocks is longer than 1 */
+            tensor->block_axis = kept;
         tensor->shape[kept] = tensor->shape[d];
         tensor->strides[kept++] = tensor->strides[d];
     }
@@ -60,6 +62,7 @@ static void describe(struct tdc_tensor *made, tdc_dtype dtype, void *elements)
 {
     made->dtype = dtype;
     made->coding = TDC_CODING_PLAIN;
+    made->block = 0;
     made->swapped = made->as_f64 = made->text_wide = made->opaque = false;
     made->dense = true;
     made->text_width = 0;

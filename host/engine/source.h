@@ -66,6 +66,9 @@ void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_
 bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t count,
                          void *buffer);
 
+/* The same for elements as they are stored, in any view: `buffer` has room for `count` of them. */
+void tdc_gather_boxes(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer);
+
 /* The same for tensors whose elements are codes: `buffer` has room for `count` float64. */
 void tdc_gather_codes(const struct tdc_tensor *tensor, uint64_t first, size_t count, void *buffer);
 

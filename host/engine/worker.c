@@ -42,7 +42,7 @@ static void ask_for(struct tdc_worker *worker, const char *folder, const char *n
 {
     struct tdc_file file;
     const char *path = tdc_job_path(&worker->path, folder, name, NULL);
-    if (path == NULL || tdc_file_open(path, &file, NULL) != TDC_OK)
+    if (path == NULL || tdc_tensor_file_open(path, &file, NULL) != TDC_OK)
         return;
     tdc_file_advise(file.descriptor, TDC_FILE_NEEDED);
     close(file.descriptor);

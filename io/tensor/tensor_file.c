@@ -9,6 +9,7 @@
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/tensor/ge/ge_dump.h"
 #include "io/tensor/npy.h"
 #include "io/tensor/pickle/pt.h"
 
@@ -19,7 +20,7 @@ struct job {
     enum tdc_tensor_kind kind;
     const char *name;
     struct tdc_pickle *own;    /* memory for pickle, NULL: allocate it */
-    struct tdc_pickle *pickle; /* NULL for npy */
+    struct tdc_pickle *pickle; /* NULL but for pt */
     struct tdc_tensor *tensor;
     struct tdc_error *error;
     tdc_status status;
@@ -35,18 +36,22 @@ static enum tdc_tensor_kind kind_by_suffix(const char *name)
 {
     if (ends_with(name, ".npy"))
         return TDC_TENSOR_NPY;
-    return ends_with(name, ".pt") ? TDC_TENSOR_PT : TDC_TENSOR_BY_SUFFIX;
+    if (ends_with(name, ".pt"))
+        return TDC_TENSOR_PT;
+    return tdc_ge_name(name, &(size_t){0}, &(enum tdc_ge_list){0}, &(uint64_t){0})
+               ? TDC_TENSOR_GE
+               : TDC_TENSOR_BY_SUFFIX;
 }
 
 static tdc_status job_begin(struct job *job)
 {
     if (job->kind == TDC_TENSOR_BY_SUFFIX)
         job->kind = kind_by_suffix(job->name);
-    if (job->kind != TDC_TENSOR_NPY && job->kind != TDC_TENSOR_PT)
+    if (job->kind == TDC_TENSOR_BY_SUFFIX)
         return tdc_fail(job->error, TDC_ERR_UNSUPPORTED, "%s: neither .npy nor .pt", job->name);
     if (job->size == 0)
         return tdc_fail(job->error, TDC_ERR_FORMAT, "%s: the file is empty", job->name);
-    if (job->kind == TDC_TENSOR_NPY)
+    if (job->kind != TDC_TENSOR_PT)
         return TDC_OK;
     job->pickle = job->own != NULL ? job->own : malloc(sizeof *job->pickle);
     if (job->pickle == NULL)
@@ -60,6 +65,8 @@ static void job_run(void *argument)
     struct job *job = argument;
     if (job->kind == TDC_TENSOR_NPY)
         job->status = tdc_npy_parse(job->bytes, job->size, job->name, job->tensor, job->error);
+    else if (job->kind == TDC_TENSOR_GE)
+        job->status = tdc_ge_parse(job->bytes, job->size, job->name, job->tensor, job->error);
     else
         job->status = tdc_pt_parse(job->bytes, job->size, job->pickle, job->tensor);
 }
@@ -174,13 +181,30 @@ static tdc_status open_mapped(const struct tdc_file *file, struct job *job)
     return TDC_OK;
 }
 
+/* A tensor of a dump file has more words behind the name of its file. */
+tdc_status tdc_tensor_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+{
+    enum {
+        LONGEST = 8192 /* more than any system takes */
+    };
+    size_t length;
+    char name[LONGEST];
+    if (!tdc_ge_name(path, &length, &(enum tdc_ge_list){0}, &(uint64_t){0}))
+        return tdc_file_open(path, file, error);
+    if (length >= sizeof name)
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%.200s: the name is too long", path);
+    memcpy(name, path, length);
+    name[length] = '\0';
+    return tdc_file_open(name, file, error);
+}
+
 static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path,
                             enum tdc_tensor_kind kind, bool *cold, struct tdc_tensor *tensor,
                             struct tdc_error *error)
 {
     *tensor = (struct tdc_tensor){.descriptor = -1};
     struct tdc_file file;
-    tdc_status status = tdc_file_open(path, &file, error);
+    tdc_status status = tdc_tensor_file_open(path, &file, error);
     if (status != TDC_OK)
         return status;
     struct job job = {.size = file.size,

@@ -1,11 +1,11 @@
 /*
  * tensor_file.h - a tensor in a file, mapped and described, nothing copied.
  *
- * `.pt` files of torch.save and `.npy` files of numpy. The file is mapped read-only; `data` points
- * into the map at the first byte of the storage the tensor views. Everything that the header claims
- * has been checked against the size of the file, so that each element reachable by shape, strides
- * and offset lies inside the map. The file may still shrink later: read `data` only inside
- * tdc_guarded_read (mapping_guard.h).
+ * `.pt` files of torch.save, `.npy` files of numpy and dump files of the graph engine. The file is
+ * mapped read-only; `data` points into the map at the first byte of the storage the tensor views.
+ * Everything that the header claims has been checked against the size of the file, so that each
+ * element reachable by shape, strides and offset lies inside the map. The file may still shrink
+ * later: read `data` only inside tdc_guarded_read (mapping_guard.h).
  */
 #ifndef TDC_IO_TENSOR_FILE_H
 #define TDC_IO_TENSOR_FILE_H
@@ -20,6 +20,11 @@ enum tdc_coding {
     TDC_CODING_E8M0,   /* uint8: 2^(bits - 127), 255 is NaN */
     TDC_CODING_E2M1,   /* uint8: two numbers, the lower half first; the last dimension is theirs */
     TDC_CODING_AFFINE, /* uint8, int8, int32: (stored - zero) * scale */
+    TDC_CODING_HIF8,   /* uint8: HiFloat8, whose exponents are of several lengths */
+    /* uint8: HiFloat8 as the old tools of CANN read it (docs/torchair.md#hifloat8) */
+    TDC_CODING_HIF8_LOOSE,
+    TDC_CODING_INT4,   /* uint8: two of -8 to 7, the lower half first; strides are in halves */
+    TDC_CODING_UINT1,  /* uint8: eight of 0 and 1, the highest bit first; strides are in bits */
 };
 
 /* The scale and zero point of quantised tensors: one of each, or one for each place of an axis. */
@@ -44,8 +49,13 @@ struct tdc_tensor {
     bool opaque;       /* TDC_TEXT: raw bytes ('V') that stand for no number */
     uint64_t shape[TDC_MAX_DIMENSIONS];
     int64_t strides[TDC_MAX_DIMENSIONS]; /* in elements */
-    uint64_t count;                      /* product of shape */
-    const unsigned char *data;           /* element 0,0,...: the storage offset is already added */
+    /* One axis may lie in blocks: its element i is found i / block * block_way + i % block *
+     * strides[block_axis] from its first. 0: none does. */
+    uint64_t block;
+    int64_t block_way;
+    unsigned block_axis;
+    uint64_t count;            /* product of shape */
+    const unsigned char *data; /* element 0,0,...: the storage offset is already added */
 
     /* owned by the reader */
     void *map;       /* the whole file; NULL when it was read into a scratch */
@@ -55,9 +65,10 @@ struct tdc_tensor {
 };
 
 enum tdc_tensor_kind {
-    TDC_TENSOR_BY_SUFFIX, /* .npy or .pt */
+    TDC_TENSOR_BY_SUFFIX, /* .npy, .pt, or a tensor of a GE dump: "FILE,inputs,0" */
     TDC_TENSOR_NPY,
-    TDC_TENSOR_PT
+    TDC_TENSOR_PT,
+    TDC_TENSOR_GE
 };
 
 /*
@@ -85,7 +96,12 @@ void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch);
 tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path, bool *cold,
                                 struct tdc_tensor *tensor, struct tdc_error *error);
 
-/* The same on bytes already in memory (for fuzzing and tests); the bytes must outlive the tensor.
+/* The file of a tensor, opened; see tdc_file_open. */
+struct tdc_file;
+tdc_status tdc_tensor_file_open(const char *path, struct tdc_file *file, struct tdc_error *error);
+
+/* tdc_tensor_open on bytes already in memory (for fuzzing and tests); the bytes must outlive the
+ * tensor.
  */
 tdc_status tdc_tensor_parse(const void *bytes, size_t size, enum tdc_tensor_kind kind,
                             const char *name, struct tdc_tensor *tensor, struct tdc_error *error);

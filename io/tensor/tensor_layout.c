@@ -30,11 +30,29 @@ void tdc_layout_contiguous(struct tdc_tensor *tensor, bool fortran_order)
     }
 }
 
+int64_t tdc_layout_at(const struct tdc_tensor *tensor, const uint64_t *index)
+{
+    int64_t at = 0;
+    for (unsigned d = 0; d < tensor->dimensions; d++) {
+        uint64_t place = index[d];
+        if (tensor->block != 0 && d == tensor->block_axis) {
+            at += (int64_t)(place / tensor->block) * tensor->block_way;
+            place %= tensor->block;
+        }
+        at += (int64_t)place * tensor->strides[d];
+    }
+    return at;
+}
+
 void tdc_layout_dense(struct tdc_tensor *tensor)
 {
     tensor->dense = true;
     if (tensor->count <= 1)
         return;
+    if (tensor->block != 0) {
+        tensor->dense = false;
+        return;
+    }
     int64_t expected = 1;
     for (unsigned i = tensor->dimensions; i-- > 0;) {
         if (tensor->shape[i] == 1)

@@ -26,6 +26,9 @@ void tdc_layout_contiguous(struct tdc_tensor *tensor, bool fortran_order);
  * are the same. */
 void tdc_layout_dense(struct tdc_tensor *tensor);
 
+/* The place of an element, in elements from data on. */
+int64_t tdc_layout_at(const struct tdc_tensor *tensor, const uint64_t *index);
+
 /*
  * The number of elements from data on that a storage must hold, 0 for an empty tensor. False if a
  * stride is negative or the number does not fit.

@@ -107,6 +107,12 @@ def check_options(program, source):
     places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)
     places["completion/_tdcmp, ranks"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_ranks()", "_tdcmp_inspect()"), ranks)
+    convert = help_options(program, ["convert", "--help"])
+    places["man/tdcmp.1, CONVERT"] = (section(man, ".SH CONVERT", ".SH FILES"), convert)
+    places["docs/torchair.md, convert"] = (
+        section(read(source, "docs", "torchair.md"), "## GE dump files to npy", "Exit code"), convert)
+    places["completion/_tdcmp, convert"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_convert()", "_tdcmp_inspect()"), convert)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
     merge = help_options(program, ["merge", "--help"])
@@ -137,7 +143,7 @@ def check_options(program, source):
     for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
-                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("ranks", ranks), ("config_check", config)):
+                          ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("ranks", ranks), ("convert", convert), ("config_check", config)):
         listed = mentions(re.search(rf'local {name}="([^"]*)"', bash).group(1))
         wanted = {option for option in options if option.startswith("--")}
         check(listed == wanted,
@@ -146,7 +152,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = convert | merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/tensor/tensor_file.h"
+#include "io/tensor/tensor_layout.h"
 
 #define PROBE_LIMIT 100000 /* elements looked at from the start; the last one always is */
 
@@ -19,15 +19,18 @@ static inline size_t probe_element_size(const struct tdc_tensor *tensor)
     return tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
 }
 
-/* The element at a position in C order. */
+/* The byte or bytes of the element at a position in C order. */
 static inline const unsigned char *probe_element(const struct tdc_tensor *tensor, uint64_t position)
 {
-    int64_t offset = 0;
+    uint64_t index[TDC_MAX_DIMENSIONS];
     for (unsigned i = tensor->dimensions; i-- > 0;) {
-        offset += (int64_t)(position % tensor->shape[i]) * tensor->strides[i];
+        index[i] = position % tensor->shape[i];
         position /= tensor->shape[i];
     }
-    return tensor->data + (uint64_t)offset * probe_element_size(tensor);
+    int64_t at = tdc_layout_at(tensor, index);
+    if (tensor->coding == TDC_CODING_INT4 || tensor->coding == TDC_CODING_UINT1)
+        return tensor->data + at / (tensor->coding == TDC_CODING_INT4 ? 2 : 8);
+    return tensor->data + (uint64_t)at * probe_element_size(tensor);
 }
 
 static inline unsigned probe_sum_element(const struct tdc_tensor *tensor, uint64_t position)
@@ -46,7 +49,8 @@ static inline unsigned probe_touch(const struct tdc_tensor *tensor)
         sum += probe_sum_element(tensor, i);
     if (tensor->count > 0)
         sum += probe_sum_element(tensor, tensor->count - 1);
-    if (tensor->dense && tensor->count <= PROBE_LIMIT)
+    bool packed = tensor->coding == TDC_CODING_INT4 || tensor->coding == TDC_CODING_UINT1;
+    if (tensor->dense && !packed && tensor->count <= PROBE_LIMIT)
         for (size_t i = 0; i < (size_t)tensor->count * probe_element_size(tensor); i++)
             sum -= tensor->data[i];
     return sum;
@@ -72,20 +76,27 @@ static inline void probe_describe(const struct tdc_tensor *tensor, char *text, s
 }
 
 /* Parses a copy of exactly this size, so that one byte too far is seen, and touches it all. */
-static inline tdc_status probe_parse(const void *bytes, size_t size, enum tdc_tensor_kind kind,
-                                     struct tdc_error *error)
+static inline tdc_status probe_parse_named(const void *bytes, size_t size,
+                                           enum tdc_tensor_kind kind, const char *name,
+                                           struct tdc_error *error)
 {
     struct tdc_tensor tensor;
     unsigned char *copy = malloc(size != 0 ? size : 1);
     if (copy == NULL)
         return TDC_ERR_MEMORY;
     memcpy(copy, bytes, size);
-    tdc_status status = tdc_tensor_parse(copy, size, kind, "probe", &tensor, error);
+    tdc_status status = tdc_tensor_parse(copy, size, kind, name, &tensor, error);
     volatile unsigned sink = status == TDC_OK ? probe_touch(&tensor) : 0;
     (void)sink;
     tdc_tensor_close(&tensor);
     free(copy);
     return status;
+}
+
+static inline tdc_status probe_parse(const void *bytes, size_t size, enum tdc_tensor_kind kind,
+                                     struct tdc_error *error)
+{
+    return probe_parse_named(bytes, size, kind, "probe", error);
 }
 
 #endif

@@ -39,6 +39,7 @@ _tdcmp()
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local config_check="--output --threads --help"
+    local convert="--output --to --quiet --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
     local run_ut="--api_info_file --out_path --result_csv_path -save_error_data --device --jit_compile
@@ -46,7 +47,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -84,6 +85,10 @@ _tdcmp()
     config_check)
         [[ $prev == --threads ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$config_check" -- "$cur"))
+        ;;
+    convert)
+        [[ $prev == --to ]] && COMPREPLY=(npy) && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$convert" -- "$cur"))
         ;;
     ranks)
         [[ $prev == -t || $prev == --top ]] && return

@@ -21,6 +21,7 @@ int tdc_command_merge(int argc, char **argv);
 int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
+int tdc_command_convert(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);

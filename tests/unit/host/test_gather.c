@@ -42,6 +42,11 @@ static void random_view(struct tdc_tensor *tensor, const unsigned char *storage)
             tensor->strides[d] = (int64_t)tensor->count;
         tensor->count *= tensor->shape[d];
     }
+    if (tensor->dimensions == 0 || random_below(2) == 0)
+        return;
+    tensor->block_axis = (unsigned)random_below(tensor->dimensions);
+    tensor->block = 1 + random_below(3);
+    tensor->block_way = (int64_t)random_below(4);
 }
 
 static void check_view(const struct tdc_tensor *tensor)
@@ -53,8 +58,13 @@ static void check_view(const struct tdc_tensor *tensor)
     for (uint64_t i = 0; i < count; i++) {
         uint64_t rest = first + i;
         int64_t at = 0;
-        for (unsigned d = tensor->dimensions; d-- > 0; rest /= tensor->shape[d])
-            at += (int64_t)(rest % tensor->shape[d]) * tensor->strides[d];
+        for (unsigned d = tensor->dimensions; d-- > 0; rest /= tensor->shape[d]) {
+            uint64_t place = rest % tensor->shape[d];
+            bool blocked = tensor->block != 0 && tensor->block_axis == d;
+            if (blocked)
+                at += (int64_t)(place / tensor->block) * tensor->block_way;
+            at += (int64_t)(blocked ? place % tensor->block : place) * tensor->strides[d];
+        }
         const unsigned char *source = tensor->data + at * (int64_t)size;
         size_t unit = tensor->dtype == TDC_C128 ? size / 2 : size;
         for (size_t k = 0; k < size; k++) {

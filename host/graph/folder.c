@@ -1,0 +1,83 @@
+#include "host/graph/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/base/error.h"
+
+#define MOST_NAMES 1000000
+
+static int by_name(const void *left, const void *right)
+{
+    const struct tdc_folder_entry *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* Room for one more; doubles within the arena, which forgets nothing until the end. */
+static bool grow(struct tdc_arena *arena, struct tdc_folder *folder, size_t *capacity)
+{
+    if (folder->count < *capacity)
+        return true;
+    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
+    struct tdc_folder_entry *entries = tdc_arena_take(arena, wanted * sizeof *entries);
+    if (entries == NULL)
+        return false;
+    if (folder->count != 0)
+        memcpy(entries, folder->entries, folder->count * sizeof *entries);
+    folder->entries = entries;
+    *capacity = wanted;
+    return true;
+}
+
+static tdc_status add_all(struct tdc_arena *arena, DIR *directory, struct tdc_folder *folder)
+{
+    const struct dirent *entry;
+    size_t capacity = 0;
+    while ((entry = readdir(directory)) != NULL) {
+        struct stat info;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 ||
+            !(S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)))
+            continue;
+        const char *name = tdc_arena_text(arena, entry->d_name, strlen(entry->d_name));
+        if (name == NULL || folder->count == MOST_NAMES || !grow(arena, folder, &capacity))
+            return TDC_ERR_MEMORY;
+        bool is_folder = S_ISDIR(info.st_mode);
+        folder->entries[folder->count++] = (struct tdc_folder_entry){
+            name, is_folder, is_folder || info.st_size < 0 ? 0 : (uint64_t)info.st_size};
+        folder->folders += is_folder;
+    }
+    return TDC_OK;
+}
+
+tdc_status tdc_folder_read(struct tdc_arena *arena, const char *path, struct tdc_folder *folder,
+                           struct tdc_error *error)
+{
+    *folder = (struct tdc_folder){0};
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
+                              "%s", path);
+    tdc_status status = add_all(arena, directory, folder);
+    closedir(directory);
+    if (status != TDC_OK)
+        return tdc_fail(error, status, "%s: out of memory or too many names", path);
+    if (folder->count > 1)
+        qsort(folder->entries, folder->count, sizeof *folder->entries, by_name);
+    return TDC_OK;
+}
+
+const char *tdc_folder_path(struct tdc_arena *arena, const char *folder, const char *name)
+{
+    size_t first = strlen(folder), second = strlen(name);
+    while (first > 1 && folder[first - 1] == '/')
+        first--;
+    char *path = tdc_arena_take(arena, first + second + 2);
+    if (path != NULL)
+        snprintf(path, first + second + 2, "%.*s/%s", (int)first, folder, name);
+    return path;
+}
