@@ -130,8 +130,7 @@ static uint32_t inherited_cause(const struct explaining *explaining, const struc
 
 static void count_row(struct explaining *explaining, const struct tdc_row *row, uint32_t cause)
 {
-    bool counts = row->row_class == TDC_ROW_CLOSE || row->row_class == TDC_ROW_DIFFERENT ||
-                  row->origin != TDC_ORIGIN_NONE;
+    bool counts = row->row_class == TDC_ROW_DIFFERENT || row->origin != TDC_ORIGIN_NONE;
     if (cause != NO_CAUSE && counts)
         explaining->origins[cause].explains++;
 }

@@ -183,7 +183,7 @@ struct tdc_origin {
     bool consequence;       /* statistics: may come from an earlier one, which they cannot tell */
     double distance, worst; /* of the row: ||n-b|| / ||b||, max|n-b| / max|b| */
     double input_distance, input_worst; /* the largest of what went into the call */
-    uint64_t explains; /* rows that are close or different and follow from it, its own included */
+    uint64_t explains; /* rows that are different and follow from it, its own included */
 };
 
 /* Number of origins, and one of them; none before the table is filled or with compat rules. */

@@ -12,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 
-VARIES = re.compile(r"^(\.\.\.$|written: |.* GB/s)")
+VARIES = re.compile(r"^(\.\.\.$|Wrote |next: |written: |.* GB/s)")
 
 
 def sample(text, before):

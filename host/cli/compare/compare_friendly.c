@@ -5,29 +5,18 @@
 
 #include "host/cli/compare/compare_options.h"
 
-static int exit_code(const struct tdc_compare_settings *settings, const tdc_tasks *tasks,
-                     const struct tdc_run *run)
+/* Names the comparisons in which nothing could be compared. */
+static void complain_of_nothing(const struct tdc_run_request *request, const struct tdc_run *run)
 {
-    bool trouble = tdc_tasks_empty(tasks) != 0;
-    bool different = tdc_tasks_left_out(tasks) != 0 && !settings->allow_unmatched;
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_summary summary;
-        if (run->comparisons[i].table == NULL) {
-            trouble = true;
+        if (run->comparisons[i].table == NULL)
             continue;
-        }
         tdc_table_summary(run->comparisons[i].table, &summary, sizeof summary);
-        trouble |= summary.classes[TDC_ROW_ERROR] != 0;
-        different |= summary.classes[TDC_ROW_DIFFERENT] != 0 || summary.origins != 0;
-        bool apart = !settings->allow_unmatched && summary.classes[TDC_ROW_UNMATCHED] != 0;
-        different |= apart;
-        if (tdc_table_compared(run->comparisons[i].table) || apart)
-            continue;
-        trouble = true;
-        tdc_complain("%s against %s: nothing was compared", run->comparisons[i].task->npu,
-                     run->comparisons[i].task->bench);
+        if (tdc_summary_answer(&summary, request->allow_unmatched) == TDC_ANSWER_NONE)
+            tdc_complain("%s against %s: nothing was compared", run->comparisons[i].task->npu,
+                         run->comparisons[i].task->bench);
     }
-    return trouble ? TDC_EXIT_TROUBLE : different ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
 }
 
 /* Messages about how two dumps fit each other do not name them. */
@@ -72,9 +61,11 @@ int tdc_command_compare(int argc, char **argv)
     if (status != TDC_OK) {
         complain_of(&run, &error);
     } else {
-        if (!request->quiet)
-            tdc_print_summary(request, &run);
-        code = exit_code(&settings, tasks, &run);
+        struct tdc_run_answer answer;
+        bool printed = request->quiet || tdc_print_page(request, &run);
+        complain_of_nothing(request, &run);
+        tdc_run_judge(request, &run, &answer);
+        code = printed ? answer.code : TDC_EXIT_TROUBLE;
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);

@@ -19,7 +19,7 @@ const char tdc_compare_usage[] =
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
     "      --step N             of dump roots: compare this step only\n"
-    "      --top N              rows that the summary lists (default 10)\n"
+    "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no summary\n"
     "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
@@ -169,7 +169,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         request->advice = false;
         return true;
     case OPTION_ALLOW_UNMATCHED:
-        settings->allow_unmatched = true;
+        settings->request.allow_unmatched = true;
         return true;
     default:
         return tdc_take_match_option(option, optarg, &request->options) ||

@@ -7,7 +7,7 @@
 struct tdc_compare_settings {
     struct tdc_run_request request;
     int step; /* -1: all */
-    bool allow_unmatched, help, version;
+    bool help, version;
     bool no_highlight;
 };
 

@@ -47,7 +47,7 @@ complete -c tdcmp -n "$friendly" -l device -x -a 'auto cpu ascend ascend:all' -d
 complete -c tdcmp -n "$friendly" -l no-fallback -d 'what the device fails to do is an error'
 complete -c tdcmp -n "$friendly" -s q -l quiet -d 'no progress, no summary'
 set -l shown '__fish_seen_subcommand_from compare precheck'
-complete -c tdcmp -n "$shown" -l top -x -d 'rows that the summary lists'
+complete -c tdcmp -n "$shown" -l top -x -d 'starts that the page shows'
 complete -c tdcmp -n "$shown" -s v -l verbose -d 'speed and kernels too'
 complete -c tdcmp -n "$shown" -l color -x -a 'auto always never' -d 'colours'
 complete -c tdcmp -n "$shown" -s V -l version -d 'version'

@@ -231,7 +231,7 @@ static int compare_config(const struct tdc_json *config, const struct tdc_argume
         print_items(&run);
     }
     if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
-        tdc_print_summary(request, &run);
+        code = tdc_print_page(request, &run) ? code : 1;
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
     return code;

@@ -155,7 +155,7 @@ static int run_tasks(const struct tdc_argument *arguments, const tdc_tasks *task
         print_results(&run);
     }
     if (status == TDC_OK && request->options.rules == TDC_RULES_SOUND)
-        tdc_print_summary(request, &run);
+        code = tdc_print_page(request, &run) ? code : 1;
     tdc_run_free(&run);
     return code;
 }

@@ -48,9 +48,10 @@ struct tdc_run_request {
     bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */
     bool quiet;
-    bool verbose;  /* speed and kernels in the summary */
-    int top;       /* rows that a list of the summary shows; 0: as many as fit a screen */
-    unsigned only; /* rows to write: bits 1 << tdc_row_class; 0: all */
+    bool verbose;         /* speed and kernels in the summary */
+    int top;              /* rows that a list of the summary shows; 0: as many as fit a screen */
+    bool allow_unmatched; /* rows and dumps without a partner do not count */
+    unsigned only;        /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
 };
@@ -77,7 +78,20 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
                        struct tdc_error *error);
 void tdc_run_free(struct tdc_run *run);
 
-/* The one-screen summary on stdout. */
-void tdc_print_summary(const struct tdc_run_request *request, const struct tdc_run *run);
+/* What a run says on the whole: its first line, its counts and its exit code come from here. */
+struct tdc_run_answer {
+    struct tdc_summary total; /* over all comparisons */
+    tdc_answer answer;
+    size_t compared;     /* comparisons that were done */
+    size_t failed;       /* those that were not, and dumps without data */
+    size_t without_data; /* done, and nothing could be compared */
+    size_t left_out;     /* dumps without a counterpart, unless they are allowed */
+    int code;            /* TDC_EXIT_... */
+};
+void tdc_run_judge(const struct tdc_run_request *request, const struct tdc_run *run,
+                   struct tdc_run_answer *answer);
+
+/* The page on stdout. False when out of memory, which is complained about. */
+bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run);
 
 #endif

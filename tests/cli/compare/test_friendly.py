@@ -62,12 +62,11 @@ class Places(harness.Case):
         self.make_steps()
         found, result = self.results(0, self.path("npu", "step0"), self.path("bench", "step0"))
         self.assertEqual(set(found), {"compare_result_rank%d_STAMP.csv" % r for r in (0, 1, 10)})
-        lines = result.out.splitlines()
-        self.assertEqual([line.split()[0] for line in lines[1:5]], ["rank0", "rank1", "rank10", "total"])
+        self.assertEqual(result.out.splitlines()[0], "IDENTICAL   3 tensors, 3 calls")
         found, result = self.results(1, self.path("npu", "step7"), self.path("bench", "step7"))
         self.assertEqual(found["compare_result_rank10_STAMP.csv"][0]["Accuracy Reached or Not"], "different")
         self.assertEqual(found["compare_result_rank1_STAMP.csv"][0]["Accuracy Reached or Not"], "identical")
-        self.assertRegex(result.out, r"rank10 +0 +Functional\.f\.0\.forward\.input\.0")
+        self.assertRegex(result.out, r"(?m)^rank 10\n +2 +Functional\.f\.0\.forward\.input\.0 ")
 
     def test_roots(self):
         self.make_steps()
@@ -108,7 +107,8 @@ class Places(harness.Case):
                     harness.write_text(path, "{")
         found, result = self.results(2, self.path("npu"), self.path("bench"))
         self.assertEqual(sorted(found), ["compare_result_rank0_STAMP.csv", "compare_result_rank2_STAMP.csv"])
-        self.assertRegex(result.out, r"rank1 +not compared: .*rank1/dump\.json")
+        self.assertRegex(result.out, r"\AIDENTICAL .*\nINCOMPLETE  1 dump could not be compared\n")
+        self.assertRegex(result.out, r"(?m)^Not compared:\n  rank1   test: ")
 
     def test_single_point(self):
         for side in ("npu", "bench"):
@@ -142,8 +142,11 @@ class Places(harness.Case):
                 self.assertEqual(len(found), 1)
                 out = os.path.join(parent, "out put+")
                 result = self.run_code(0, "compare", os.path.join(parent, "npu"), os.path.join(parent, "bench"), "-o", out)
-                self.assertIn("written: %s/compare_result" % out, result.out)
-                self.assertEqual(len(harness.files_below(out)), 2)
+                self.assertRegex(result.out, r"(?m)^Wrote ")
+                self.assertIn("Wrote %s/compare_result" % out,
+                              self.run_code(0, "compare", os.path.join(parent, "npu"), os.path.join(parent, "bench"),
+                                            "-v", "-o", out).out)
+                self.assertEqual(len(harness.files_below(out)), 4)
                 config = {"npu_path": os.path.join(parent, "npu", "dump.json"),
                           "bench_path": os.path.join(parent, "bench", "dump.json")}
                 path = harness.write_text(os.path.join(parent, "my compare.json"), json.dumps(config, ensure_ascii=False))
@@ -321,19 +324,24 @@ class Results(harness.Case):
         sides = self.write(self.make(wrong, values))
         _, result = self.compare(1, *sides)
         out = result.out
-        self.assertRegex(out, r"(?m)^\s+rows\s+identical\s+rounding\s+close\s+different\s+unmatched\s+errors\s+no data$")
-        self.assertRegex(out, r"(?m)^all\s+15\s+3\s+0\s+0\s+12\s+0\s+0\s+0$")
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "DIFFERENT   12 of 15 tensors, 12 calls; 1 call starts it")
+        self.assertRegex(lines[1], r"^test  \S+/npu +tensor$")
+        self.assertRegex(lines[2], r"^ref   \S+/bench +tensor$")
+        self.assertEqual(lines[4:6], ["  identical 3   rounding 0   close 0   different 12",
+                                      "  unmatched 0   errors 0   no data 0"])
         # the first that enters; those behind it may follow from it
-        named = re.findall(r"(?m)^ +(\d+)  Functional\.f(\d+)\.0\.forward\.input\.0$", out)
-        self.assertEqual(named, [("2", "2")])
-        self.assertIn("entry: no recorded call has produced it", out)
-        self.assertIn("max abs err 2 at [2]: 5 against 3", out)
-        self.assertRegex(out, r"(?m)^[0-9.]+ [KMG]?B of tensors compared at [0-9.]+ GB/s, [0-9.]+ s in all")
-        written = re.findall(r"(?m)^written: (.*)$", out)
-        self.assertEqual(len(written), 2)
-        for path in written:
-            self.assertTrue(os.path.isfile(path))
-        self.assertNotIn("written", result.err)
+        named = re.findall(r"(?m)^ +(\d+)   Functional\.f(\d+)\.0\.forward\.input\.0 ", out)
+        self.assertEqual(named, [("4", "2")])
+        self.assertIn("no recorded call made it; worst at [2]: 5 against 3", out)
+        self.assertNotIn("GB/s", out)
+        written = re.findall(r"(?m)^Wrote (\S+)", out)
+        self.assertEqual(len(written), 1)
+        self.assertNotIn("Wrote", result.err)
+        self.assertRegex(out, r"next: tdcmp show \S+ Functional\.f2\.0\n\Z")
+        wordy = self.compare(1, *sides, "-v")[1].out
+        self.assertRegex(wordy, r"(?m)^[0-9.]+ [KMG]?B of tensors compared at [0-9.]+ GB/s")
+        self.assertTrue(all(os.path.isfile(path) for path in re.findall(r"(?m)^Wrote (.*)$", wordy)))
 
     def test_quiet(self):
         sides = self.write(self.make())

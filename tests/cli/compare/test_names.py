@@ -35,7 +35,7 @@ class Names(Case):
         bench = self.side("bench", {HOSTILE: self.entry()})
         rows, result = self.compare(1, npu, bench)
         self.assert_safe(result)
-        self.assertIn("\\x1b]0;owned\\x07\\x7f\\u009b31m\\u202e", result.out)
+        self.assertIn("\\x1b]0;owned", result.out)
         self.assertIn(HOSTILE + ".output.0", [row["NPU Name"] for row in rows], "files keep the names")
         self.assert_safe(self.run_code(1, "match", npu, bench))
         # a mapping that names what is not there, and a folder that is not

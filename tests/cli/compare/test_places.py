@@ -81,7 +81,8 @@ class Places(harness.Case):
         self.assertEqual(found, ["graph/compare_result_step0_rank0_STAMP.csv",
                                  "graph/compare_result_step0_rank1_STAMP.csv",
                                  "pynative/compare_result_step0_proc3_STAMP.csv"])
-        self.assertRegex(result.out, r"graph step0 rank1 +2 +2 ")
+        self.assertRegex(result.out, r"\AIDENTICAL   6 tensors, 3 calls\n")
+        self.assertIn("Wrote 3 files to ", result.out)
         found, _ = self.results(0, os.path.join("npu", "graph"), os.path.join("bench", "graph", "step0"))
         self.assertEqual(len(found), 2)
         shutil.rmtree(self.path("bench", "pynative"))
@@ -124,8 +125,7 @@ class Places(harness.Case):
                 2: "no data in it: nothing was dumped, or it is still being written",
                 3: "it ends too early: still being written, or broken off"}
         for rank, text in said.items():
-            path = self.path("npu", "step0", "rank%d" % rank, "dump.json")
-            self.assertRegex(result.out, r"step0 rank%d +not compared: %s: %s" % (rank, path, text))
+            self.assertRegex(result.out, r"step0 rank%d\s+test: %s" % (rank, text))
         self.assertIn("%s: neither dump.json nor debug.json in it" % self.path("bench", "step0", "rank4"), result.err)
         self.assertIn("%s has no counterpart" % self.path("npu", "step0", "rank4"), result.err)
 

@@ -4,6 +4,7 @@ The archive holds an MLP with its tensors and language models, a CNN as statisti
 another correct way (`mlp_as_amp`: autocast; `_as_eps`: noise of 1e-7 in all weights; ...) and with one planted
 fault (`mlp_fault_scale`). docs/verdicts.md has the whole table.
 """
+import re
 import os
 import tarfile
 
@@ -77,8 +78,9 @@ class Verdicts(harness.Case):
                 self.assertEqual(report["rows"][first["row"]][verdict], first["level"])
                 self.assertEqual(report["rows"][first["row"]]["colour"], "red")
                 # the terminal names it before anything else
-                listed = result.out[result.out.index("First differences"):].split("\n")[1]
-                self.assertTrue(listed.endswith(first["name"]), listed)
+                listed = result.out[result.out.index("Where it starts"):].split("\n")[2].split()
+                self.assertEqual(listed[0], str(first["row"] + 2))
+                self.assertTrue(first["name"].startswith(listed[1].split("...")[0]), listed)
 
     def test_correct_runs_are_silent(self):
         for name, mode in CORRECT.items():
@@ -86,7 +88,8 @@ class Verdicts(harness.Case):
                 report, result, out = self.report(0, mode, name, name.split("_as_")[0])
                 self.assertEqual(report["origins"], [])
                 self.assertEqual(report["counts"]["different"], 0)
-                self.assertNotIn("First differences", result.out)
+                self.assertNotIn("Where it starts", result.out)
+                self.assertIn(result.out.split()[0], ("IDENTICAL", "SAME", "CLOSE"))
                 # no red in the sheet when the terminal is content
                 sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
                 self.assertNotIn("FFFF0000", {fill for row in sheet.fills for fill in row})
@@ -99,8 +102,10 @@ class Verdicts(harness.Case):
         self.assertEqual(sum(counts[level] for level in levels), len(rows))
         for level in levels:
             self.assertEqual(sum(row["Accuracy Reached or Not"] == level for row in rows), counts[level], level)
-        shown = [line.split() for line in result.out.split("\n") if line.startswith("all ")][0]
-        self.assertEqual(shown[1:6], [str(counts[k]) for k in ("rows", "identical", "rounding", "close", "different")])
+        shown = dict(re.findall(r"([a-z ]+?) (\d+)(?=   |\n)", result.out.split("\n\n")[1] + "\n"))
+        shown = {name.strip(): int(number) for name, number in shown.items()}
+        for level, word in zip(levels, levels[:5] + ("errors", "no data", "not judged")):
+            self.assertEqual(shown.get(word, 0), counts[level], result.out)
 
     def test_a_table_alone_is_the_same(self):
         """Origins are found while rows are written; one thread writes them afterwards."""
@@ -115,7 +120,7 @@ class Verdicts(harness.Case):
     def test_weights_that_are_not_identical_are_remarked(self):
         report, result, _ = self.report(0, "tensor", "mlp_as_eps", "mlp")
         self.assertGreater(report["counts"]["entering not identical"], 0)
-        self.assertIn("parameters or inputs of the two runs are not identical", result.out)
+        self.assertIn("parameters or inputs of the runs are not identical", result.out)
         remarked = [row for row in report["rows"] if "Parameters of the two runs are not identical." in row["Err_message"]]
         self.assertTrue(remarked)
         self.assertEqual({row.get("colour") for row in remarked}, {"yellow"})

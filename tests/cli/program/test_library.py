@@ -33,7 +33,8 @@ class Example(harness.Case):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         lines = done.stdout.splitlines()
         self.assertEqual([line.split(": ")[0] for line in lines], failing)
-        self.assertIn(lines[0].split(": ", 1)[1], result.out)
+        where = re.search(r" at (\[.*)", lines[0]).group(1)
+        self.assertIn("worst at " + where, result.out)
 
     def test_equal_dumps(self):
         for side in ("npu", "bench"):
