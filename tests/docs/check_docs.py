@@ -53,6 +53,7 @@ def check_options(program, source):
     match = help_options(program, ["match", "--help"])
     growth = help_options(program, ["bench", "match", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
+    network = help_options(program, ["bench", "network", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
     precheck = help_options(program, ["precheck", "--help"])
     run_ut = help_options(program, ["-f", "mindspore", "multi_run_ut", "-h"])
@@ -66,7 +67,9 @@ def check_options(program, source):
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
         "man/tdcmp.1, MATCH": (section(man, ".SH MATCH", ".SH MSPROBE"), match),
         "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
-        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench match"), make),
+        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench network\n.RI"), make),
+        "man/tdcmp.1, bench network": (
+            section(man, ".B tdcmp bench network\n.RI", ".B tdcmp bench match\n.RI"), network),
         "man/tdcmp.1, bench match": (
             section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
         "man/tdcmp.1, bench compare": (
