@@ -35,8 +35,8 @@ if(NOT TDC_ARCHIVE_xlsxwriter)
 endif()
 set(archives tdc_bench tdc_terminal tdcmp_static tdc_reference)
 add_executable(tdcmp_standalone $<TARGET_OBJECTS:tdc_commands> ${own})
-set_target_properties(tdcmp_standalone PROPERTIES OUTPUT_NAME tdcmp
-                      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/standalone)
+# Not called tdcmp before it is installed: Ninja would take it for the target of that name.
+set_target_properties(tdcmp_standalone PROPERTIES OUTPUT_NAME tdcmp-static)
 # By file and not by target, which would bring the shared libraries along.
 target_link_libraries(tdcmp_standalone PRIVATE tdc_flags -Wl,--start-group)
 foreach(archive ${archives})

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds tdcmp, makes two small dumps that differ a little, compares them and shows the result.
+# Builds tdcmp, computes a training step twice, once with a fault in one operator, and finds it.
 #   scripts/demo.sh [FOLDER]     FOLDER for dumps and results, default build/demo
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,16 +20,32 @@ say() {
     "$@"
 }
 
-say tdcmp bench make . --tensors 80 --elements 64K --share 0.1
+# 0 all within tolerance, 1 differences found, 2 something could not be compared
+found() {
+    code=0
+    say "$@" || code=$?
+    [ "$code" -le 1 ]
+}
 
-code=0
-say tdcmp compare npu bench -o result --format xlsx,csv,json || code=$?
-echo "exit code $code: 0 all within tolerance, 1 differences found, 2 something could not be compared"
-[ "$code" -le 1 ]
+echo "One training step of a small transformer, computed by two machines. Both are right, but that"
+echo "on one of them the third layer's softmax is computed from inputs of too few bits."
+say tdcmp bench network . --network gpt --fault Functional.softmax.2:inputs --fault-side test
 
 echo
-echo "The first lines of the csv:"
-head -n 4 result/compare_result_*.csv | cut -c 1-300
+echo "What differs:"
+found tdcmp compare test ref -o result --format xlsx,csv,json
+
+echo
+echo "Where it begins, and which side is off:"
+found tdcmp trace test ref --json result/trace.json
+
+echo
+echo "Asked alone, without the other side: which operators are off?"
+found tdcmp precheck test -o result
+[ "$code" -eq 1 ]
+found tdcmp precheck ref -o result
+[ "$code" -eq 0 ]
+
 echo
 echo "Reports in $PWD/result:"
-ls -l result
+ls result

@@ -47,8 +47,9 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/
 machine=$(uname -m)
 name=tdcmp-$version-linux-$machine
 for component in standalone documents; do
-    cmake --install "$build" --component "$component" --strip --prefix "$work/$name" >/dev/null
+    cmake --install "$build" --component "$component" --prefix "$work/$name" >/dev/null
 done
+strip "$work/$name/bin/tdcmp"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
     gzip -9n >"$work/tarball"
 mv "$work/tarball" "$folder/$name.tar.gz"

@@ -9,10 +9,11 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"matrix", tdc_bench_plain},    {"compare", tdc_bench_compare},
-    {"kernels", tdc_bench_kernels}, {"io", tdc_bench_io},
-    {"match", tdc_bench_match},     {"make", tdc_bench_make},
-    {"device", tdc_bench_device},   {"reference", tdc_bench_reference},
+    {"matrix", tdc_bench_plain},        {"compare", tdc_bench_compare},
+    {"kernels", tdc_bench_kernels},     {"io", tdc_bench_io},
+    {"match", tdc_bench_match},         {"make", tdc_bench_make},
+    {"network", tdc_bench_network},     {"device", tdc_bench_device},
+    {"reference", tdc_bench_reference},
 };
 
 int tdc_command_bench(int argc, char **argv)

@@ -28,6 +28,7 @@ static const char usage[] =
     "  device      the hops of a comparison on an Ascend card, and its self-tests\n"
     "  reference   the operators in float64 that the precheck judges by\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"
+    "  network DIR compute a training step and write it to DIR/test and DIR/ref\n"
     "\n"
     "Every figure stands beside a bare read of the same files with the same threads; the fastest\n"
     "of several runs in turns counts. TEST and REF are what `tdcmp compare` takes. Cold "

@@ -117,6 +117,13 @@ bool tdc_operation_has_kink(const struct tdc_call_name *name)
     return IS_ONE_OF(name, parts, false) || IS_ONE_OF(name, words, true);
 }
 
+bool tdc_operation_is_exponential(const struct tdc_call_name *name)
+{
+    static const char *const parts[] = {"softmax", "softmin", "logsumexp", "crossentropy"};
+    static const char *const words[] = {"exp", "exp_", "exp2", "expm1"};
+    return IS_ONE_OF(name, parts, false) || IS_ONE_OF(name, words, true);
+}
+
 bool tdc_operation_is_random(const struct tdc_call_name *name)
 {
     static const char *const parts[] = {"dropout",  "rand",     "bernoulli",    "multinomial",

@@ -32,6 +32,8 @@ struct tdc_call_name tdc_call_name_parse(const char *name);
 /* What kind of operator it is, by name; letter case and underscores in between do not matter. */
 bool tdc_operation_converts(const struct tdc_call_name *name);
 bool tdc_operation_has_kink(const struct tdc_call_name *name);
+/* Its outputs change relatively by as much as its inputs change absolutely. */
+bool tdc_operation_is_exponential(const struct tdc_call_name *name);
 bool tdc_operation_is_random(const struct tdc_call_name *name);
 bool tdc_operation_overwrites(const struct tdc_call_name *name);
 bool tdc_operation_leaves_undefined(const struct tdc_call_name *name);

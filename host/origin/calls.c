@@ -89,6 +89,7 @@ static void note_name(const struct tdc_call_name *name, struct tdc_call *call)
     call->module = name->module;
     call->conversion = tdc_operation_converts(name);
     call->kink = tdc_operation_has_kink(name);
+    call->exponential = tdc_operation_is_exponential(name);
     call->random = tdc_operation_is_random(name);
     call->overwrites = tdc_operation_overwrites(name);
     call->undefined = tdc_operation_leaves_undefined(name);

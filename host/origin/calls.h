@@ -25,6 +25,7 @@ struct tdc_call {
     bool container;      /* a module that has modules of its own */
     bool conversion;     /* changes type or layout only */
     bool kink;           /* a small change of the input may change the output wholly */
+    bool exponential;    /* an absolute change of the input is a relative one of the output */
     bool random;
     bool overwrites;   /* the old content of its first input does not matter */
     bool undefined;    /* makes memory that nobody has written */

@@ -13,7 +13,8 @@
 /* The largest distances of some rows. */
 struct reach {
     double r, s;
-    bool unknown; /* a tensor that could not be compared */
+    double absolute; /* largest difference of an element */
+    bool unknown;    /* a tensor that could not be compared */
 };
 
 struct tdc_origins {
@@ -69,7 +70,20 @@ static void join(struct reach *reach, const struct reach *other)
 {
     reach->r = fmax(reach->r, other->r);
     reach->s = fmax(reach->s, other->s);
+    reach->absolute = fmax(reach->absolute, other->absolute);
     reach->unknown |= other->unknown;
+}
+
+/* s is relative to the largest element of the bench. */
+static double absolute_difference(const struct tdc_origins *origins, const struct tdc_row *row)
+{
+    const struct tdc_record *bench = tdc_bench_record(origins->rows->match, row);
+    double high, low;
+    if (bench == NULL || row->s == 0 || !tdc_stat_number(bench, TDC_MAX, &high) ||
+        !tdc_stat_number(bench, TDC_MIN, &low))
+        return 0;
+    double largest = row->s * fmax(fabs(high), fabs(low));
+    return isfinite(largest) ? largest : 0;
 }
 
 static void join_row(struct reach *reach, const struct tdc_origins *origins,
@@ -90,7 +104,8 @@ static void join_row(struct reach *reach, const struct tdc_origins *origins,
     case TDC_ROW_SHOWN:
         break;
     default:
-        join(reach, &(struct reach){.r = row->r, .s = row->s});
+        join(reach, &(struct reach){
+                        .r = row->r, .s = row->s, .absolute = absolute_difference(origins, row)});
         break;
     }
 }
@@ -177,8 +192,14 @@ static double excess_of(const struct tdc_origins *origins, const struct tdc_call
     struct allowance allowance =
         allowance_of(origins, call, scene.precision, exact_inputs && same_type);
     double r_in = origins->rows->mode == TDC_MODE_TENSOR ? in->r : fmax(in->r, in->s);
+    double s_in = fmax(in->r, in->s);
+    if (call->exponential) {
+        /* relative distances of scores say nothing where masked ones are filled with a constant */
+        r_in = fmax(r_in, in->absolute);
+        s_in = fmax(s_in, in->absolute);
+    }
     double r_limit = fmax(allowance.floor, allowance.growth * r_in);
-    double s_limit = fmax(4 * allowance.floor, allowance.growth * fmax(in->r, in->s));
+    double s_limit = fmax(4 * allowance.floor, allowance.growth * s_in);
     double r_excess = isinf(r_limit) ? 0 : row->r / r_limit;
     /* an element on the other side of a kink has a wholly different gradient, and what cancels in a
      * gradient is not seen in statistics of what went in */

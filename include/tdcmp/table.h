@@ -58,7 +58,7 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What became of a row, whatever the mode. The sound rules give levels, from TDC_ROW_IDENTICAL to
- * TDC_ROW_DIFFERENT in this order (docs/compare.md has their limits); the compat rules know
+ * TDC_ROW_DIFFERENT in this order (docs/verdicts.md has their limits); the compat rules know
  * TDC_ROW_SAME and TDC_ROW_DIFFERENT. */
 typedef enum {
     TDC_ROW_NONE = 0,  /* not compared: not yet, or nothing to judge (empty, no data kept) */
@@ -166,7 +166,7 @@ const char *tdc_table_worst(tdc_table *table, size_t row);
 
 /*
  * Where differences begin (sound rules): calls whose outputs differ more than their inputs can
- * explain, in network order. What follows from them is no origin. docs/compare.md has the rules.
+ * explain, in network order. What follows from them is no origin. docs/verdicts.md has the rules.
  */
 typedef enum {
     TDC_ORIGIN_NONE = 0,

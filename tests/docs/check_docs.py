@@ -53,6 +53,7 @@ def check_options(program, source):
     match = help_options(program, ["match", "--help"])
     growth = help_options(program, ["bench", "match", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
+    network = help_options(program, ["bench", "network", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
     precheck = help_options(program, ["precheck", "--help"])
     run_ut = help_options(program, ["-f", "mindspore", "multi_run_ut", "-h"])
@@ -66,7 +67,9 @@ def check_options(program, source):
         "man/tdcmp.1, COMPARE": (section(man, ".SH COMPARE", ".SH MATCH"), friendly),
         "man/tdcmp.1, MATCH": (section(man, ".SH MATCH", ".SH MSPROBE"), match),
         "man/tdcmp.1, MSPROBE'S FORM": (section(man, ".SH MSPROBE", ".SH BENCH"), msprobe),
-        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench match"), make),
+        "man/tdcmp.1, bench make": (section(man, ".SH BENCH", ".B tdcmp bench network\n.RI"), make),
+        "man/tdcmp.1, bench network": (
+            section(man, ".B tdcmp bench network\n.RI", ".B tdcmp bench match\n.RI"), network),
         "man/tdcmp.1, bench match": (
             section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
         "man/tdcmp.1, bench compare": (
@@ -80,11 +83,11 @@ def check_options(program, source):
         "man/tdcmp.1, bench reference": (
             section(man, ".B tdcmp bench reference", ".SH FILES"), reference),
         "docs/compare.md, friendly form": (
-            section(read(source, "docs", "compare.md"), "## Options", "## msprobe's form"), friendly),
+            section(read(source, "docs", "compare.md"), "## Options", "## The page"), friendly),
         "docs/mapping.md": (
             section(read(source, "docs", "mapping.md"), "## Options of match", "## Mistakes"), match),
-        "docs/compare.md, msprobe's form": (
-            section(read(source, "docs", "compare.md"), "## msprobe's form", "## Modes"), msprobe),
+        "docs/from_msprobe.md": (
+            section(read(source, "docs", "from_msprobe.md"), "## msprobe's form", "## Verdicts"), msprobe),
         "completion/_tdcmp, friendly form": (
             section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_compare()", "_tdcmp_match()"),
             friendly),

@@ -37,9 +37,10 @@ static void put_origin(struct tdc_text *out, const struct tdc_trace *trace,
                        const struct trace_origin *origin)
 {
     static const char *const verdicts[] = {
-        [TRACE_NOT_JUDGED] = "not judged", [TRACE_NO_REFERENCE] = "no reference",
-        [TRACE_NPU_OFF] = "test is off",   [TRACE_BENCH_OFF] = "ref is off",
-        [TRACE_BOTH_OFF] = "both are off", [TRACE_ROUNDING] = "rounding"};
+        [TRACE_NOT_JUDGED] = "not judged",        [TRACE_NO_REFERENCE] = "no reference",
+        [TRACE_NPU_OFF] = "test is off",          [TRACE_BENCH_OFF] = "ref is off",
+        [TRACE_BOTH_OFF] = "both are off",        [TRACE_NPU_FARTHER] = "test is farther",
+        [TRACE_BENCH_FARTHER] = "ref is farther", [TRACE_ROUNDING] = "rounding"};
     const struct tdc_task *task = trace->tasks[origin->task].task;
     tdc_text_addc(out, '{');
     put_text(out, 3, true, "row", origin->row);

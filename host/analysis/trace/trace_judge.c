@@ -7,6 +7,8 @@
 
 /* One side is farther from the truth only when it is that many times as far. */
 #define CLEARLY 4.0
+/* ULP from which on a result within its bound is worth a word. */
+#define FAR 2.0
 
 static const char *keep(struct tdc_trace *trace, const char *text)
 {
@@ -31,13 +33,19 @@ static void measure(const char *dump, const char *row, struct tdc_measure *measu
     tdc_precheck_free(precheck);
 }
 
-static enum trace_verdict compare(const struct tdc_measure *npu, const struct tdc_measure *bench)
+/* `same`: the inputs of the sides are equal, so that nothing but the call makes the difference. */
+static enum trace_verdict compare(const struct tdc_measure *npu, const struct tdc_measure *bench,
+                                  bool same)
 {
     bool npu_wrong = npu->status == TDC_CHECK_ERROR, bench_wrong = bench->status == TDC_CHECK_ERROR;
     if (npu_wrong != bench_wrong)
         return npu_wrong ? TRACE_NPU_OFF : TRACE_BENCH_OFF;
-    if (!npu_wrong)
-        return TRACE_ROUNDING;
+    if (!npu_wrong) {
+        if (same && npu->ulp > FAR && npu->ulp > CLEARLY * bench->ulp)
+            return TRACE_NPU_FARTHER;
+        return same && bench->ulp > FAR && bench->ulp > CLEARLY * npu->ulp ? TRACE_BENCH_FARTHER
+                                                                           : TRACE_ROUNDING;
+    }
     if (npu->ulp > CLEARLY * bench->ulp)
         return TRACE_NPU_OFF;
     return bench->ulp > CLEARLY * npu->ulp ? TRACE_BENCH_OFF : TRACE_BOTH_OFF;
@@ -62,7 +70,7 @@ static void judge(struct tdc_trace *trace, struct trace_origin *origin,
         origin->reason = keep(trace, npu.status == TDC_CHECK_SKIP ? npu.reason : bench.reason);
         return;
     }
-    origin->verdict = compare(&npu, &bench);
+    origin->verdict = compare(&npu, &bench, origin->input_distance == 0);
 }
 
 void trace_judge(struct tdc_trace *trace, size_t top, const struct tdc_options *options)
@@ -74,9 +82,8 @@ void trace_judge(struct tdc_trace *trace, size_t top, const struct tdc_options *
 
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
 {
-    const char *side = origin->verdict == TRACE_NPU_OFF ? "test" : "ref";
-    const char *other = origin->verdict == TRACE_NPU_OFF ? "ref" : "test";
-    bool npu = origin->verdict == TRACE_NPU_OFF;
+    bool npu = origin->verdict == TRACE_NPU_OFF || origin->verdict == TRACE_NPU_FARTHER;
+    const char *side = npu ? "test" : "ref", *other = npu ? "ref" : "test";
     double off = npu ? origin->npu_ulp : origin->bench_ulp;
     double near = npu ? origin->bench_ulp : origin->npu_ulp;
     switch (origin->verdict) {
@@ -91,6 +98,13 @@ void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
         if (off >= 0)
             tdc_text_addf(out, ": %.3g ULP from the float64 result, %s %.3g ULP", off, other,
                           near > 0 ? near : 0.0);
+        break;
+    case TRACE_NPU_FARTHER:
+    case TRACE_BENCH_FARTHER:
+        tdc_text_addf(out,
+                      "%s is farther, though within what rounding explains: %.3g ULP from the "
+                      "float64 result, %s %.3g ULP, of equal inputs",
+                      side, off, other, near > 0 ? near : 0.0);
         break;
     case TRACE_BOTH_OFF:
         tdc_text_addf(out, "both are off: test %.3g ULP, ref %.3g ULP from the float64 result",

@@ -14,6 +14,8 @@ enum trace_verdict {
     TRACE_NPU_OFF,
     TRACE_BENCH_OFF,
     TRACE_BOTH_OFF,
+    TRACE_NPU_FARTHER, /* both are within their bounds, and the inputs were the same */
+    TRACE_BENCH_FARTHER,
     TRACE_ROUNDING
 };
 

@@ -72,7 +72,8 @@ static tdc_status note_growth(struct tdc_trace *trace, struct trace_task *task,
         const struct tdc_row *shown = &table->rows[row];
         const struct tdc_record *record = tdc_row_npu(table, shown);
         if (record == NULL || record->scalar || !tdc_state_is_output(record->state) ||
-            shown->row_class < TDC_ROW_IDENTICAL || shown->row_class > TDC_ROW_DIFFERENT)
+            shown->excused || shown->row_class < TDC_ROW_IDENTICAL ||
+            shown->row_class > TDC_ROW_DIFFERENT)
             continue;
         if (record->entry != last) {
             if (task->growth_count == npu->entry_count)

@@ -26,6 +26,8 @@ _tdcmp()
         --format --threads --device --no-fallback --help"
     local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
+    local network="--network --dtype --fault --fault-side --task --level --npy --layers --width --heads --batch --tokens
+        --vocabulary --exact --seed --help"
     local measure="--case --dtype --size --tensors --rows --threads --repeat --rules --io --dir --json
         --help"
     local plain="--dtype --size --total --state --step --fuzzy --data-mapping --layer-mapping --api-mapping
@@ -117,9 +119,10 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
+        *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;
         *:kernels) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$kernels" -- "$cur")) ;;
         *:reference) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$operators" -- "$cur")) ;;

@@ -50,7 +50,7 @@ static size_t element_bytes(const struct tdc_reference_tensor *tensor, int64_t a
     return size;
 }
 
-/* All elements; their CRC-32 when `crc` is given. */
+/* All elements, without a file none of them; their CRC-32 when `crc` is given. */
 static bool write_elements(FILE *file, const struct tdc_reference_tensor *tensor, uint32_t *crc)
 {
     unsigned char block[BLOCK * 8];
@@ -61,7 +61,7 @@ static bool write_elements(FILE *file, const struct tdc_reference_tensor *tensor
             filled += element_bytes(tensor, i, block + filled);
         if (crc != NULL)
             sum = crc32(sum, block, (uInt)filled);
-        if (fwrite(block, 1, filled, file) != filled)
+        if (file != NULL && fwrite(block, 1, filled, file) != filled)
             return false;
     }
     if (crc != NULL)
@@ -111,4 +111,11 @@ bool tdc_write_pt(FILE *file, const struct tdc_reference_tensor *tensor, const c
     tdc_text_free(&head);
     tdc_text_free(&tail);
     return written;
+}
+
+uint32_t tdc_tensor_crc(const struct tdc_reference_tensor *tensor)
+{
+    uint32_t crc;
+    write_elements(NULL, tensor, &crc);
+    return crc;
 }

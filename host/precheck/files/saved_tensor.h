@@ -13,5 +13,7 @@ bool tdc_write_npy(FILE *file, const struct tdc_reference_tensor *tensor);
  * its folder inside, without '/'. At most TDC_PT_LARGEST bytes; torch has no storage of uint16,
  * uint32, uint64. */
 bool tdc_write_pt(FILE *file, const struct tdc_reference_tensor *tensor, const char *name);
+/* CRC-32 of the elements as a file of that dtype has them: what collectors call md5. */
+uint32_t tdc_tensor_crc(const struct tdc_reference_tensor *tensor);
 
 #endif

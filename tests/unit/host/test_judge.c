@@ -356,6 +356,17 @@ static void names_of_calls(void **state)
         {"Tensor.__setitem__.0.forward", false, false, false, true, false},
         {"Torch.empty_like.0.forward", false, false, false, false, true},
     };
+    static const char *const exponential[] = {
+        "Functional.softmax.0.forward", "Torch.log_softmax.1.backward",
+        "Module.act.Softmax.forward.0", "Functional.cross_entropy.0.forward",
+        "Tensor.exp_.2.forward",        "Mint.logsumexp.0.forward"};
+    for (size_t i = 0; i < sizeof exponential / sizeof *exponential; i++) {
+        name = tdc_call_name_parse(exponential[i]);
+        if (!tdc_operation_is_exponential(&name))
+            fail_msg("%s", exponential[i]);
+    }
+    name = tdc_call_name_parse("Tensor.expand.0.forward");
+    assert_false(tdc_operation_is_exponential(&name));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         name = tdc_call_name_parse(kinds[i].name);
         if (tdc_operation_converts(&name) != kinds[i].converts ||
