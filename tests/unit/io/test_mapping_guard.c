@@ -341,7 +341,7 @@ static void only_regular_files_are_opened(void **state)
     tdc_tensor_close(NULL);
     unlink(link);
     unlink(path);
-    path_in_folder(path, sizeof path, "f.bin");
+    path_in_folder(path, sizeof path, "f.txt");
     make_file(path, 10);
     assert_int_equal(tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &tensor, &error),
                      TDC_ERR_UNSUPPORTED);
