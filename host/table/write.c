@@ -2,15 +2,42 @@
 #include <stdlib.h>
 
 #include "host/table/columns.h"
-#include "host/table/overview.h"
+#include "host/table/table_json.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
 
-/* As many files as there are formats. */
-#define MOST_SINKS 4
+/* As many files as there are formats, and some. */
+#define MOST_SINKS 8
 
-/* Counts and origins as JSON: some hundred bytes an origin. */
-#define OVERVIEW_LIMIT ((size_t)1 << 30)
+/* Counts and origins as JSON: some hundred bytes an origin. A row is no longer than its texts. */
+#define JSON_LIMIT ((size_t)1 << 30)
+
+/* The files of one table. */
+struct files {
+    struct tdc_table *table;
+    struct tdc_sink *sinks[MOST_SINKS];
+    tdc_format formats[MOST_SINKS];
+    size_t places[MOST_SINKS]; /* among the outputs */
+    size_t count;
+    struct tdc_text json; /* of the row, and of what stands around the rows */
+};
+
+static bool takes_objects(const struct files *files, size_t i)
+{
+    return files->table->rules->extended &&
+           (files->formats[i] == TDC_FORMAT_JSON || files->formats[i] == TDC_FORMAT_JSONL);
+}
+
+/* Its first line holds what only the last row decides: it is written when the others are. */
+static bool comes_last(const struct files *files, size_t i)
+{
+    return takes_objects(files, i) && files->formats[i] == TDC_FORMAT_JSONL;
+}
+
+static tdc_status no_memory(struct tdc_error *error)
+{
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a result file");
+}
 
 static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
                             struct tdc_error *error)
@@ -35,56 +62,134 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
         .widths = widths,
         .escape_formulas = extended,
         .argb_yellow = !extended,
-        .object = extended,
+        .objects = extended,
     };
     return tdc_sink_open(output->format, &spec, sink, error);
 }
 
-/* The cells of a row are made once for all files. */
-static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink *const *sinks,
-                            size_t sink_count, struct tdc_error *error)
+/* The members before the rows; of a file whose first line is all there is, those behind, too. */
+static tdc_status put_head(struct files *files, size_t i, bool whole, struct tdc_error *error)
 {
+    struct tdc_json_object object;
+    tdc_text_clear(&files->json);
+    tdc_object_begin_bare(&object, &files->json);
+    tdc_table_json_head(files->table, &object);
+    if (whole)
+        tdc_table_json_tail(files->table, &object);
+    tdc_object_end_bare(&object);
+    if (files->json.failed)
+        return no_memory(error);
+    return tdc_sink_head(files->sinks[i], tdc_text_get(&files->json), error);
+}
+
+static tdc_status open_file(struct files *files, const struct tdc_output *output, size_t place,
+                            struct tdc_error *error)
+{
+    size_t i = files->count;
+    if (i == MOST_SINKS)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table", output->path);
+    tdc_status status = open_sink(output, &files->sinks[i], error);
+    if (status != TDC_OK)
+        return status;
+    files->formats[i] = output->format;
+    files->places[i] = place;
+    files->count++;
+    return takes_objects(files, i) && !comes_last(files, i) ? put_head(files, i, false, error)
+                                                            : TDC_OK;
+}
+
+/* The cells of a row, and its object, are made once for all files. */
+static tdc_status write_row(struct files *files, size_t row, bool last, struct tdc_error *error)
+{
+    struct tdc_table *table = files->table;
     struct tdc_cell cells[TDC_MOST_COLUMNS];
-    tdc_status status = tdc_table_row(table, row, cells, error);
-    for (size_t i = 0; i < sink_count && status == TDC_OK; i++)
-        status = tdc_sink_row(sinks[i], cells, (tdc_colour)table->rows[row].colour, error);
+    bool filled = false, composed = false;
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < files->count && status == TDC_OK; i++) {
+        if (comes_last(files, i) != last)
+            continue;
+        if (takes_objects(files, i)) {
+            if (!composed) {
+                tdc_text_clear(&files->json);
+                tdc_table_json_row(table, row, &files->json);
+                composed = true;
+            }
+            if (files->json.failed)
+                return no_memory(error);
+            status = tdc_sink_object(files->sinks[i], files->json.data, files->json.length, error);
+        } else {
+            if (!filled)
+                status = tdc_table_row(table, row, cells, error);
+            filled = true;
+            if (status == TDC_OK)
+                status = tdc_sink_row(files->sinks[i], cells, (tdc_colour)table->rows[row].colour,
+                                      error);
+        }
+    }
     return status;
 }
 
-/* Closes the sinks of a table whose rows are written (status: how that went). One that fails takes
+/* The files that had to wait for the last row. */
+static tdc_status write_last(struct files *files, struct tdc_error *error)
+{
+    bool any = false;
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < files->count && status == TDC_OK; i++) {
+        if (!comes_last(files, i))
+            continue;
+        any = true;
+        status = put_head(files, i, true, error);
+    }
+    for (size_t row = 0; any && row < files->table->row_count && status == TDC_OK; row++)
+        status = write_row(files, row, true, error);
+    return status;
+}
+
+/* Closes the files of a table whose rows are written (status: how that went). One that fails takes
  * those behind it along: nothing of them is left. written, if any, tells by place what is. */
-static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t count, tdc_status status, const size_t *places, bool *written,
+static tdc_status close_files(struct files *files, tdc_status status, bool *written,
                               struct tdc_error *error)
 {
-    struct tdc_text overview;
-    tdc_text_init(&overview, OVERVIEW_LIMIT);
-    if (status == TDC_OK && table->rules->extended && !tdc_overview_json(table, &overview))
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the overview");
-    size_t closed = 0;
-    for (; closed < count && status == TDC_OK; closed++) {
-        tdc_sink_tail(sinks[closed], tdc_text_get(&overview));
-        status = tdc_sink_close(sinks[closed], error);
-        if (written != NULL)
-            written[places[closed]] = status == TDC_OK;
+    if (status == TDC_OK)
+        status = write_last(files, error);
+    if (status == TDC_OK && files->table->rules->extended) {
+        struct tdc_json_object object;
+        tdc_text_clear(&files->json);
+        tdc_object_begin_bare(&object, &files->json);
+        tdc_table_json_tail(files->table, &object);
+        tdc_object_end_bare(&object);
+        if (files->json.failed)
+            status = no_memory(error);
     }
-    for (; closed < count; closed++)
-        tdc_sink_discard(sinks[closed]);
-    tdc_text_free(&overview);
+    size_t closed = 0;
+    for (; closed < files->count && status == TDC_OK; closed++) {
+        tdc_sink_tail(files->sinks[closed], tdc_text_get(&files->json));
+        status = tdc_sink_close(files->sinks[closed], error);
+        if (written != NULL)
+            written[files->places[closed]] = status == TDC_OK;
+    }
+    for (; closed < files->count; closed++)
+        tdc_sink_discard(files->sinks[closed]);
+    tdc_text_free(&files->json);
     return status;
+}
+
+static void start_files(struct files *files, struct tdc_table *table)
+{
+    *files = (struct files){.table = table};
+    tdc_text_init(&files->json, JSON_LIMIT);
 }
 
 tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
                            struct tdc_error *error)
 {
-    struct tdc_sink *sink;
+    struct files files;
     const struct tdc_output output = {.table = table, .format = format, .path = path};
-    tdc_status status = open_sink(&output, &sink, error);
-    if (status != TDC_OK)
-        return status;
+    start_files(&files, table);
+    tdc_status status = open_file(&files, &output, 0, error);
     for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
-        status = write_row(table, row, &sink, 1, error);
-    return close_sinks(table, &sink, 1, status, NULL, NULL, error);
+        status = write_row(&files, row, false, error);
+    return close_files(&files, status, NULL, error);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */
@@ -117,9 +222,9 @@ bool tdc_table_await(struct tdc_table *table, size_t row)
     return judged;
 }
 
-static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t sink_count, struct tdc_error *error)
+static tdc_status follow_rows(struct files *files, struct tdc_error *error)
 {
+    struct tdc_table *table = files->table;
     struct tdc_highlighter highlighter;
     tdc_highlighter_init(&highlighter, table);
     tdc_status status = TDC_OK;
@@ -134,7 +239,7 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
                          ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins")
                          : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
         for (; start < end && status == TDC_OK; start++)
-            status = write_row(table, start, sinks, sink_count, error);
+            status = write_row(files, start, false, error);
     }
     if (status == TDC_OK && !tdc_highlighter_finish(&highlighter))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins");
@@ -145,22 +250,13 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
                             size_t output_count, bool *written, struct tdc_error *error)
 {
-    struct tdc_sink *sinks[MOST_SINKS] = {NULL};
-    size_t places[MOST_SINKS] = {0}; /* among the outputs */
-    size_t opened = 0;
+    struct files files;
     tdc_status status = TDC_OK;
-    for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
-        if (outputs[i].table != table)
-            continue;
-        if (opened == MOST_SINKS)
-            status = tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
-                              outputs[i].path);
-        else
-            status = open_sink(&outputs[i], &sinks[opened], error);
-        if (status == TDC_OK)
-            places[opened++] = i;
-    }
+    start_files(&files, table);
+    for (size_t i = 0; i < output_count && status == TDC_OK; i++)
+        if (outputs[i].table == table)
+            status = open_file(&files, &outputs[i], i, error);
     if (status == TDC_OK)
-        status = follow_rows(table, sinks, opened, error);
-    return close_sinks(table, sinks, opened, status, places, written, error);
+        status = follow_rows(&files, error);
+    return close_files(&files, status, written, error);
 }

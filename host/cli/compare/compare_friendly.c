@@ -1,6 +1,7 @@
 /* compare_friendly.c - `tdcmp compare TEST REF`. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
@@ -32,27 +33,18 @@ static void complain_of(const struct tdc_run *run, const struct tdc_error *error
         tdc_complain("%s", error->message);
 }
 
-int tdc_command_compare(int argc, char **argv)
+/* The comparison that was asked for; the two dumps. */
+static int compare(struct tdc_compare_settings *settings, const char *test, const char *ref)
 {
-    struct tdc_compare_settings settings;
-    struct tdc_run_request *request = &settings.request;
-    if (!tdc_take_compare_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help || settings.version) {
-        if (settings.help)
-            fputs(tdc_compare_usage, stdout);
-        else
-            tdc_print_version();
-        return TDC_EXIT_SAME;
-    }
+    struct tdc_run_request *request = &settings->request;
     struct tdc_said said = {0};
     request->options.message = tdc_print_message;
     request->options.context = &said;
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
-                                       &request->options, &tasks, &error);
+    tdc_status status =
+        tdc_tasks_find(test, ref, settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
@@ -70,5 +62,27 @@ int tdc_command_compare(int argc, char **argv)
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
     tdc_said_free(&said);
+    return code;
+}
+
+int tdc_command_compare(int argc, char **argv)
+{
+    struct tdc_compare_settings settings;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && tdc_take_compare_options(argc, argv, &settings)) {
+        settings.request.options.command = words;
+        settings.request.options.command_words = (size_t)argc + 1;
+        if (settings.help || settings.version) {
+            if (settings.help)
+                fputs(tdc_compare_usage, stdout);
+            else
+                tdc_print_version();
+            code = TDC_EXIT_SAME;
+        } else {
+            code = compare(&settings, argv[optind], argv[optind + 1]);
+        }
+    }
+    free(words);
     return code;
 }

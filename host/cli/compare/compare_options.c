@@ -17,7 +17,7 @@ const char tdc_compare_usage[] =
     "those below graph and pynative). Two tensor files, .npy or .pt, are compared as they are.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
-    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
     "      --step N             of dump roots: compare this step only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
@@ -149,7 +149,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return true;
     case 'F':
         return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+               tdc_wrong_value("--format", optarg, "xlsx, csv, json, jsonl or several with commas");
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
@@ -186,6 +186,8 @@ static void settle(struct tdc_compare_settings *settings)
     else
         request->options.flags |= TDC_OPTION_HIGHLIGHT;
     tdc_settle_match_options(&request->options);
+    if (request->allow_unmatched)
+        request->options.flags |= TDC_OPTION_ALLOW_UNMATCHED;
     /* msprobe 26 gives none */
     request->advice &= request->options.rules != TDC_RULES_COMPAT26;
 }

@@ -144,7 +144,12 @@ static char *result_path(const struct tdc_run_request *request, const struct tdc
 static const struct {
     tdc_format format;
     const char *extension;
-} formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
+} formats[] = {{TDC_FORMAT_XLSX, "xlsx"},
+               {TDC_FORMAT_CSV, "csv"},
+               {TDC_FORMAT_JSON, "json"},
+               {TDC_FORMAT_JSONL, "jsonl"}};
+
+#define FORMATS (sizeof formats / sizeof *formats)
 
 static const char *table_stem(const struct tdc_task *task)
 {
@@ -175,7 +180,7 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         const struct tdc_task *task = run->comparisons[i].task;
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
                      is_taken(request, task, "data_mapping", time_stamp, "yaml");
-        for (size_t k = 0; k < 3 && !taken; k++)
+        for (size_t k = 0; k < FORMATS && !taken; k++)
             taken = is_taken(request, task, table_stem(task), time_stamp, formats[k].extension);
         if (taken)
             return true;
@@ -208,7 +213,7 @@ static tdc_status plan_outputs(const struct tdc_run_request *request,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
     const char *stem = table_stem(comparison->task);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         if ((request->formats & (unsigned)formats[i].format) == 0)
             continue;
         char *path = result_path(request, comparison->task, stem, time_stamp, formats[i].extension);
@@ -257,7 +262,7 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
                               const char *time_stamp, struct tdc_error *error)
 {
     tdc_table **tables = calloc(run->count + 1, sizeof(tdc_table *));
-    struct tdc_output *outputs = calloc(3 * run->count + 1, sizeof *outputs);
+    struct tdc_output *outputs = calloc(FORMATS * run->count + 1, sizeof *outputs);
     tdc_status status;
     if (tables == NULL || outputs == NULL)
         status = out_of_memory(error);

@@ -25,7 +25,7 @@ complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and l
 complete -c tdcmp -l help -s h -d 'options and an example'
 complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare match kernels io make network reference'
 complete -c tdcmp -n "$friendly" -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the results'
-complete -c tdcmp -n "$friendly" -s F -l format -x -a 'xlsx csv json xlsx,csv xlsx,csv,json' -d 'formats of the results'
+complete -c tdcmp -n "$friendly" -s F -l format -x -a 'xlsx csv json jsonl xlsx,csv xlsx,csv,json' -d 'formats of the results'
 complete -c tdcmp -n "$matching" -l step -x -d 'of dump roots: this step only'
 complete -c tdcmp -n "$matching" -l fuzzy -d 'match calls whose numbers are shifted'
 complete -c tdcmp -n "$matching" -s m -l data-mapping -r -d 'yaml of row names'

@@ -33,6 +33,11 @@ int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
 
+/* The words of a command line, "tdcmp" in front: argc + 1 of them, in the order in which they were
+ * given (parsing options changes it). The list is the caller's to free; NULL, complained about:
+ * out of memory. */
+const char **tdc_command_words(int argc, char **argv);
+
 /* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
 void tdc_print_version(void);
 
@@ -62,7 +67,7 @@ struct tdc_run_comparison {
     tdc_dump *npu, *bench;
     tdc_match *match;
     tdc_table *table; /* NULL: not compared */
-    char *files[5];   /* written: one per format, the advice, a data mapping */
+    char *files[8];   /* written: one per format, the advice, a data mapping */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };
