@@ -19,6 +19,7 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare TEST REF    compare two dumps: files, ranks, steps or dump roots\n"
+    "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
     "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
@@ -54,6 +55,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"compare", tdc_command_compare},
+    {"show", tdc_command_show},
     {"precheck", tdc_command_precheck},
     {"trace", tdc_command_trace},
     {"match", tdc_command_match},
