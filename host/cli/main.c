@@ -46,26 +46,22 @@ static const char usage[] =
     "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
     "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
     "and that of msprobe 26:\n"
-    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n";
+    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n"
+    "and that of msit, for dumps of TorchAir:\n"
+    "  tdcmp llm compare --my-path GE --golden-path FX [-o DIR] [-r RANK]\n";
 
 /* The commands in words of this program. */
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"compare", tdc_command_compare},
-    {"precheck", tdc_command_precheck},
-    {"trace", tdc_command_trace},
-    {"match", tdc_command_match},
-    {"inspect", tdc_command_inspect},
-    {"ranks", tdc_command_ranks},
-    {"convert", tdc_command_convert},
-    {"overflow", tdc_command_overflow},
-    {"gradients", tdc_command_gradients},
-    {"merge", tdc_command_merge},
-    {"config_check", tdc_command_config_check},
-    {"devices", tdc_command_devices},
-    {"bench", tdc_command_bench},
+    {"compare", tdc_command_compare},   {"precheck", tdc_command_precheck},
+    {"trace", tdc_command_trace},       {"match", tdc_command_match},
+    {"inspect", tdc_command_inspect},   {"ranks", tdc_command_ranks},
+    {"convert", tdc_command_convert},   {"llm", tdc_command_llm},
+    {"overflow", tdc_command_overflow}, {"gradients", tdc_command_gradients},
+    {"merge", tdc_command_merge},       {"config_check", tdc_command_config_check},
+    {"devices", tdc_command_devices},   {"bench", tdc_command_bench},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

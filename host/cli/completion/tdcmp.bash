@@ -39,6 +39,7 @@ _tdcmp()
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local config_check="--output --threads --help"
+    local llm="--my-path --golden-path --output --rank --log-level --help"
     local convert="--output --to --quiet --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
@@ -47,7 +48,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -86,6 +87,10 @@ _tdcmp()
     config_check)
         [[ $prev == --threads ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$config_check" -- "$cur"))
+        ;;
+    llm)
+        [[ $prev == llm ]] && COMPREPLY=(compare) && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$llm" -- "$cur"))
         ;;
     convert)
         [[ $prev == --to ]] && COMPREPLY=(npy) && return
