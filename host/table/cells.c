@@ -9,6 +9,7 @@
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/text/pytext.h"
+#include "kernels/dtype.h"
 
 /* A row being filled. Composed texts go to table->cell_texts, which may move while it grows: their
  * cells hold the offset until the row is complete. */
@@ -67,9 +68,37 @@ static void put_bool(struct filling *fill, bool truth)
     *fill->cell = (struct tdc_cell){.kind = TDC_CELL_BOOL, .truth = truth};
 }
 
+static void put_nothing(struct filling *fill)
+{
+    *fill->cell = (struct tdc_cell){.kind = TDC_CELL_NONE};
+}
+
+/* Columns of numbers of the sound rules hold numbers or nothing. */
+static void put_number_or_nothing(struct filling *fill, double number)
+{
+    if (isnan(number))
+        put_nothing(fill);
+    else
+        *fill->cell = (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = number};
+}
+
+static void put_sound_value(struct filling *fill, struct tdc_value value)
+{
+    if (value.form == TDC_HOLDS_NUMBER)
+        put_number_or_nothing(fill, value.number);
+    else if (value.form == TDC_HOLDS_PERCENT)
+        put_number_or_nothing(fill, value.number / 100);
+    else
+        put_nothing(fill);
+}
+
 static void put_value(struct filling *fill, struct tdc_value value)
 {
     char text[TDC_FLOAT_TEXT];
+    if (fill->table->rules->extended) {
+        put_sound_value(fill, value);
+        return;
+    }
     switch ((enum tdc_value_form)value.form) {
     case TDC_HOLDS_EMPTY:
         put_text(fill, "");
@@ -131,8 +160,40 @@ static void put_digits(struct filling *fill, double number, const char *digits)
     put_printed(fill, number, digits, strlen(digits));
 }
 
+/* Integers keep all their digits in csv. */
+static void put_sound_stat(struct filling *fill, const struct tdc_record *record, int which)
+{
+    double number;
+    if (record == NULL || !tdc_stat_number(record, (enum tdc_statistic)which, &number))
+        put_nothing(fill);
+    else if (record->stat_kinds[which] == TDC_STAT_BIG_INTEGER)
+        put_digits(fill, number, record->stats[which].text);
+    else
+        put_number_or_nothing(fill, number);
+}
+
+/* The value of an argument that is no tensor. */
+static void put_argument(struct filling *fill, const struct tdc_record *record)
+{
+    char text[TDC_FLOAT_TEXT];
+    double number;
+    if (record == NULL || !record->scalar)
+        put_nothing(fill);
+    else if (record->stat_kinds[TDC_MAX] == TDC_STAT_TEXT ||
+             record->stat_kinds[TDC_MAX] == TDC_STAT_BIG_INTEGER)
+        put_text(fill, record->stats[TDC_MAX].text);
+    else if (tdc_stat_number(record, TDC_MAX, &number))
+        tdc_text_add(compose(fill), text, tdc_float_g16(number, text));
+    else
+        put_text(fill, record->stat_kinds[TDC_MAX] == TDC_STAT_TRUE ? "True" : "False");
+}
+
 static void put_stat(struct filling *fill, const struct tdc_record *record, int which)
 {
+    if (fill->table->rules->extended) {
+        put_sound_stat(fill, record, which);
+        return;
+    }
     bool digits = fill->table->rules->columns_of_26 &&
                   !fill->table->stat_columns[record == fill->npu ? 0 : 1][which].integers_as_floats;
     if (record == NULL) {
@@ -170,6 +231,13 @@ static void put_stat(struct filling *fill, const struct tdc_record *record, int 
 static void put_digest(struct filling *fill, const struct tdc_record *record)
 {
     double number;
+    if (fill->table->rules->extended) {
+        if (record != NULL && record->digest_given)
+            put_text(fill, record->digest);
+        else
+            put_nothing(fill);
+        return;
+    }
     if (record != NULL && record->digest_number && fill->table->rules->columns_of_26 &&
         tdc_python_float(record->digest, strlen(record->digest), &number))
         put_printed(fill, number, record->digest, strlen(record->digest));
@@ -204,9 +272,15 @@ static void put_element(struct filling *fill, uint8_t dtype, const struct tdc_el
 {
     double number;
     struct tdc_text *out = compose(fill);
+    fill->composed = false;
     if (tdc_element_number((tdc_dtype)dtype, element, &number, out)) {
-        fill->composed = false;
-        put_number(fill, number);
+        put_number_or_nothing(fill, number);
+    } else if (tdc_dtype_is_complex((tdc_dtype)dtype)) {
+        put_nothing(fill); /* no number of a table; the json has it */
+    } else {
+        fill->printed = true; /* all its digits in csv */
+        *fill->cell = (struct tdc_cell){
+            .kind = TDC_CELL_NUMBER, .number = number, .length = out->length - fill->offset};
     }
 }
 
@@ -214,7 +288,7 @@ static void put_extra(struct filling *fill, enum column_id id)
 {
     const struct tdc_extra *extra = fill->extra;
     if (extra == NULL || extra->elements == 0) {
-        put_text(fill, "");
+        put_nothing(fill);
         return;
     }
     const double numbers[] = {
@@ -229,7 +303,7 @@ static void put_extra(struct filling *fill, enum column_id id)
         [ELEMENTS - MEAN_ABS] = (double)extra->elements,
     };
     if (id >= ABS_AT && id <= REL_BENCH && !extra->located)
-        put_text(fill, "");
+        put_nothing(fill);
     else if (id == ABS_AT || id == REL_AT)
         tdc_index_text(compose(fill), fill->npu->shape,
                        id == ABS_AT ? extra->abs_at : extra->rel_at);
@@ -238,7 +312,7 @@ static void put_extra(struct filling *fill, enum column_id id)
     else if (id == ABS_BENCH || id == REL_BENCH)
         put_element(fill, extra->b_dtype, id == ABS_BENCH ? &extra->abs_b : &extra->rel_b);
     else
-        put_number(fill, numbers[id - MEAN_ABS]);
+        put_number_or_nothing(fill, numbers[id - MEAN_ABS]);
 }
 
 static void put_distance(struct filling *fill, enum column_id id)
@@ -246,9 +320,9 @@ static void put_distance(struct filling *fill, enum column_id id)
     uint8_t row_class = fill->row->row_class;
     if (row_class == TDC_ROW_NONE || row_class == TDC_ROW_UNMATCHED || row_class == TDC_ROW_ERROR ||
         fill->npu == NULL || fill->bench == NULL || fill->npu->scalar)
-        put_text(fill, "");
+        put_nothing(fill);
     else
-        put_number(fill, id == DISTANCE ? fill->row->r : fill->row->s);
+        put_number_or_nothing(fill, id == DISTANCE ? fill->row->r : fill->row->s);
 }
 
 static void put_named(struct filling *fill, enum column_id id)
@@ -330,6 +404,15 @@ static void fill_cell(struct filling *fill, enum column_id id)
             put_findings(fill);
         else
             put_text(fill, fill->row->message);
+        break;
+    case SEVERITY:
+        put_number(fill, tdc_table_severity(fill->table, (size_t)(fill->row - fill->table->rows)));
+        break;
+    case NPU_VALUE:
+        put_argument(fill, fill->npu);
+        break;
+    case BENCH_VALUE:
+        put_argument(fill, fill->bench);
         break;
     case STACK:
         put_stack(fill);

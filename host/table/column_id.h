@@ -40,13 +40,17 @@ enum column_id {
     NPU_INF,
     BENCH_NAN,
     BENCH_INF,
-    ELEMENTS
+    ELEMENTS,
+    SEVERITY,
+    NPU_VALUE,
+    BENCH_VALUE
 };
 
 struct tdc_column {
     enum column_id id;
     const char *name;
     double width;
+    unsigned char look; /* enum tdc_number_look */
 };
 
 #endif

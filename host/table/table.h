@@ -42,6 +42,7 @@ struct tdc_table {
 
     const struct tdc_column *columns[TDC_MOST_COLUMNS];
     size_t column_count;
+    size_t front_columns; /* of extended rules: so many stand open in a sheet, the rest is folded */
 
     /* The row a writer waits for, SIZE_MAX: none. Set before looking at row->judged, which is set
      * before looking at this: one of the two sees the other. */

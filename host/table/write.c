@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "host/table/columns.h"
+#include "host/table/sheet.h"
 #include "host/table/table_json.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
@@ -36,8 +37,9 @@ struct files {
     struct tdc_sink *sinks[MOST_SINKS];
     size_t places[MOST_SINKS]; /* of the sinks, among the outputs */
     size_t opened;
-    struct tdc_text json; /* of the row, and of what stands around the rows */
-    tdc_status status;    /* of writing */
+    struct tdc_text json;           /* of the row, and of what stands around the rows */
+    struct tdc_sheet_layout layout; /* of extended rules */
+    tdc_status status;              /* of writing */
     struct tdc_error *error;
 };
 
@@ -54,14 +56,19 @@ static bool comes_late(const struct tdc_output *output)
     return output->classes != 0 || (takes_objects(output) && output->format == TDC_FORMAT_JSONL);
 }
 
+static bool is_sheet(const struct tdc_output *output)
+{
+    return output->table->rules->extended && output->format == TDC_FORMAT_XLSX;
+}
+
 static tdc_status no_memory(struct tdc_error *error)
 {
     return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a result file");
 }
 
 /* Of a table all of whose rows are judged and coloured, or for an output of all rows. */
-static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
-                            struct tdc_error *error)
+static tdc_status open_sink(const struct tdc_output *output, const struct tdc_sheet_layout *layout,
+                            struct tdc_sink **sink, struct tdc_error *error)
 {
     const struct tdc_table *table = output->table;
     const char *names[TDC_MOST_COLUMNS];
@@ -87,6 +94,8 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
         .argb_yellow = !extended,
         .objects = extended,
     };
+    if (is_sheet(output))
+        tdc_sheet_describe(table, layout, &spec);
     return tdc_sink_open(output->format, &spec, sink, error);
 }
 
@@ -116,7 +125,7 @@ static void open_file(struct files *files, size_t place)
                                  output->path);
         return;
     }
-    files->status = open_sink(output, &files->sinks[files->opened], files->error);
+    files->status = open_sink(output, &files->layout, &files->sinks[files->opened], files->error);
     if (files->status != TDC_OK)
         return;
     files->places[files->opened++] = place;
@@ -150,8 +159,12 @@ static void write_row(struct files *files, size_t row, size_t first, size_t end)
             if (!filled)
                 files->status = tdc_table_row(table, row, cells, files->error);
             filled = true;
+            bool sheet = is_sheet(&files->outputs[files->places[i]]);
+            struct tdc_cell arranged[TDC_MOST_COLUMNS];
+            if (files->status == TDC_OK && sheet)
+                tdc_sheet_cells(&files->layout, cells, arranged);
             if (files->status == TDC_OK)
-                files->status = tdc_sink_row(files->sinks[i], cells,
+                files->status = tdc_sink_row(files->sinks[i], sheet ? arranged : cells,
                                              (tdc_colour)table->rows[row].colour, files->error);
         }
     }
@@ -185,6 +198,10 @@ static tdc_status close_files(struct files *files, tdc_status status, bool *writ
     }
     size_t closed = 0;
     for (; closed < files->opened && status == TDC_OK; closed++) {
+        if (is_sheet(&files->outputs[files->places[closed]]))
+            status = tdc_sheet_pages(files->table, files->sinks[closed], files->error);
+        if (status != TDC_OK)
+            break;
         tdc_sink_tail(files->sinks[closed], tdc_text_get(&files->json));
         status = tdc_sink_close(files->sinks[closed], files->error);
         if (written != NULL)
@@ -202,6 +219,8 @@ static void start_files(struct files *files, struct tdc_table *table,
     *files =
         (struct files){.table = table, .outputs = outputs, .output_count = count, .error = error};
     tdc_text_init(&files->json, JSON_LIMIT);
+    if (table->rules->extended)
+        tdc_sheet_arrange(table, &files->layout);
     open_files(files, false);
 }
 

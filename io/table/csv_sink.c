@@ -152,4 +152,4 @@ static void csv_release(struct tdc_sink *sink)
     (void)sink;
 }
 
-const struct tdc_sink_backend tdc_csv_backend = {csv_begin, csv_row, csv_end, csv_release};
+const struct tdc_sink_backend tdc_csv_backend = {csv_begin, csv_row, csv_end, csv_release, NULL};

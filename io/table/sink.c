@@ -133,6 +133,18 @@ tdc_status tdc_sink_object(struct tdc_sink *sink, const char *object, size_t len
     return written(sink, error);
 }
 
+tdc_status tdc_sink_page_row(struct tdc_sink *sink, size_t page, const struct tdc_cell *cells,
+                             size_t count, bool bold, struct tdc_error *error)
+{
+    if (sink->first.status != TDC_OK)
+        return repeat_first(sink, error);
+    if (sink->backend->page_row == NULL)
+        return TDC_OK;
+    if (sink->backend->page_row(sink, page, cells, count, bold, &sink->first) == TDC_OK)
+        return TDC_OK;
+    return repeat_first(sink, error);
+}
+
 void tdc_sink_tail(struct tdc_sink *sink, const char *members)
 {
     sink->tail = members;

@@ -15,6 +15,24 @@
 
 struct tdc_sink;
 
+/* How a number is shown; the cell holds all of it. */
+enum tdc_number_look {
+    TDC_LOOK_GENERAL,
+    TDC_LOOK_COSINE,  /* 0.999999 */
+    TDC_LOOK_ERROR,   /* 1.23E-05 */
+    TDC_LOOK_VALUE,   /* 1.2346E-05 */
+    TDC_LOOK_PERCENT, /* 12.34% */
+    TDC_LOOK_COUNT,   /* 12,345 */
+    TDC_LOOKS
+};
+
+#define TDC_PAGE_COLUMNS 8u
+
+struct tdc_sink_page {
+    const char *name; /* letters and digits */
+    double widths[TDC_PAGE_COLUMNS];
+    bool frozen_header;
+};
 struct tdc_sink_spec {
     const char *path;           /* final name of the file */
     bool exclusive;             /* fail if it exists; else it is replaced */
@@ -30,6 +48,15 @@ struct tdc_sink_spec {
     /* xlsx: frozen header, filters, widths by column content kind; json and csv: no effect */
     bool polish;
     const double *widths; /* column widths for polish, in characters; NULL: by header */
+    /* xlsx with polish, by column: how numbers look (enum tdc_number_look); columns that are folded
+     * away; columns that stay when the sheet is moved sideways */
+    const unsigned char *looks;
+    const bool *folded;
+    size_t frozen_columns;
+    /* xlsx with polish: sheets beside the table, filled by tdc_sink_page_row when its rows are
+     * written. The first stands before the table, the others behind it. */
+    const struct tdc_sink_page *pages;
+    size_t page_count;
     /* Texts Excel would run as a formula (first character + - = @, or a tab or carriage return
      * before it, half or full width) get a leading apostrophe in csv; xlsx always writes texts as
      * texts. */
@@ -62,6 +89,10 @@ void tdc_sink_tail(struct tdc_sink *sink, const char *members);
 /* A row, in place of tdc_sink_row. */
 tdc_status tdc_sink_object(struct tdc_sink *sink, const char *object, size_t length,
                            struct tdc_error *error);
+/* xlsx with pages: the next row of one; pages come one after the other. At most TDC_PAGE_COLUMNS
+ * cells. No effect on others. */
+tdc_status tdc_sink_page_row(struct tdc_sink *sink, size_t page, const struct tdc_cell *cells,
+                             size_t count, bool bold, struct tdc_error *error);
 /* Completes the file and gives it its name. Frees the sink in any case; on failure, also an earlier
  * one of a row, there is no file. */
 tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);

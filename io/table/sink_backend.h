@@ -16,6 +16,9 @@ struct tdc_sink_backend {
     /* Completes the content of the temporary file. */
     tdc_status (*end)(struct tdc_sink *sink, struct tdc_error *error);
     void (*release)(struct tdc_sink *sink);
+    /* NULL: the format has no pages */
+    tdc_status (*page_row)(struct tdc_sink *sink, size_t page, const struct tdc_cell *cells,
+                           size_t count, bool bold, struct tdc_error *error);
 };
 
 extern const struct tdc_sink_backend tdc_csv_backend;

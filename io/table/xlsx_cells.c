@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "io/text/pytext.h"
 #include "io/table/sink.h"
@@ -131,22 +132,56 @@ static void put_cell(struct tdc_byte_writer *writer, const struct tdc_cell *cell
     }
 }
 
+struct tdc_xlsx_style tdc_xlsx_style(int style)
+{
+    struct tdc_xlsx_style made;
+    int length = style == 0 ? snprintf(made.text, sizeof made.text, "\"")
+                            : snprintf(made.text, sizeof made.text, "\" s=\"%d\"", style);
+    made.length = (unsigned char)length;
+    return made;
+}
+
+/* Starts a row; the digits of its number. */
+static size_t begin_row(struct tdc_byte_writer *writer, uint32_t row, char digits[16])
+{
+    size_t length = (size_t)snprintf(digits, 16, "%u", (unsigned)row);
+    TDC_PUT_LITERAL(writer, "<row r=\"");
+    tdc_put(writer, digits, length);
+    TDC_PUT_LITERAL(writer, "\">");
+    return length;
+}
+
+void tdc_xlsx_put_styled_row(struct tdc_byte_writer *writer, const struct tdc_xlsx_column *columns,
+                             size_t column_count, uint32_t row, const struct tdc_cell *cells,
+                             const struct tdc_xlsx_style *styles, bool sparse)
+{
+    char digits[16];
+    size_t length = begin_row(writer, row, digits);
+    for (size_t i = 0; i < column_count; i++) {
+        if (sparse && cells[i].kind == TDC_CELL_NONE)
+            continue;
+        TDC_PUT_LITERAL(writer, "<c r=\"");
+        tdc_put(writer, columns[i].letters, columns[i].length);
+        tdc_put(writer, digits, length);
+        tdc_put(writer, styles[i].text, styles[i].length);
+        put_cell(writer, &cells[i]);
+    }
+    TDC_PUT_LITERAL(writer, "</row>");
+}
+
 void tdc_xlsx_put_row(struct tdc_byte_writer *writer, const struct tdc_xlsx_column *columns,
                       size_t column_count, uint32_t row, const struct tdc_cell *cells, int style)
 {
     /* What follows the column letters is the same in all cells of the row. */
-    char place[64];
-    int row_digits = snprintf(place, sizeof place, "%u", (unsigned)row);
-    TDC_PUT_LITERAL(writer, "<row r=\"");
-    tdc_put(writer, place, (size_t)row_digits);
-    TDC_PUT_LITERAL(writer, "\">");
-    int place_length = style == 0
-                           ? snprintf(place, sizeof place, "%u\"", (unsigned)row)
-                           : snprintf(place, sizeof place, "%u\" s=\"%d\"", (unsigned)row, style);
+    char place[32];
+    size_t length = begin_row(writer, row, place);
+    struct tdc_xlsx_style suffix = tdc_xlsx_style(style);
+    memcpy(place + length, suffix.text, suffix.length);
+    length += suffix.length;
     for (size_t i = 0; i < column_count; i++) {
         TDC_PUT_LITERAL(writer, "<c r=\"");
         tdc_put(writer, columns[i].letters, columns[i].length);
-        tdc_put(writer, place, (size_t)place_length);
+        tdc_put(writer, place, length);
         put_cell(writer, &cells[i]);
     }
     TDC_PUT_LITERAL(writer, "</row>");

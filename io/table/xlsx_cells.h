@@ -22,6 +22,18 @@ struct tdc_xlsx_column {
 /* index < TDC_XLSX_COLUMNS. */
 struct tdc_xlsx_column tdc_xlsx_column_name(size_t index);
 
+/* What stands behind the row number of a cell: `" s="7"`, or the closing quote alone. */
+struct tdc_xlsx_style {
+    char text[15];
+    unsigned char length;
+};
+struct tdc_xlsx_style tdc_xlsx_style(int style);
+
+/* The same with a style by column. Cells without content are left out where `sparse`. */
+void tdc_xlsx_put_styled_row(struct tdc_byte_writer *writer, const struct tdc_xlsx_column *columns,
+                             size_t column_count, uint32_t row, const struct tdc_cell *cells,
+                             const struct tdc_xlsx_style *styles, bool sparse);
+
 /* row counts from 1. style is the index of a cell format in the styles of the book, 0: none. */
 void tdc_xlsx_put_row(struct tdc_byte_writer *writer, const struct tdc_xlsx_column *columns,
                       size_t column_count, uint32_t row, const struct tdc_cell *cells, int style);

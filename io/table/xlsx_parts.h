@@ -8,6 +8,7 @@
 #ifndef TDC_IO_XLSX_PARTS_H
 #define TDC_IO_XLSX_PARTS_H
 
+#include "io/table/sink.h"
 #include "io/table/xlsx_cells.h"
 #include "io/table/zip_writer.h"
 
@@ -16,7 +17,10 @@ enum {
     TDC_XLSX_PLAIN,
     TDC_XLSX_HEADER, /* bold, framed, centred */
     TDC_XLSX_YELLOW,
-    TDC_XLSX_RED
+    TDC_XLSX_RED,
+    /* of polished books: */
+    TDC_XLSX_BOLD,
+    TDC_XLSX_LOOKS /* + 3 * enum tdc_number_look + tdc_colour */
 };
 
 /* A sheet of a workbook whose sheets are different tables. */
@@ -39,6 +43,11 @@ struct tdc_xlsx_book {
     size_t column_count;
     double *widths; /* of the columns, with filters and a frozen header; NULL: none of these */
     bool argb_yellow;
+    /* with widths; see struct tdc_sink_spec */
+    bool *folded;
+    size_t frozen_columns;
+    struct tdc_sink_page *pages;
+    size_t page_count;
 };
 
 /* Members that are not sheets. */
@@ -50,6 +59,9 @@ size_t tdc_xlsx_sheet_rows(const struct tdc_xlsx_book *book, size_t sheet);
 /* Everything that comes before the sheets; 0 or an errno. */
 int tdc_xlsx_put_parts(struct tdc_xlsx_book *book);
 /* Begins a sheet up to where its rows go, and ends it after them. */
+/* The same for a page. */
+void tdc_xlsx_begin_page(struct tdc_xlsx_book *book, size_t page);
+int tdc_xlsx_end_page(struct tdc_xlsx_book *book);
 void tdc_xlsx_begin_sheet(struct tdc_xlsx_book *book, size_t sheet);
 int tdc_xlsx_end_sheet(struct tdc_xlsx_book *book, size_t sheet);
 

@@ -21,7 +21,10 @@ struct xlsx_state {
     char *header_texts; /* all names, one after the other */
     int header_style;
     size_t sheet;     /* the one being written */
-    size_t rows_here; /* in it */
+    size_t rows_here; /* in it, or in the page */
+    size_t page;      /* being written; page_count: none yet */
+    /* by colour and column; NULL: the colour alone */
+    struct tdc_xlsx_style *styles;
 };
 
 /* ---- the beginning -------------------------------------------------------------------------- */
@@ -65,6 +68,38 @@ static bool choose_widths(struct xlsx_state *state, const struct tdc_sink_spec *
     return true;
 }
 
+/* What only polished books have. */
+static bool copy_polish(struct xlsx_state *state, const struct tdc_sink_spec *spec)
+{
+    struct tdc_xlsx_book *book = &state->book;
+    size_t columns = spec->column_count;
+    if (!spec->polish)
+        return true;
+    if (spec->looks != NULL) {
+        state->styles = calloc(3 * columns, sizeof *state->styles);
+        if (state->styles == NULL)
+            return false;
+        for (size_t i = 0; i < 3 * columns; i++)
+            state->styles[i] =
+                tdc_xlsx_style(TDC_XLSX_LOOKS + 3 * spec->looks[i % columns] + (int)(i / columns));
+    }
+    if (spec->folded != NULL) {
+        book->folded = calloc(columns, sizeof *book->folded);
+        if (book->folded == NULL)
+            return false;
+        memcpy(book->folded, spec->folded, columns * sizeof *book->folded);
+    }
+    book->frozen_columns = spec->frozen_columns < columns ? spec->frozen_columns : 0;
+    book->page_count = state->page = spec->page_count;
+    if (spec->page_count == 0)
+        return true;
+    book->pages = calloc(spec->page_count, sizeof *book->pages);
+    if (book->pages == NULL)
+        return false;
+    memcpy(book->pages, spec->pages, spec->page_count * sizeof *book->pages);
+    return true;
+}
+
 /* A table of sheet_rows or more is spread evenly over sheets of at most that many. */
 static void choose_sheets(struct tdc_xlsx_book *book, const struct tdc_sink_spec *spec,
                           size_t sheet_rows)
@@ -97,17 +132,19 @@ static tdc_status xlsx_begin(struct tdc_sink *sink, const struct tdc_sink_spec *
                         spec->path);
     struct xlsx_state *state = calloc(1, sizeof *state);
     sink->state = state;
-    if (state == NULL || !copy_header(state, spec) || !choose_widths(state, spec))
+    if (state == NULL || !copy_header(state, spec) || !choose_widths(state, spec) ||
+        !copy_polish(state, spec))
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", spec->path);
     struct tdc_xlsx_book *book = &state->book;
     book->column_count = spec->column_count;
     book->argb_yellow = spec->argb_yellow;
     state->header_style = spec->header_style ? TDC_XLSX_HEADER : TDC_XLSX_PLAIN;
     choose_sheets(book, spec, sink->sheet_rows);
-    if (book->sheet_count > TDC_ZIP_MEMBERS - TDC_XLSX_FIXED_PARTS)
+    if (book->sheet_count > TDC_ZIP_MEMBERS - TDC_XLSX_FIXED_PARTS - book->page_count)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: more rows than a workbook can hold",
                         spec->path);
-    if (!tdc_zip_start(&book->zip, sink->file.fd, book->sheet_count + TDC_XLSX_FIXED_PARTS))
+    if (!tdc_zip_start(&book->zip, sink->file.fd,
+                       book->sheet_count + book->page_count + TDC_XLSX_FIXED_PARTS))
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", spec->path);
     book->xml = &sink->writer;
     sink->writer.drain = tdc_zip_put;
@@ -147,8 +184,57 @@ static tdc_status xlsx_row(struct tdc_sink *sink, const struct tdc_cell *cells, 
         start_sheet(sink);
     }
     state->rows_here++;
-    tdc_xlsx_put_row(&sink->writer, state->book.columns, sink->column_count,
-                     (uint32_t)state->rows_here + 1, cells, style_of(colour));
+    if (state->styles != NULL)
+        tdc_xlsx_put_styled_row(
+            &sink->writer, state->book.columns, sink->column_count, (uint32_t)state->rows_here + 1,
+            cells, state->styles + (size_t)colour * sink->column_count, colour == TDC_COLOUR_NONE);
+    else
+        tdc_xlsx_put_row(&sink->writer, state->book.columns, sink->column_count,
+                         (uint32_t)state->rows_here + 1, cells, style_of(colour));
+    return sink->writer.failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
+}
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+/* Ends the sheet or page that is being written. */
+static int end_current(struct xlsx_state *state)
+{
+    return state->page == state->book.page_count ? tdc_xlsx_end_sheet(&state->book, state->sheet)
+                                                 : tdc_xlsx_end_page(&state->book);
+}
+
+/* A page that gets no row is there all the same. */
+static int go_to_page(struct xlsx_state *state, size_t page)
+{
+    int failure = 0;
+    while (failure == 0 && state->page != page) {
+        size_t next = state->page == state->book.page_count ? 0 : state->page + 1;
+        failure = end_current(state);
+        state->page = next;
+        state->rows_here = 0;
+        if (failure == 0)
+            tdc_xlsx_begin_page(&state->book, next);
+    }
+    return failure;
+}
+
+static tdc_status xlsx_page_row(struct tdc_sink *sink, size_t page, const struct tdc_cell *cells,
+                                size_t count, bool bold, struct tdc_error *error)
+{
+    struct xlsx_state *state = sink->state;
+    bool back = state->page != state->book.page_count && page < state->page;
+    if (page >= state->book.page_count || back || count > TDC_PAGE_COLUMNS ||
+        sink->rows != state->book.rows || state->rows_here >= EXCEL_ROWS)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: a row of a page that is not due",
+                        sink->file.path);
+    if (go_to_page(state, page) != 0)
+        return tdc_sink_write_error(sink, error);
+    struct tdc_xlsx_column columns[TDC_PAGE_COLUMNS];
+    for (size_t i = 0; i < count; i++)
+        columns[i] = tdc_xlsx_column_name(i);
+    state->rows_here++;
+    tdc_xlsx_put_row(&sink->writer, columns, count, (uint32_t)state->rows_here, cells,
+                     bold ? TDC_XLSX_BOLD : TDC_XLSX_PLAIN);
     return sink->writer.failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
 }
 
@@ -160,7 +246,8 @@ static tdc_status xlsx_end(struct tdc_sink *sink, struct tdc_error *error)
     if (sink->rows != state->book.rows)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: fewer rows than were announced",
                         sink->file.path);
-    if (tdc_xlsx_end_sheet(&state->book, state->sheet) == 0)
+    int failure = state->book.page_count != 0 ? go_to_page(state, state->book.page_count - 1) : 0;
+    if (failure == 0 && end_current(state) == 0)
         sink->writer.failure = tdc_zip_finish(&state->book.zip);
     return sink->writer.failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
 }
@@ -175,8 +262,12 @@ static void xlsx_release(struct tdc_sink *sink)
     free(state->book.widths);
     free(state->header);
     free(state->header_texts);
+    free(state->styles);
+    free(state->book.folded);
+    free(state->book.pages);
     free(state);
     sink->state = NULL;
 }
 
-const struct tdc_sink_backend tdc_xlsx_backend = {xlsx_begin, xlsx_row, xlsx_end, xlsx_release};
+const struct tdc_sink_backend tdc_xlsx_backend = {xlsx_begin, xlsx_row, xlsx_end, xlsx_release,
+                                                  xlsx_page_row};

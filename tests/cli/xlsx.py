@@ -15,6 +15,8 @@ class Sheet:
         self.filter = None  # "A1:Z10"
         self.widths = {}  # column number -> width
         self.bold_header = False
+        self.frozen_columns = 0
+        self.folded = {}  # column number -> whether it is folded away
 
 
 def column_number(reference):
@@ -30,6 +32,9 @@ def string_text(node):
 
 
 class Workbook:
+    def sheet(self, name):
+        return next(sheet for sheet in self.sheets if sheet.name == name)
+
     def __init__(self, path):
         self.zip = zipfile.ZipFile(path)
         self.names = set(self.zip.namelist())
@@ -98,11 +103,13 @@ class Workbook:
         pane = root.find("%ssheetViews/%ssheetView/%spane" % (MAIN, MAIN, MAIN))
         if pane is not None and pane.get("state") == "frozen":
             sheet.frozen_rows = int(float(pane.get("ySplit", "0")))
+            sheet.frozen_columns = int(float(pane.get("xSplit", "0")))
         found = root.find(MAIN + "autoFilter")
         sheet.filter = None if found is None else found.get("ref")
         for column in root.iterfind("%scols/%scol" % (MAIN, MAIN)):
             for number in range(int(column.get("min")), int(column.get("max")) + 1):
                 sheet.widths[number - 1] = float(column.get("width"))
+                sheet.folded[number - 1] = column.get("hidden") == "1" and column.get("outlineLevel") == "1"
         width = max(map(len, sheet.texts), default=0)
         for rows, nothing in ((sheet.texts, ""), (sheet.types, "-"), (sheet.fills, "")):
             for row in rows:

@@ -45,16 +45,14 @@ static bool copy_row(struct tdc_rank_table *table, const struct tdc_text_row *ro
     return true;
 }
 
-tdc_status tdc_rank_table_read(const char *path, struct tdc_rank_table *table,
-                               struct tdc_error *error)
+static tdc_status read_sheet(const char *path, bool csv, size_t sheet, struct tdc_rank_table *table,
+                             struct tdc_error *error)
 {
     *table = (struct tdc_rank_table){0};
     tdc_arena_init(&table->arena, TABLE_LIMIT);
     struct tdc_text_table texts;
-    size_t length = strlen(path);
-    bool csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
     tdc_status status = csv ? tdc_text_table_from_csv(path, &texts, error)
-                            : tdc_text_table_from_xlsx(path, 0, &texts, error);
+                            : tdc_text_table_from_xlsx(path, sheet, &texts, error);
     if (status == TDC_OK)
         table->rows = tdc_arena_zeroed(&table->arena, texts.count + 1, sizeof *table->rows);
     bool room = table->rows != NULL;
@@ -64,6 +62,27 @@ tdc_status tdc_rank_table_read(const char *path, struct tdc_rank_table *table,
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
     tdc_text_table_free(&texts);
     return status;
+}
+
+/* A summary may stand before the rows. */
+tdc_status tdc_rank_table_read(const char *path, struct tdc_rank_table *table,
+                               struct tdc_error *error)
+{
+    size_t length = strlen(path);
+    bool csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
+    tdc_status status = read_sheet(path, csv, 0, table, error);
+    if (csv || status != TDC_OK || tdc_rank_table_mode(table) != TDC_MODE_NONE)
+        return status;
+    struct tdc_rank_table second;
+    struct tdc_error none;
+    if (read_sheet(path, false, 1, &second, &none) == TDC_OK &&
+        tdc_rank_table_mode(&second) != TDC_MODE_NONE) {
+        tdc_rank_table_free(table);
+        *table = second;
+    } else {
+        tdc_rank_table_free(&second);
+    }
+    return TDC_OK;
 }
 
 void tdc_rank_table_free(struct tdc_rank_table *table)
@@ -142,10 +161,29 @@ static bool take_all(struct header *header, const char *const *names, size_t but
     return true;
 }
 
+/* The sound rules have a column of verdicts in every mode, and their columns in an order of their
+ * own. */
+static tdc_mode sound_mode(const struct tdc_rank_table *table)
+{
+    static const struct {
+        tdc_mode mode;
+        const char *column;
+    } modes[] = {{TDC_MODE_TENSOR, "Cosine"},
+                 {TDC_MODE_STATISTICS, "Max diff"},
+                 {TDC_MODE_DIGEST, "NPU MD5"}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (tdc_rank_table_column(table, modes[i].column) != SIZE_MAX)
+            return modes[i].mode;
+    return TDC_MODE_NONE;
+}
+
 tdc_mode tdc_rank_table_mode(const struct tdc_rank_table *table)
 {
     if (table->count == 0)
         return TDC_MODE_NONE;
+    if (tdc_rank_table_column(table, "Verdict") != SIZE_MAX &&
+        tdc_rank_table_column(table, "NPU Name") != SIZE_MAX)
+        return sound_mode(table);
     struct header header = {.row = &table->rows[0]};
     bool known = take_all(&header, basic, 0);
     tdc_mode mode = TDC_MODE_NONE;

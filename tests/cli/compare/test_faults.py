@@ -32,7 +32,8 @@ def table_rows(path):
         return [tuple(row.items()) for row in harness.read_csv(path)]
     if path.endswith(".json"):
         return [tuple((key, str(value)) for key, value in row.items()) for row in harness.json_rows(path)]
-    texts = xlsx.Workbook(path).sheets[0].texts
+    book = xlsx.Workbook(path)
+    texts = next((sheet for sheet in book.sheets if sheet.name == "Rows"), book.sheets[0]).texts
     return [tuple(zip(texts[0], row)) for row in texts[1:]]
 
 

@@ -215,11 +215,13 @@ class Results(harness.Case):
         self.assertEqual(stat.S_IMODE(os.stat(out).st_mode), 0o750)
         table = harness.read_csv(harness.only_file(out, "csv"))
         objects = harness.json_rows(harness.only_file(out, "json"))
-        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
+        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheet("Rows")
         self.assertEqual(list(table[0]), sheet.texts[0])
         self.assertEqual(len(objects), 2)
         for row, (found, cells) in enumerate(zip(objects, sheet.texts[1:])):
-            self.assertEqual(list(table[row].values()), [cell for cell in cells])
+            # the name of the other side where it differs, and no word for infinity
+            alike = [("" if column == "Bench Name" or text == "inf" else text) for column, text in table[row].items()]
+            self.assertEqual(alike, [cell for cell in cells])
             self.assertEqual(found["NPU Name"], table[row]["NPU Name"])
         # the default is xlsx alone
         self.run_code(1, "compare", *sides, "-o", self.path("default"))
@@ -230,7 +232,7 @@ class Results(harness.Case):
         sides = self.write(self.make({"f": GOOD, "g": [5.0, 5.0]}, {"f": GOOD, "g": [1.0, 2.0]}))
         out = self.path("out")
         self.run_code(1, "compare", *sides, "-o", out)
-        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
+        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheet("Rows")
         self.assertEqual(sheet.frozen_rows, 1)
         self.assertTrue(sheet.bold_header)
         self.assertEqual(xlsx.column_number(sheet.filter.split(":")[1]) + 1, len(sheet.texts[0]))
@@ -239,6 +241,10 @@ class Results(harness.Case):
         widths = dict(zip(sheet.texts[0], (sheet.widths.get(k, 0) for k in range(len(sheet.texts[0])))))
         self.assertGreater(widths["NPU Name"], widths["Cosine"])
         self.assertGreater(widths["Err_message"], widths["Cosine"])
+        self.assertEqual(sheet.frozen_columns, 3)
+        self.assertEqual(sheet.texts[0][:6], ["Verdict", "Severity", "NPU Name", "Err_message", "NPU Tensor Shape", "Cosine"])
+        self.assertTrue(sheet.folded[sheet.texts[0].index("NPU Dtype")])
+        self.assertFalse(sheet.folded.get(sheet.texts[0].index("Worst Abs Bench"), False))
 
     def test_formulas_are_escaped(self):
         """Texts that a spreadsheet would run; the original refuses them or writes formulas."""
@@ -253,9 +259,9 @@ class Results(harness.Case):
         objects = harness.by_name(harness.json_rows(harness.only_file(out, "json")))
         for number, text in enumerate(texts):
             name = "Functional.t.0.forward.input.%d" % number
-            self.assertEqual(rows[name]["NPU max"], text if text == "plain" else "'" + text)
-            self.assertEqual(objects[name]["NPU max"], text)
-        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
+            self.assertEqual(rows[name]["NPU Value"], text if text == "plain" else "'" + text)
+            self.assertEqual((rows[name]["NPU max"], objects[name]["NPU max"]), ("", text))
+        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheet("Rows")
         self.assertEqual({kind for row in sheet.types for kind in row} - {"s", "n", "b", "-"}, set())
         # negative numbers stay numbers
         self.assertEqual(rows["Functional.f.0.forward.input.0"]["NPU min"], "-1")
@@ -302,10 +308,10 @@ class Results(harness.Case):
                                      {"good": GOOD, "bad": GOOD, "near": GOOD}))
         out = self.path("out")
         self.run_code(1, "compare", *paths, "-o", out)
-        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
-        self.assertEqual([set(row) for row in sheet.fills[1:]], [{""}, {"FFFF0000"}, {"FFFFFF00"}])
+        sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheet("Rows")
+        self.assertEqual([set(row) for row in sheet.fills[1:]], [{""}, {"FFF8CBAD"}, {"FFFFF2CC"}])
         self.run_code(1, "compare", *paths, "-o", out + "2", "--no-highlight")
-        sheet = xlsx.Workbook(harness.only_file(out + "2", "xlsx")).sheets[0]
+        sheet = xlsx.Workbook(harness.only_file(out + "2", "xlsx")).sheet("Rows")
         self.assertEqual([set(row) for row in sheet.fills[1:]], [{""}] * 3)
 
     def test_exit_codes(self):

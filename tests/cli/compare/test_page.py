@@ -77,7 +77,7 @@ next: tdcmp show T/out Functional.b.0
                 self.assertEqual(page.split()[0], word)
                 fills = [fill for sheet in xlsx.Workbook(harness.only_file(self.path(out), "xlsx")).sheets
                          for row in sheet.fills[1:] for fill in row]
-                red = sum(1 for fill in set(fills) if fill.upper() in ("FFFF0000", "FFFFC7CE"))
+                red = sum(1 for fill in set(fills) if fill.upper() in ("FFF8CBAD",))
                 self.assertEqual(red != 0, word == "DIFFERENT", set(fills))
 
     def test_nan(self):

@@ -90,8 +90,8 @@ class Verdicts(harness.Case):
                 self.assertNotIn("Where it starts", result.out)
                 self.assertIn(result.out.split()[0], ("IDENTICAL", "SAME", "CLOSE"))
                 # no red in the sheet when the terminal is content
-                sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheets[0]
-                self.assertNotIn("FFFF0000", {fill for row in sheet.fills for fill in row})
+                sheet = xlsx.Workbook(harness.only_file(out, "xlsx")).sheet("Rows")
+                self.assertNotIn("FFF8CBAD", {fill for row in sheet.fills for fill in row})
 
     def test_counts(self):
         report, result, _ = self.report(1, "tensor", "mlp_fault_scale", "mlp")
