@@ -24,6 +24,8 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
             *formats |= TDC_FORMAT_CSV;
         else if (length == 4 && strncmp(list, "json", 4) == 0)
             *formats |= TDC_FORMAT_JSON;
+        else if (length == 4 && strncmp(list, "html", 4) == 0)
+            *formats |= TDC_FORMATS_PAGE;
         else
             return false;
         list += length + (list[length] == ',');

@@ -4,7 +4,8 @@
 
 #include "tdcmp.h"
 
-/* "xlsx,csv" */
+/* "xlsx,csv": bits of tdc_format, and this one for "html", which is a page of the whole run */
+#define TDC_FORMATS_PAGE 0x10000u
 bool tdc_parse_formats(const char *list, unsigned *formats);
 /* "sound", "msprobe" or "msprobe26"; and the older "compat" and "compat26" */
 #define TDC_RULES_NAMES "sound, msprobe or msprobe26"

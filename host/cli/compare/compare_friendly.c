@@ -1,9 +1,11 @@
 /* compare_friendly.c - `tdcmp compare TEST REF`. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
+#include "host/terminal/command_line.h"
 
 /* Names the comparisons in which nothing could be compared. */
 static void complain_of_nothing(const struct tdc_run_request *request, const struct tdc_run *run)
@@ -53,10 +55,13 @@ int tdc_command_compare(int argc, char **argv)
     struct tdc_run run = {0};
     tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
                                        &request->options, &tasks, &error);
+    char *command = tdc_command_line(argc, argv);
     if (status == TDC_OK) {
         request->tasks = tasks;
+        request->command = command;
         status = tdc_run_all(request, &run, &error);
     }
+    free(command);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         complain_of(&run, &error);

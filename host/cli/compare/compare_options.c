@@ -149,7 +149,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return true;
     case 'F':
         return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+               tdc_wrong_value("--format", optarg, "xlsx, csv, json, html or several with commas");
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
 
 static double now(void)
@@ -180,7 +181,8 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         if (taken)
             return true;
     }
-    return false;
+    static const struct tdc_task none = {.rank = "", .step = "", .folder = ""};
+    return is_taken(request, &none, "compare_report", time_stamp, "html");
 }
 
 /* One moment for all files of the run, which no other run uses: names tell runs apart, also two
@@ -202,14 +204,25 @@ static tdc_status out_of_memory(struct tdc_error *error)
     return error->status = TDC_ERR_MEMORY;
 }
 
+/* A page that cannot hold all rows names csv files that do. */
+static unsigned formats_of(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->comparisons[i].table != NULL)
+            rows += tdc_table_rows(run->comparisons[i].table);
+    bool needed = (request->formats & TDC_FORMATS_PAGE) != 0 && rows > TDC_REPORT_ROWS;
+    return request->formats | (needed ? TDC_FORMAT_CSV : 0u);
+}
+
 /* The result files of a comparison, one per format; their names are noted when all is well. */
-static tdc_status plan_outputs(const struct tdc_run_request *request,
+static tdc_status plan_outputs(const struct tdc_run_request *request, unsigned wanted,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
     const char *stem = table_stem(comparison->task);
     for (size_t i = 0; i < 3; i++) {
-        if ((request->formats & (unsigned)formats[i].format) == 0)
+        if ((wanted & (unsigned)formats[i].format) == 0)
             continue;
         char *path = result_path(request, comparison->task, stem, time_stamp, formats[i].extension);
         if (path == NULL)
@@ -228,6 +241,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
 {
     size_t count = 0, output_count = 0;
     uint64_t rows = 0, bytes = 0;
+    unsigned wanted = formats_of(request, run);
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_run_comparison *comparison = &run->comparisons[i];
         if (comparison->table == NULL)
@@ -238,7 +252,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         bytes += table_bytes;
         tables[count++] = comparison->table;
         tdc_status status =
-            plan_outputs(request, comparison, time_stamp, outputs, &output_count, error);
+            plan_outputs(request, wanted, comparison, time_stamp, outputs, &output_count, error);
         if (status != TDC_OK)
             return status;
     }
@@ -332,6 +346,8 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->comparisons[i].table != NULL)
             status = write_extras(request, &run->comparisons[i], tdc_stamp_text(stamp), error);
+    if (status == TDC_OK && (request->formats & TDC_FORMATS_PAGE) != 0)
+        status = tdc_run_write_page(request, run, tdc_stamp_text(stamp), error);
     tdc_stamp_free(stamp);
     run->seconds = now() - start;
     return status;
@@ -348,6 +364,7 @@ void tdc_run_free(struct tdc_run *run)
         tdc_dump_free(comparison->npu);
         tdc_dump_free(comparison->bench);
     }
+    free(run->page);
     free(run->comparisons);
     *run = (struct tdc_run){0};
 }

@@ -42,8 +42,9 @@ void tdc_print_version(void);
 struct tdc_run_request {
     struct tdc_options options;
     const tdc_tasks *tasks;
-    const char *output; /* folder of the results */
-    unsigned formats;   /* of tdc_format */
+    const char *output;  /* folder of the results */
+    unsigned formats;    /* of tdc_format; TDC_FORMATS_PAGE: one page of all */
+    const char *command; /* for the page to show; NULL: none */
     bool advice;
     bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */
@@ -71,12 +72,16 @@ struct tdc_run {
     struct tdc_run_comparison *comparisons;
     size_t count;
     double seconds; /* all in all */
+    char *page;     /* the HTML file that was written; NULL: none */
 };
 
 /* Loads, matches, compares and writes. The run is to be freed in any case. */
 tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
                        struct tdc_error *error);
 void tdc_run_free(struct tdc_run *run);
+/* One page of all comparisons: OUTPUT/compare_report_STAMP.html. */
+tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
+                              const char *time_stamp, struct tdc_error *error);
 
 /* What a run says on the whole: its first line, its counts and its exit code come from here. */
 struct tdc_run_answer {

@@ -1,0 +1,382 @@
+/* report.c - a run as one page: what is told besides the rows, and the writing. */
+#include "host/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/base/error.h"
+#include "io/base/sized.h"
+#include "io/base/team.h"
+#include "io/file/out_file.h"
+#include "io/html/page.h"
+#include "io/table/sink.h"
+
+#define ARENA_LIMIT ((size_t)1 << 30)
+#define JSON_LIMIT  ((size_t)256 << 20)
+/* Starts of differences that a page tells; their number is told whatever it is. */
+#define MOST_ORIGINS 5000u
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+void tdc_report_options_init(struct tdc_report_options *options, size_t size)
+{
+    const struct tdc_report_options defaults = {.size = size, .rows = TDC_REPORT_ROWS};
+    tdc_sized_init(options, size, &defaults, sizeof defaults);
+}
+
+static bool keep_text(struct tdc_report *report, const char **text)
+{
+    if (*text != NULL)
+        *text = tdc_arena_text(&report->arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+static struct tdc_text *text_of(struct tdc_report *report, size_t index)
+{
+    struct tdc_text *const all[] = {&report->sources,     &report->failed, &report->starts,
+                                    &report->suggestions, &report->trace,  &report->prechecks};
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
+}
+
+tdc_status tdc_report_new(const struct tdc_report_options *options, tdc_report **report,
+                          struct tdc_error *error)
+{
+    *report = NULL;
+    struct tdc_report_options whole;
+    tdc_report_options_init(&whole, sizeof whole);
+    tdc_status status = tdc_sized_read(options, offsetof(struct tdc_report_options, flags), &whole,
+                                       sizeof whole, "tdc_report_options_init", error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_report *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
+    made->options = whole;
+    made->options.rows = whole.rows != 0 ? whole.rows : TDC_REPORT_ROWS;
+    tdc_arena_init(&made->arena, ARENA_LIMIT);
+    tdc_names_init(&made->modules);
+    tdc_html_sheet_init(&made->rows, "rows");
+    tdc_html_sheet_init(&made->slots, "slots");
+    for (size_t i = 0; text_of(made, i) != NULL; i++)
+        tdc_text_init(text_of(made, i), JSON_LIMIT);
+    pthread_mutex_init(&made->lock, NULL);
+    bool fresh; /* module 0 is where modules go that are too many to be told apart */
+    bool kept = tdc_names_put(&made->modules, "", 0, &fresh) == 0;
+    kept &= whole.command == NULL || keep_text(made, &made->options.command);
+    kept &= whole.time == NULL || keep_text(made, &made->options.time);
+    if (!kept) {
+        tdc_report_free(made);
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
+    }
+    *report = made;
+    return TDC_OK;
+}
+
+void tdc_report_free(tdc_report *report)
+{
+    if (report == NULL)
+        return;
+    tdc_html_sheet_free(&report->rows);
+    tdc_html_sheet_free(&report->slots);
+    tdc_report_forget_slots(report);
+    for (size_t i = 0; text_of(report, i) != NULL; i++)
+        tdc_text_free(text_of(report, i));
+    tdc_names_free(&report->modules);
+    tdc_arena_free(&report->arena);
+    pthread_mutex_destroy(&report->lock);
+    free(report->left_out);
+    free(report->marks);
+    free(report);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void begin_element(struct tdc_text *list)
+{
+    tdc_text_adds(list, list->length != 0 ? ",\n{" : "{");
+}
+
+static void put_classes(struct tdc_text *out, const char *name, const uint64_t *classes)
+{
+    tdc_text_addf(out, "%s\"%s\": [", out->data[out->length - 1] == '{' ? "" : ", ", name);
+    for (size_t i = 0; i < TDC_ROW_CLASSES; i++)
+        tdc_text_addf(out, "%s%llu", i != 0 ? ", " : "", (unsigned long long)classes[i]);
+    tdc_text_addc(out, ']');
+}
+
+static void put_task(struct tdc_text *out, const struct tdc_task *task)
+{
+    tdc_report_put_text(out, "test", task->npu);
+    tdc_report_put_text(out, "ref", task->bench);
+    tdc_report_put_text(out, "step", task->step);
+    tdc_report_put_text(out, "rank", task->rank);
+    tdc_report_put_text(out, "folder", task->folder);
+    tdc_report_put_truth(out, "debug", task->debug);
+}
+
+static void put_source(struct tdc_report *report, const struct tdc_task *task,
+                       const struct tdc_table *table, const struct tdc_summary *summary,
+                       const char *csv)
+{
+    static const char *const modes[] = {[TDC_MODE_TENSOR] = "tensor",
+                                        [TDC_MODE_STATISTICS] = "statistics",
+                                        [TDC_MODE_DIGEST] = "md5"};
+    struct tdc_text *out = &report->sources;
+    begin_element(out);
+    put_task(out, task);
+    tdc_report_put_text(out, "mode", modes[table->mode]);
+    tdc_report_put_text(out, "framework", tdc_dump_framework(table->match->npu));
+    tdc_report_put_text(out, "refFramework", tdc_dump_framework(table->match->bench));
+    tdc_report_put_text(out, "csv", csv);
+    tdc_report_put_count(out, "rows", summary->rows);
+    tdc_report_put_count(out, "calls", summary->calls);
+    tdc_report_put_count(out, "differentCalls", summary->different_calls);
+    tdc_report_put_count(out, "tensors", summary->tensors);
+    tdc_report_put_count(out, "noData", summary->no_data);
+    tdc_report_put_count(out, "origins", summary->origins);
+    put_classes(out, "classes", summary->classes);
+    tdc_text_addc(out, '}');
+}
+
+static void put_origins(struct tdc_report *report, tdc_table *table, size_t source)
+{
+    struct tdc_text *out = &report->starts;
+    for (size_t i = 0; i < tdc_table_origins(table) && report->origins < MOST_ORIGINS; i++) {
+        const struct tdc_origin *origin = tdc_table_origin(table, i);
+        const struct tdc_record *npu = tdc_row_npu(table, &table->rows[origin->row]);
+        const struct tdc_record *bench = tdc_row_bench(table, &table->rows[origin->row]);
+        report->origins++;
+        begin_element(out);
+        tdc_report_put_count(out, "source", source);
+        tdc_report_put_count(out, "row", origin->row);
+        tdc_report_put_text(out, "name", npu != NULL ? npu->name : bench->name);
+        tdc_report_put_text(out, "call", tdc_table_call(table, origin->row));
+        tdc_report_put_text(out, "kind", tdc_origin_text(origin->kind));
+        tdc_report_put_truth(out, "backward", origin->backward);
+        tdc_report_put_truth(out, "consequence", origin->consequence);
+        tdc_report_put_number(out, "distance", origin->distance);
+        tdc_report_put_number(out, "worst", origin->worst);
+        tdc_report_put_number(out, "inputDistance", origin->input_distance);
+        tdc_report_put_count(out, "explains", origin->explains);
+        tdc_report_put_text(out, "element", tdc_table_worst(table, origin->row));
+        tdc_text_addc(out, '}');
+    }
+}
+
+static void add_summary(struct tdc_summary *total, const struct tdc_summary *one)
+{
+    total->rows += one->rows;
+    total->origins += one->origins;
+    total->entering += one->entering;
+    total->tensors += one->tensors;
+    total->no_data += one->no_data;
+    total->bytes += one->bytes;
+    total->seconds = one->seconds > total->seconds ? one->seconds : total->seconds;
+    total->calls += one->calls;
+    total->different_calls += one->different_calls;
+    total->different_arguments += one->different_arguments;
+    for (size_t i = 0; i < sizeof total->classes / sizeof *total->classes; i++)
+        total->classes[i] += one->classes[i];
+    for (size_t i = 0; i < sizeof total->coloured / sizeof *total->coloured; i++)
+        total->coloured[i] += one->coloured[i];
+}
+
+tdc_status tdc_report_add_suggestion(tdc_report *report, const char *yaml, struct tdc_error *error)
+{
+    struct tdc_text *out = &report->suggestions;
+    if (yaml[0] == '\0')
+        return TDC_OK;
+    if (out->length != 0)
+        tdc_text_addc(out, ',');
+    tdc_json_add_string(out, yaml, strlen(yaml));
+    return out->failed ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page") : TDC_OK;
+}
+
+tdc_status tdc_report_add_table(tdc_report *report, const struct tdc_task *task, tdc_table *table,
+                                const char *csv, struct tdc_error *error)
+{
+    struct tdc_summary summary;
+    tdc_table_summary(table, &summary, sizeof summary);
+    add_summary(&report->total, &summary);
+    report->compat |= !table->rules->extended;
+    put_source(report, task, table, &summary, csv);
+    put_origins(report, table, report->tables);
+    return tdc_report_take_rows(report, table, report->tables++, error);
+}
+
+tdc_status tdc_report_add_failure(tdc_report *report, const struct tdc_task *task,
+                                  const char *reason, struct tdc_error *error)
+{
+    struct tdc_text *out = &report->failed;
+    begin_element(out);
+    put_task(out, task);
+    tdc_report_put_text(out, "reason", reason);
+    tdc_text_addc(out, '}');
+    report->failures++;
+    return out->failed ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page") : TDC_OK;
+}
+
+void tdc_report_set_trace(struct tdc_report *report, const char *elements)
+{
+    tdc_text_clear(&report->trace);
+    tdc_text_adds(&report->trace, elements);
+}
+
+/* ---- prechecks ------------------------------------------------------------------------------- */
+
+static void put_apis(struct tdc_text *out, const tdc_precheck *precheck)
+{
+    tdc_text_adds(out, ", \"apis\": [");
+    for (size_t i = 0; i < tdc_precheck_apis(precheck); i++) {
+        const struct tdc_precheck_api *api = tdc_precheck_api(precheck, i);
+        tdc_text_adds(out, i != 0 ? ",\n{" : "{");
+        tdc_report_put_text(out, "name", api->name);
+        tdc_report_put_count(out, "calls", api->calls);
+        tdc_report_put_count(out, "failing", api->failing);
+        tdc_report_put_count(out, "skipped", api->skipped);
+        if (api->worst_ulp >= 0)
+            tdc_report_put_number(out, "ulp", api->worst_ulp);
+        if (api->worst_abs >= 0)
+            tdc_report_put_number(out, "abs", api->worst_abs);
+        tdc_report_put_text(out, "call", api->worst_call);
+        tdc_report_put_text(out, "reason", api->skip_reason);
+        tdc_text_addc(out, '}');
+    }
+    tdc_text_adds(out, "], \"gaps\": [");
+    for (size_t i = 0; i < tdc_precheck_gaps(precheck); i++) {
+        const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
+        tdc_text_adds(out, i != 0 ? ",\n{" : "{");
+        tdc_report_put_text(out, "reason", gap->reason);
+        tdc_report_put_text(out, "first", gap->first);
+        tdc_report_put_count(out, "records", gap->forward + gap->backward);
+        tdc_report_put_truth(out, "module", gap->is_module);
+        tdc_text_addc(out, '}');
+    }
+    tdc_text_addc(out, ']');
+}
+
+tdc_status tdc_report_add_precheck(tdc_report *report, const char *dump,
+                                   const tdc_precheck *precheck, struct tdc_error *error)
+{
+    struct tdc_precheck_summary summary;
+    struct tdc_text *out = &report->prechecks;
+    tdc_precheck_summary(precheck, &summary, sizeof summary);
+    begin_element(out);
+    tdc_report_put_text(out, "dump", dump);
+    tdc_report_put_text(out, "csv", tdc_precheck_file(precheck, TDC_FILE_DETAILS));
+    tdc_report_put_text(out, "executor", summary.executor);
+    tdc_report_put_truth(out, "drawn", summary.drawn);
+    tdc_report_put_count(out, "calls", summary.calls);
+    tdc_report_put_count(out, "slots", summary.slots);
+    tdc_report_put_count(out, "failedSlots", summary.failed_slots);
+    tdc_report_put_count(out, "resumed", summary.resumed);
+    tdc_report_put_count(out, "pass", summary.verdicts[TDC_CHECK_PASS]);
+    tdc_report_put_count(out, "warning", summary.verdicts[TDC_CHECK_WARNING]);
+    tdc_report_put_count(out, "error", summary.verdicts[TDC_CHECK_ERROR]);
+    tdc_report_put_count(out, "skip", summary.verdicts[TDC_CHECK_SKIP]);
+    tdc_report_put_count(out, "none", summary.verdicts[TDC_CHECK_NONE]);
+    put_apis(out, precheck);
+    tdc_text_addc(out, '}');
+    bool room = tdc_report_take_slots(report, report->precheck_count++) && !out->failed;
+    return room ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void put_list(struct tdc_text *out, const char *name, const struct tdc_text *elements)
+{
+    tdc_text_addf(out, ",\n\"%s\": [%s]", name, tdc_text_get(elements));
+}
+
+static void put_left_out(const struct tdc_report *report, struct tdc_text *out)
+{
+    tdc_text_adds(out, ",\n\"leftOut\": [");
+    const char *comma = "";
+    for (uint32_t i = 0; report->left_out != NULL && i < report->modules.count; i++) {
+        const struct tdc_left_out *left_out = &report->left_out[i];
+        uint64_t sum = 0;
+        for (size_t k = 0; k < TDC_ROW_CLASSES; k++)
+            sum += left_out->classes[k];
+        if (sum == 0)
+            continue;
+        tdc_text_addf(out, "%s\n{", comma);
+        tdc_report_put_text(out, "module", report->modules.keys[i].text);
+        put_classes(out, "classes", left_out->classes);
+        tdc_text_addc(out, '}');
+        comma = ",";
+    }
+    tdc_text_addc(out, ']');
+}
+
+static void put_levels(const struct tdc_report *report, struct tdc_text *out)
+{
+    tdc_text_adds(out, ",\n\"levels\": [");
+    for (int i = 0; i < TDC_ROW_CLASSES; i++) {
+        const char *word = i == TDC_ROW_SAME ? "same" : tdc_level_text((tdc_row_class)i);
+        tdc_text_addf(out, "%s\"%s\"", i != 0 ? ", " : "", word);
+    }
+    tdc_text_addc(out, ']');
+    tdc_report_put_truth(out, "compat", report->compat);
+}
+
+static void put_facts(const struct tdc_report *report, struct tdc_text *out)
+{
+    const struct tdc_summary *total = &report->total;
+    bool allow = (report->options.flags & TDC_REPORT_ALLOW_UNMATCHED) != 0;
+    tdc_text_adds(out, "\"form\": 1");
+    tdc_report_put_text(out, "version", tdc_version());
+    tdc_report_put_text(out, "command", report->options.command);
+    tdc_report_put_text(out, "time", report->options.time);
+    tdc_report_put_text(out, "answer",
+                        report->tables != 0 ? tdc_answer_text(tdc_summary_answer(total, allow))
+                                            : NULL);
+    tdc_report_put_count(out, "rows", report->seen);
+    tdc_report_put_count(out, "calls", total->calls);
+    tdc_report_put_count(out, "differentCalls", total->different_calls);
+    tdc_report_put_count(out, "tensors", total->tensors);
+    tdc_report_put_count(out, "noData", total->no_data);
+    tdc_report_put_count(out, "bytes", total->bytes);
+    tdc_report_put_number(out, "seconds", total->seconds);
+    tdc_report_put_count(out, "originCount", total->origins);
+    tdc_report_put_count(out, "yellow", total->coloured[TDC_COLOUR_YELLOW]);
+    tdc_report_put_count(out, "red", total->coloured[TDC_COLOUR_RED]);
+    put_classes(out, "classes", total->classes);
+    put_levels(report, out);
+    put_list(out, "sources", &report->sources);
+    put_list(out, "failures", &report->failed);
+    put_list(out, "origins", &report->starts);
+    put_list(out, "trace", &report->trace);
+    put_list(out, "suggestions", &report->suggestions);
+    put_list(out, "prechecks", &report->prechecks);
+    put_left_out(report, out);
+}
+
+tdc_status tdc_report_write(tdc_report *report, const char *path, unsigned flags,
+                            struct tdc_error *error)
+{
+    struct tdc_text members;
+    tdc_text_init(&members, 4 * JSON_LIMIT);
+    bool room = tdc_report_trim(report);
+    for (size_t i = 0; text_of(report, i) != NULL; i++)
+        room &= !text_of(report, i)->failed;
+    put_facts(report, &members);
+    tdc_status status = TDC_OK;
+    if (!room || members.failed)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    if (status == TDC_OK && (flags & TDC_OUTPUT_MAKE_FOLDERS) != 0)
+        status = tdc_make_folder_of(path, error);
+    if (status == TDC_OK) {
+        const struct tdc_html_sheet *sheets[] = {&report->rows, &report->slots};
+        const struct tdc_html_page page = {
+            .path = path,
+            .exclusive = (flags & TDC_OUTPUT_EXCLUSIVE) != 0,
+            .members = tdc_text_get(&members),
+            .sheets = sheets,
+            .sheet_count = 2,
+            .threads = tdc_team_size(report->options.threads),
+        };
+        status = tdc_html_write(&page, error);
+    }
+    tdc_text_free(&members);
+    return status;
+}
