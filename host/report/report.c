@@ -330,7 +330,8 @@ static void put_facts(const struct tdc_report *report, struct tdc_text *out)
     tdc_report_put_text(out, "answer",
                         report->tables != 0 ? tdc_answer_text(tdc_summary_answer(total, allow))
                                             : NULL);
-    tdc_report_put_count(out, "rows", report->seen);
+    tdc_report_put_count(out, "rows", total->rows);
+    tdc_report_put_count(out, "chosen", report->seen); /* rows of the classes asked for */
     tdc_report_put_count(out, "calls", total->calls);
     tdc_report_put_count(out, "differentCalls", total->different_calls);
     tdc_report_put_count(out, "tensors", total->tensors);

@@ -202,7 +202,10 @@ tdc_status tdc_report_take_rows(struct tdc_report *report, tdc_table *table, siz
     struct taking taking = {.report = report, .table = table};
     bool room = find_places(&taking) && load_paths(table->match->npu, &taking.paths);
     tdc_status status = TDC_OK;
+    unsigned classes = report->options.classes;
     for (size_t row = 0; row < table->row_count && room && status == TDC_OK; row++) {
+        if (classes != 0 && (classes >> table->rows[row].row_class & 1) == 0)
+            continue;
         status = tdc_table_row(table, row, taking.cells + HIDDEN, error);
         room = status == TDC_OK && fill_hidden(&taking, row, source) &&
                tdc_html_sheet_row(&report->rows, taking.places, taking.cells,

@@ -24,6 +24,7 @@ struct tdc_report_options {
     unsigned flags;
     int threads;         /* to pack with; 0: as many as the machine has */
     size_t rows;         /* that the page holds at most; TDC_REPORT_ROWS */
+    unsigned classes;    /* rows of these alone: bits 1 << tdc_row_class; 0: all */
     const char *command; /* that made it, to be shown; NULL: none */
     const char *time;    /* when, to be shown; NULL: not told */
 };

@@ -117,9 +117,11 @@ function showFacts(facts) {
 
 function showNotice(facts, rows) {
   const notice = byId("notice"), lines = [];
-  if (facts.answer !== null && rows < facts.rows) {
+  if (facts.answer !== null && facts.chosen < facts.rows)
+    lines.push("Only some levels were asked for: " + grouped(facts.chosen) + " of " + plural(facts.rows, "row") + ".");
+  if (facts.answer !== null && rows < facts.chosen) {
     const csv = facts.sources.map((source) => source.csv).filter((file) => file);
-    lines.push("This page holds " + grouped(rows) + " of " + grouped(facts.rows)
+    lines.push("This page holds " + grouped(rows) + " of " + grouped(facts.chosen)
       + " rows: those that are not the same, the worst first. The others are in the counts and, by module, in the tree. "
       + (csv.length !== 0 ? "All rows are in " + csv[0].replace(/^.*\//, "")
         + (csv.length > 1 ? " and " + plural(csv.length - 1, "other csv file") : "") + "."

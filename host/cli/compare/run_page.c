@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/cli/shared/command.h"
 
@@ -42,29 +43,51 @@ static tdc_status add_comparison(tdc_report *report, const struct tdc_run_compar
     return status == TDC_OK ? add_suggestion(report, comparison, error) : status;
 }
 
+/* Of a run without a stamp: the moment the page is written. */
+static const char *time_of(const char *time_stamp, char room[32])
+{
+    time_t now = time(NULL);
+    struct tm local;
+    if (time_stamp[0] != '\0' || localtime_r(&now, &local) == NULL)
+        return time_stamp;
+    strftime(room, 32, "%Y%m%d%H%M%S", &local);
+    return room;
+}
+
+static char *page_path(const struct tdc_run_request *request, const char *time_stamp)
+{
+    char *path;
+    if (request->file != NULL)
+        return strdup(request->file);
+    return asprintf(&path, "%s/compare_report_%s.html", request->output, time_stamp) >= 0 ? path
+                                                                                          : NULL;
+}
+
 tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
                               const char *time_stamp, struct tdc_error *error)
 {
     struct tdc_report_options options;
+    char room[32];
     tdc_report_options_init(&options, sizeof options);
     options.command = request->command;
-    options.time = time_stamp;
+    options.time = time_of(time_stamp, room);
     options.threads = request->options.threads;
+    options.classes = request->only;
     options.flags = request->allow_unmatched ? TDC_REPORT_ALLOW_UNMATCHED : 0u;
     tdc_report *report;
     tdc_status status = tdc_report_new(&options, &report, error);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         status = add_comparison(report, &run->comparisons[i], error);
-    char *path = NULL;
-    if (status == TDC_OK &&
-        asprintf(&path, "%s/compare_report_%s.html", request->output, time_stamp) < 0) {
-        path = NULL;
+    char *path = page_path(request, time_stamp);
+    if (status == TDC_OK && path == NULL) {
         snprintf(error->message, sizeof error->message, "out of memory");
         status = error->status = TDC_ERR_MEMORY;
     }
+    unsigned flags = TDC_OUTPUT_MAKE_FOLDERS;
+    if (request->file == NULL)
+        flags |= TDC_OUTPUT_EXCLUSIVE;
     if (status == TDC_OK)
-        status =
-            tdc_report_write(report, path, TDC_OUTPUT_EXCLUSIVE | TDC_OUTPUT_MAKE_FOLDERS, error);
+        status = tdc_report_write(report, path, flags, error);
     tdc_report_free(report);
     if (status == TDC_OK)
         run->page = path;
