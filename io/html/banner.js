@@ -25,8 +25,8 @@ function sentenceOf(facts) {
   }
   const sum = (name) => facts.prechecks.reduce((total, one) => total + one[name], 0);
   return sum("error") !== 0
-    ? plural(sum("error"), "call") + " of " + grouped(sum("calls")) + " fail against the float64 reference."
-    : plural(sum("pass"), "call") + " of " + grouped(sum("calls")) + " pass against the float64 reference.";
+    ? plural(sum("error"), "call") + " of " + grouped(sum("calls")) + (sum("error") === 1 ? " fails" : " fail") + " against the float64 reference."
+    : plural(sum("pass"), "call") + " of " + grouped(sum("calls")) + (sum("pass") === 1 ? " passes" : " pass") + " against the float64 reference.";
 }
 
 function toneOf(answer) {

@@ -60,7 +60,7 @@ class Details {
       return text === "" || text === "N/A" ? null : make("section", {}, make("h3", {}, wanted === "Err_message" ? "Message" : "Stack"),
         make("p", { class: "long" }, ...stackLines(text)));
     });
-    this.box.replaceChildren(
+    const parts = [
       make("div", { class: "line" }, badge(model.facts, model.kind[row]), make("b", {}, classWord(model.facts, model.kind[row])),
         make("span", { class: "quiet" }, model.facts.sources.length > 1 ? visible(model.sourceName(model.source[row])) : ""),
         make("span", { class: "grow" }),
@@ -68,7 +68,8 @@ class Details {
         make("button", { type: "button", "aria-label": "Close", onclick: () => State.set({ row: "" }) }, "\u2715")),
       make("h2", { class: "name" }, visible(name)),
       model.origin[row] !== 0 ? make("p", { class: "judge" }, "\u2691 A difference begins here.") : null,
-      this.sidesTable(row), measured, ...longer, this.others(row) || "");
+      this.sidesTable(row), measured, ...longer, this.others(row)];
+    this.box.replaceChildren(...parts.filter((part) => part !== null));
   }
 
   start() {

@@ -52,7 +52,7 @@ class Model {
     const call = sheet.column("#call").places, module = sheet.column("#module").places;
     const npu = sheet.column("NPU Name"), bench = sheet.column("Bench Name");
     const known = new Map(), stateOfPlace = new Map(), missing = sheet.texts.indexOf("N/A");
-    let key = "", number = 0;
+    let key = -1, number = 0;
     for (let i = 0; i < this.rows; i++) {
       this.kind[i] = kind[i];
       this.colour[i] = colour[i];
@@ -65,7 +65,7 @@ class Model {
       if (state === undefined)
         stateOfPlace.set(word, (state = this.states.indexOf(stateIn(this.text(word)))));
       this.stateOf[i] = state;
-      const thisKey = source[i] + ":" + call[i];
+      const thisKey = source[i] * 0x100000000 + call[i];
       if (thisKey !== key) {
         key = thisKey;
         number = known.get(key);

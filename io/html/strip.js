@@ -81,9 +81,10 @@ class Strip {
     return STRIP.top + (band === 1 && this.bands[0].length !== 0 ? STRIP.band + STRIP.gap : 0);
   }
 
+  // In the width that was drawn last: asking the page for it costs more than the rest.
   x(band, at) {
-    const share = (at + 0.5) / this.bands[band].length, [from, to] = this.window;
-    return STRIP.left + ((share - from) / (to - from)) * this.size().plot;
+    const share = (at + 0.5) / this.bands[band].length;
+    return STRIP.left + ((share - this.window[0]) / (this.window[1] - this.window[0])) * this.plot;
   }
 
   y(band, value) {
@@ -152,30 +153,31 @@ class Strip {
 
   drawBand(paint, band, size) {
     const points = this.bands[band], base = this.bandTop(band) + STRIP.band;
+    const colours = CLASS_KEYS.map((key) => styleColour("--c-" + key));
     const drawn = new Map(); // of each pixel the worst of a level: many calls cost no more than the width
     points.forEach((point, at) => {
-      const x = this.x(band, at);
-      if (x < STRIP.left - 1 || x > STRIP.left + size.plot + 1 || (point.value < 0 && point.call.kind < DIFFERENT)) return;
-      const key = CLASS_KEYS[point.call.kind], y = this.y(band, point.value);
-      const place = Math.round(x) + ":" + key, held = drawn.get(place);
-      if (held === undefined || y < held.y) drawn.set(place, { x, y, key, kind: point.call.kind });
+      const x = this.x(band, at), { kind } = point.call;
+      if (x < STRIP.left - 1 || x > STRIP.left + size.plot + 1 || (point.value < 0 && kind < DIFFERENT)) return;
+      const place = 16 * Math.round(x) + kind, held = drawn.get(place);
+      if (held === undefined || point.value > held.value) drawn.set(place, { x, value: point.value, kind });
     });
+    for (const mark of drawn.values()) mark.y = this.y(band, mark.value);
     const marks = [...drawn.values()].sort((a, b) => CLASS_WEIGHT[a.kind] - CLASS_WEIGHT[b.kind]);
     paint.globalAlpha = 0.35;
     for (const mark of marks) {
-      paint.fillStyle = styleColour("--c-" + mark.key);
+      paint.fillStyle = colours[mark.kind];
       paint.fillRect(mark.x - 0.5, mark.y, 1, base - mark.y);
     }
     paint.globalAlpha = 1;
     for (const mark of marks) {
-      paint.fillStyle = styleColour("--c-" + mark.key);
-      this.drawMark(paint, mark.key, mark.x, mark.y);
+      paint.fillStyle = colours[mark.kind];
+      this.drawMark(paint, CLASS_KEYS[mark.kind], mark.x, mark.y);
     }
   }
 
   drawOrigins(paint) {
     paint.fillStyle = styleColour("--accent");
-    for (const origin of originsOf(this.model.facts).slice(0, 200)) {
+    for (const origin of originsOf(this.model.facts)) {
       const row = this.model.rowAt.get(origin.source + ":" + origin.row);
       const spot = row !== undefined && origin.source === this.source ? this.spot.get(this.model.callOf[row]) : undefined;
       if (spot === undefined) continue;
@@ -202,6 +204,7 @@ class Strip {
   draw() {
     const size = this.size(), scale = window.devicePixelRatio || 1;
     if (size.plot <= 0 || this.spot === undefined) return;
+    this.plot = size.plot;
     this.canvas.style.height = size.height + "px";
     this.canvas.width = Math.round(size.width * scale);
     this.canvas.height = Math.round(size.height * scale);
@@ -248,7 +251,7 @@ class Strip {
   zoom(event) {
     event.preventDefault();
     const box = this.canvas.getBoundingClientRect(), [from, to] = this.window;
-    const share = Math.min(1, Math.max(0, (event.clientX - box.left - STRIP.left) / this.size().plot));
+    const share = Math.min(1, Math.max(0, (event.clientX - box.left - STRIP.left) / this.plot));
     const centre = from + share * (to - from), most = Math.max(...this.bands.map((band) => band.length), 1);
     const width = Math.min(1, Math.max(Math.min(1, 8 / most), (to - from) * (event.deltaY > 0 ? 1.25 : 0.8)));
     const start = Math.min(1 - width, Math.max(0, centre - share * width));

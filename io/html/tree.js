@@ -201,9 +201,16 @@ class Tree {
     if (filtering !== undefined) filtering.classList.add("filtering");
     if (item !== undefined) {
       item.setAttribute("aria-selected", "true");
-      if (this.list.offsetParent !== null) item.firstElementChild.scrollIntoView({ block: "nearest" });
+      this.scrollTo(item.firstElementChild);
     }
     (item || this.list.querySelector("[role=treeitem]"))?.setAttribute("tabindex", "0");
+  }
+
+  // In the list alone: the page stays where it is.
+  scrollTo(line) {
+    const box = this.list.getBoundingClientRect(), place = line.getBoundingClientRect();
+    if (place.top < box.top) this.list.scrollTop -= box.top - place.top + 8;
+    else if (place.bottom > box.bottom) this.list.scrollTop += place.bottom - box.bottom + 8;
   }
 
   onKey(event) {

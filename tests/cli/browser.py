@@ -145,6 +145,11 @@ class Browser:
                 raise RuntimeError("never came true: " + condition)
             time.sleep(0.02)
 
+    def ready(self, word="", seconds=60):
+        """Until the page can be used; "all": until every column is there."""
+        return self.wait("document.documentElement && (document.documentElement.dataset.ready || '').includes('%s')"
+                         " && document.documentElement.dataset.ready" % word, seconds)
+
     def key(self, key, text=None):
         code = {"text": text if text is not None else key} if len(key) == 1 else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code)
