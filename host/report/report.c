@@ -98,7 +98,8 @@ static void begin_element(struct tdc_text *list)
 
 static void put_classes(struct tdc_text *out, const char *name, const uint64_t *classes)
 {
-    tdc_text_addf(out, "%s\"%s\": [", out->data[out->length - 1] == '{' ? "" : ", ", name);
+    tdc_report_put_name(out, name);
+    tdc_text_addc(out, '[');
     for (size_t i = 0; i < TDC_ROW_CLASSES; i++)
         tdc_text_addf(out, "%s%llu", i != 0 ? ", " : "", (unsigned long long)classes[i]);
     tdc_text_addc(out, ']');

@@ -67,6 +67,7 @@ void tdc_report_forget_slots(struct tdc_report *report);
 void tdc_report_set_trace(struct tdc_report *report, const char *elements);
 
 /* A member `"name": ` with a comma before unless it is the first; then its value. */
+void tdc_report_put_name(struct tdc_text *out, const char *name);
 void tdc_report_put_text(struct tdc_text *out, const char *name, const char *text);
 void tdc_report_put_number(struct tdc_text *out, const char *name, double number);
 void tdc_report_put_count(struct tdc_text *out, const char *name, uint64_t count);

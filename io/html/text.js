@@ -20,8 +20,8 @@ function make(tag, properties, ...children) {
   return element;
 }
 
-// Characters that show nothing or turn the direction of reading, made visible.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+// Characters that show nothing or turn the direction of reading, made visible; line breaks stay.
+const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 function visible(text) {
   return text.replace(UNSEEN, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));

@@ -55,7 +55,7 @@ function suggestionBox(facts) {
   return make("section", {}, make("div", { class: "line" }, make("h3", {}, "Mapping that tdcmp proposes"),
     make("button", { type: "button", onclick: (event) => copyText(yaml, event.currentTarget) }, "Copy")),
     make("p", { class: "quiet" }, "As a file for tdcmp compare --layer-mapping FILE. Look at the lines before you use them."),
-    make("pre", { tabindex: "0" }, visible(yaml.replaceAll("\n", "\u0001")).replaceAll("\\u0001", "\n")));
+    make("pre", { tabindex: "0" }, visible(yaml)));
 }
 
 function showUnmatched(model) {
