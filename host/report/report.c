@@ -9,7 +9,6 @@
 #include "io/base/team.h"
 #include "io/file/out_file.h"
 #include "io/html/page.h"
-#include "io/table/sink.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
 #define JSON_LIMIT  ((size_t)256 << 20)
@@ -91,28 +90,31 @@ void tdc_report_free(tdc_report *report)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void begin_element(struct tdc_text *list)
+void tdc_report_begin(struct tdc_json_object *object, struct tdc_text *list)
 {
-    tdc_text_adds(list, list->length != 0 ? ",\n{" : "{");
+    if (list->length != 0)
+        tdc_text_adds(list, ",\n");
+    tdc_object_begin(object, list);
 }
 
-static void put_classes(struct tdc_text *out, const char *name, const uint64_t *classes)
+static void put_classes(struct tdc_json_object *object, const char *name, const uint64_t *classes)
 {
-    tdc_report_put_name(out, name);
+    struct tdc_text *out = object->out;
+    tdc_object_key(object, name);
     tdc_text_addc(out, '[');
     for (size_t i = 0; i < TDC_ROW_CLASSES; i++)
         tdc_text_addf(out, "%s%llu", i != 0 ? ", " : "", (unsigned long long)classes[i]);
     tdc_text_addc(out, ']');
 }
 
-static void put_task(struct tdc_text *out, const struct tdc_task *task)
+static void put_task(struct tdc_json_object *object, const struct tdc_task *task)
 {
-    tdc_report_put_text(out, "test", task->npu);
-    tdc_report_put_text(out, "ref", task->bench);
-    tdc_report_put_text(out, "step", task->step);
-    tdc_report_put_text(out, "rank", task->rank);
-    tdc_report_put_text(out, "folder", task->folder);
-    tdc_report_put_truth(out, "debug", task->debug);
+    tdc_object_text(object, "test", task->npu);
+    tdc_object_text(object, "ref", task->bench);
+    tdc_object_text(object, "step", task->step);
+    tdc_object_text(object, "rank", task->rank);
+    tdc_object_text(object, "folder", task->folder);
+    tdc_object_truth(object, "debug", task->debug);
 }
 
 static void put_source(struct tdc_report *report, const struct tdc_task *task,
@@ -123,20 +125,21 @@ static void put_source(struct tdc_report *report, const struct tdc_task *task,
                                         [TDC_MODE_STATISTICS] = "statistics",
                                         [TDC_MODE_DIGEST] = "md5"};
     struct tdc_text *out = &report->sources;
-    begin_element(out);
-    put_task(out, task);
-    tdc_report_put_text(out, "mode", modes[table->mode]);
-    tdc_report_put_text(out, "framework", tdc_dump_framework(table->match->npu));
-    tdc_report_put_text(out, "refFramework", tdc_dump_framework(table->match->bench));
-    tdc_report_put_text(out, "csv", csv);
-    tdc_report_put_count(out, "rows", summary->rows);
-    tdc_report_put_count(out, "calls", summary->calls);
-    tdc_report_put_count(out, "differentCalls", summary->different_calls);
-    tdc_report_put_count(out, "tensors", summary->tensors);
-    tdc_report_put_count(out, "noData", summary->no_data);
-    tdc_report_put_count(out, "origins", summary->origins);
-    put_classes(out, "classes", summary->classes);
-    tdc_text_addc(out, '}');
+    struct tdc_json_object object;
+    tdc_report_begin(&object, out);
+    put_task(&object, task);
+    tdc_object_text(&object, "mode", modes[table->mode]);
+    tdc_object_text(&object, "framework", tdc_dump_framework(table->match->npu));
+    tdc_object_text(&object, "refFramework", tdc_dump_framework(table->match->bench));
+    tdc_object_text(&object, "csv", csv);
+    tdc_object_whole(&object, "rows", summary->rows);
+    tdc_object_whole(&object, "calls", summary->calls);
+    tdc_object_whole(&object, "differentCalls", summary->different_calls);
+    tdc_object_whole(&object, "tensors", summary->tensors);
+    tdc_object_whole(&object, "noData", summary->no_data);
+    tdc_object_whole(&object, "origins", summary->origins);
+    put_classes(&object, "classes", summary->classes);
+    tdc_object_end(&object);
 }
 
 static void put_origins(struct tdc_report *report, tdc_table *table, size_t source)
@@ -147,20 +150,21 @@ static void put_origins(struct tdc_report *report, tdc_table *table, size_t sour
         const struct tdc_record *npu = tdc_row_npu(table, &table->rows[origin->row]);
         const struct tdc_record *bench = tdc_row_bench(table, &table->rows[origin->row]);
         report->origins++;
-        begin_element(out);
-        tdc_report_put_count(out, "source", source);
-        tdc_report_put_count(out, "row", origin->row);
-        tdc_report_put_text(out, "name", npu != NULL ? npu->name : bench->name);
-        tdc_report_put_text(out, "call", tdc_table_call(table, origin->row));
-        tdc_report_put_text(out, "kind", tdc_origin_text(origin->kind));
-        tdc_report_put_truth(out, "backward", origin->backward);
-        tdc_report_put_truth(out, "consequence", origin->consequence);
-        tdc_report_put_number(out, "distance", origin->distance);
-        tdc_report_put_number(out, "worst", origin->worst);
-        tdc_report_put_number(out, "inputDistance", origin->input_distance);
-        tdc_report_put_count(out, "explains", origin->explains);
-        tdc_report_put_text(out, "element", tdc_table_worst(table, origin->row));
-        tdc_text_addc(out, '}');
+        struct tdc_json_object object;
+        tdc_report_begin(&object, out);
+        tdc_object_whole(&object, "source", source);
+        tdc_object_whole(&object, "row", origin->row);
+        tdc_object_text(&object, "name", npu != NULL ? npu->name : bench->name);
+        tdc_object_text(&object, "call", tdc_table_call(table, origin->row));
+        tdc_object_text(&object, "kind", tdc_origin_text(origin->kind));
+        tdc_object_truth(&object, "backward", origin->backward);
+        tdc_object_truth(&object, "consequence", origin->consequence);
+        tdc_object_number(&object, "distance", origin->distance);
+        tdc_object_number(&object, "worst", origin->worst);
+        tdc_object_number(&object, "inputDistance", origin->input_distance);
+        tdc_object_whole(&object, "explains", origin->explains);
+        tdc_object_text(&object, "element", tdc_table_worst(table, origin->row));
+        tdc_object_end(&object);
     }
 }
 
@@ -209,49 +213,58 @@ tdc_status tdc_report_add_failure(tdc_report *report, const struct tdc_task *tas
                                   const char *reason, struct tdc_error *error)
 {
     struct tdc_text *out = &report->failed;
-    begin_element(out);
-    put_task(out, task);
-    tdc_report_put_text(out, "reason", reason);
-    tdc_text_addc(out, '}');
+    struct tdc_json_object object;
+    tdc_report_begin(&object, out);
+    put_task(&object, task);
+    tdc_object_text(&object, "reason", reason);
+    tdc_object_end(&object);
     report->failures++;
     return out->failed ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page") : TDC_OK;
 }
 
-void tdc_report_set_trace(struct tdc_report *report, const char *elements)
+bool tdc_report_set_trace(struct tdc_report *report, const char *elements)
 {
     tdc_text_clear(&report->trace);
-    tdc_text_adds(&report->trace, elements);
+    return tdc_text_adds(&report->trace, elements);
 }
 
 /* ---- prechecks ------------------------------------------------------------------------------- */
 
-static void put_apis(struct tdc_text *out, const tdc_precheck *precheck)
+static void put_apis(struct tdc_json_object *parent, const tdc_precheck *precheck)
 {
-    tdc_text_adds(out, ", \"apis\": [");
+    struct tdc_text *out = parent->out;
+    tdc_object_key(parent, "apis");
+    tdc_text_addc(out, '[');
     for (size_t i = 0; i < tdc_precheck_apis(precheck); i++) {
         const struct tdc_precheck_api *api = tdc_precheck_api(precheck, i);
-        tdc_text_adds(out, i != 0 ? ",\n{" : "{");
-        tdc_report_put_text(out, "name", api->name);
-        tdc_report_put_count(out, "calls", api->calls);
-        tdc_report_put_count(out, "failing", api->failing);
-        tdc_report_put_count(out, "skipped", api->skipped);
+        struct tdc_json_object object;
+        tdc_text_adds(out, i != 0 ? ",\n" : "");
+        tdc_object_begin(&object, out);
+        tdc_object_text(&object, "name", api->name);
+        tdc_object_whole(&object, "calls", api->calls);
+        tdc_object_whole(&object, "failing", api->failing);
+        tdc_object_whole(&object, "skipped", api->skipped);
         if (api->worst_ulp >= 0)
-            tdc_report_put_number(out, "ulp", api->worst_ulp);
+            tdc_object_number(&object, "ulp", api->worst_ulp);
         if (api->worst_abs >= 0)
-            tdc_report_put_number(out, "abs", api->worst_abs);
-        tdc_report_put_text(out, "call", api->worst_call);
-        tdc_report_put_text(out, "reason", api->skip_reason);
-        tdc_text_addc(out, '}');
+            tdc_object_number(&object, "abs", api->worst_abs);
+        tdc_object_text(&object, "call", api->worst_call);
+        tdc_object_text(&object, "reason", api->skip_reason);
+        tdc_object_end(&object);
     }
-    tdc_text_adds(out, "], \"gaps\": [");
+    tdc_text_addc(out, ']');
+    tdc_object_key(parent, "gaps");
+    tdc_text_addc(out, '[');
     for (size_t i = 0; i < tdc_precheck_gaps(precheck); i++) {
         const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
-        tdc_text_adds(out, i != 0 ? ",\n{" : "{");
-        tdc_report_put_text(out, "reason", gap->reason);
-        tdc_report_put_text(out, "first", gap->first);
-        tdc_report_put_count(out, "records", gap->forward + gap->backward);
-        tdc_report_put_truth(out, "module", gap->is_module);
-        tdc_text_addc(out, '}');
+        struct tdc_json_object object;
+        tdc_text_adds(out, i != 0 ? ",\n" : "");
+        tdc_object_begin(&object, out);
+        tdc_object_text(&object, "reason", gap->reason);
+        tdc_object_text(&object, "first", gap->first);
+        tdc_object_whole(&object, "records", gap->forward + gap->backward);
+        tdc_object_truth(&object, "module", gap->is_module);
+        tdc_object_end(&object);
     }
     tdc_text_addc(out, ']');
 }
@@ -262,36 +275,41 @@ tdc_status tdc_report_add_precheck(tdc_report *report, const char *dump,
     struct tdc_precheck_summary summary;
     struct tdc_text *out = &report->prechecks;
     tdc_precheck_summary(precheck, &summary, sizeof summary);
-    begin_element(out);
-    tdc_report_put_text(out, "dump", dump);
-    tdc_report_put_text(out, "csv", tdc_precheck_file(precheck, TDC_FILE_DETAILS));
-    tdc_report_put_text(out, "executor", summary.executor);
-    tdc_report_put_truth(out, "drawn", summary.drawn);
-    tdc_report_put_count(out, "calls", summary.calls);
-    tdc_report_put_count(out, "slots", summary.slots);
-    tdc_report_put_count(out, "failedSlots", summary.failed_slots);
-    tdc_report_put_count(out, "resumed", summary.resumed);
-    tdc_report_put_count(out, "pass", summary.verdicts[TDC_CHECK_PASS]);
-    tdc_report_put_count(out, "warning", summary.verdicts[TDC_CHECK_WARNING]);
-    tdc_report_put_count(out, "error", summary.verdicts[TDC_CHECK_ERROR]);
-    tdc_report_put_count(out, "skip", summary.verdicts[TDC_CHECK_SKIP]);
-    tdc_report_put_count(out, "none", summary.verdicts[TDC_CHECK_NONE]);
-    put_apis(out, precheck);
-    tdc_text_addc(out, '}');
+    struct tdc_json_object object;
+    tdc_report_begin(&object, out);
+    tdc_object_text(&object, "dump", dump);
+    tdc_object_text(&object, "csv", tdc_precheck_file(precheck, TDC_FILE_DETAILS));
+    tdc_object_text(&object, "executor", summary.executor);
+    tdc_object_truth(&object, "drawn", summary.drawn);
+    tdc_object_whole(&object, "calls", summary.calls);
+    tdc_object_whole(&object, "slots", summary.slots);
+    tdc_object_whole(&object, "failedSlots", summary.failed_slots);
+    tdc_object_whole(&object, "resumed", summary.resumed);
+    tdc_object_whole(&object, "pass", summary.verdicts[TDC_CHECK_PASS]);
+    tdc_object_whole(&object, "warning", summary.verdicts[TDC_CHECK_WARNING]);
+    tdc_object_whole(&object, "error", summary.verdicts[TDC_CHECK_ERROR]);
+    tdc_object_whole(&object, "skip", summary.verdicts[TDC_CHECK_SKIP]);
+    tdc_object_whole(&object, "none", summary.verdicts[TDC_CHECK_NONE]);
+    put_apis(&object, precheck);
+    tdc_object_end(&object);
     bool room = tdc_report_take_slots(report, report->precheck_count++) && !out->failed;
     return room ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put_list(struct tdc_text *out, const char *name, const struct tdc_text *elements)
+static void put_list(struct tdc_json_object *object, const char *name,
+                     const struct tdc_text *elements)
 {
-    tdc_text_addf(out, ",\n\"%s\": [%s]", name, tdc_text_get(elements));
+    tdc_object_key(object, name);
+    tdc_text_addf(object->out, "[%s]", tdc_text_get(elements));
 }
 
-static void put_left_out(const struct tdc_report *report, struct tdc_text *out)
+static void put_left_out(const struct tdc_report *report, struct tdc_json_object *parent)
 {
-    tdc_text_adds(out, ",\n\"leftOut\": [");
+    struct tdc_text *out = parent->out;
+    tdc_object_key(parent, "leftOut");
+    tdc_text_addc(out, '[');
     const char *comma = "";
     for (uint32_t i = 0; report->left_out != NULL && i < report->modules.count; i++) {
         const struct tdc_left_out *left_out = &report->left_out[i];
@@ -300,57 +318,62 @@ static void put_left_out(const struct tdc_report *report, struct tdc_text *out)
             sum += left_out->classes[k];
         if (sum == 0)
             continue;
-        tdc_text_addf(out, "%s\n{", comma);
-        tdc_report_put_text(out, "module", report->modules.keys[i].text);
-        put_classes(out, "classes", left_out->classes);
-        tdc_text_addc(out, '}');
-        comma = ",";
+        struct tdc_json_object object;
+        tdc_text_adds(out, comma);
+        tdc_object_begin(&object, out);
+        tdc_object_text(&object, "module", report->modules.keys[i].text);
+        put_classes(&object, "classes", left_out->classes);
+        tdc_object_end(&object);
+        comma = ",\n";
     }
     tdc_text_addc(out, ']');
 }
 
-static void put_levels(const struct tdc_report *report, struct tdc_text *out)
+static void put_levels(struct tdc_json_object *object)
 {
-    tdc_text_adds(out, ",\n\"levels\": [");
+    struct tdc_text *out = object->out;
+    tdc_object_key(object, "levels");
+    tdc_text_addc(out, '[');
     for (int i = 0; i < TDC_ROW_CLASSES; i++) {
         const char *word = i == TDC_ROW_SAME ? "same" : tdc_level_text((tdc_row_class)i);
         tdc_text_addf(out, "%s\"%s\"", i != 0 ? ", " : "", word);
     }
     tdc_text_addc(out, ']');
-    tdc_report_put_truth(out, "compat", report->compat);
 }
 
 static void put_facts(const struct tdc_report *report, struct tdc_text *out)
 {
     const struct tdc_summary *total = &report->total;
     bool allow = (report->options.flags & TDC_REPORT_ALLOW_UNMATCHED) != 0;
-    tdc_text_adds(out, "\"form\": 1");
-    tdc_report_put_text(out, "version", tdc_version());
-    tdc_report_put_text(out, "command", report->options.command);
-    tdc_report_put_text(out, "time", report->options.time);
-    tdc_report_put_text(out, "answer",
-                        report->tables != 0 ? tdc_answer_text(tdc_summary_answer(total, allow))
-                                            : NULL);
-    tdc_report_put_count(out, "rows", total->rows);
-    tdc_report_put_count(out, "chosen", report->seen); /* rows of the classes asked for */
-    tdc_report_put_count(out, "calls", total->calls);
-    tdc_report_put_count(out, "differentCalls", total->different_calls);
-    tdc_report_put_count(out, "tensors", total->tensors);
-    tdc_report_put_count(out, "noData", total->no_data);
-    tdc_report_put_count(out, "bytes", total->bytes);
-    tdc_report_put_number(out, "seconds", total->seconds);
-    tdc_report_put_count(out, "originCount", total->origins);
-    tdc_report_put_count(out, "yellow", total->coloured[TDC_COLOUR_YELLOW]);
-    tdc_report_put_count(out, "red", total->coloured[TDC_COLOUR_RED]);
-    put_classes(out, "classes", total->classes);
-    put_levels(report, out);
-    put_list(out, "sources", &report->sources);
-    put_list(out, "failures", &report->failed);
-    put_list(out, "origins", &report->starts);
-    put_list(out, "trace", &report->trace);
-    put_list(out, "suggestions", &report->suggestions);
-    put_list(out, "prechecks", &report->prechecks);
-    put_left_out(report, out);
+    struct tdc_json_object object;
+    tdc_object_begin_bare(&object, out);
+    tdc_object_text(&object, "version", tdc_version());
+    tdc_object_text(&object, "command", report->options.command);
+    tdc_object_text(&object, "time", report->options.time);
+    tdc_object_text(&object, "answer",
+                    report->tables != 0 ? tdc_answer_text(tdc_summary_answer(total, allow)) : NULL);
+    tdc_object_whole(&object, "rows", total->rows);
+    tdc_object_whole(&object, "chosen", report->seen); /* rows of the classes asked for */
+    tdc_object_whole(&object, "calls", total->calls);
+    tdc_object_whole(&object, "differentCalls", total->different_calls);
+    tdc_object_whole(&object, "tensors", total->tensors);
+    tdc_object_whole(&object, "noData", total->no_data);
+    tdc_object_whole(&object, "bytes", total->bytes);
+    tdc_object_number(&object, "seconds", total->seconds);
+    tdc_object_whole(&object, "originCount", total->origins);
+    tdc_object_whole(&object, "yellow", total->coloured[TDC_COLOUR_YELLOW]);
+    tdc_object_whole(&object, "red", total->coloured[TDC_COLOUR_RED]);
+    put_classes(&object, "classes", total->classes);
+    put_levels(&object);
+    tdc_object_truth(&object, "compat", report->compat);
+    put_list(&object, "sources", &report->sources);
+    put_list(&object, "failures", &report->failed);
+    put_list(&object, "origins", &report->starts);
+    put_list(&object, "trace", &report->trace);
+    put_list(&object, "suggestions", &report->suggestions);
+    put_list(&object, "prechecks", &report->prechecks);
+    put_left_out(report, &object);
+    tdc_object_end_bare(&object);
 }
 
 tdc_status tdc_report_write(tdc_report *report, const char *path, unsigned flags,

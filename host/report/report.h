@@ -13,6 +13,7 @@
 #include "host/table/table.h"
 #include "io/base/text.h"
 #include "io/html/sheet.h"
+#include "io/table/json_object.h"
 
 /* Rows of a module that are not on the page. */
 struct tdc_left_out {
@@ -63,14 +64,11 @@ bool tdc_report_trim(struct tdc_report *report);
 bool tdc_report_take_slots(struct tdc_report *report, size_t precheck);
 void tdc_report_forget_slots(struct tdc_report *report);
 
-/* What a trace adds: elements of the list of origins, each with what the reference says. */
-void tdc_report_set_trace(struct tdc_report *report, const char *elements);
+/* What a trace adds: elements of the list of origins, each with what the reference says. False when
+ * out of memory. */
+bool tdc_report_set_trace(struct tdc_report *report, const char *elements);
 
-/* A member `"name": ` with a comma before unless it is the first; then its value. */
-void tdc_report_put_name(struct tdc_text *out, const char *name);
-void tdc_report_put_text(struct tdc_text *out, const char *name, const char *text);
-void tdc_report_put_number(struct tdc_text *out, const char *name, double number);
-void tdc_report_put_count(struct tdc_text *out, const char *name, uint64_t count);
-void tdc_report_put_truth(struct tdc_text *out, const char *name, bool truth);
+/* An element that is an object, behind those that a list has. */
+void tdc_report_begin(struct tdc_json_object *object, struct tdc_text *list);
 
 #endif

@@ -22,17 +22,17 @@ static void put_word(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-char *tdc_command_line(int argc, char *const *argv)
+char *tdc_command_line(const char *const *words, size_t count)
 {
     char *line = NULL;
     size_t length;
     FILE *out = open_memstream(&line, &length);
     if (out == NULL)
         return NULL;
-    fputs("tdcmp", out);
-    for (int i = 0; i < argc; i++) {
-        fputc(' ', out);
-        put_word(out, argv[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (i != 0)
+            fputc(' ', out);
+        put_word(out, words[i]);
     }
     if (fclose(out) == 0)
         return line;

@@ -2,8 +2,9 @@
 #ifndef TDC_TERMINAL_COMMAND_LINE_H
 #define TDC_TERMINAL_COMMAND_LINE_H
 
-/* "tdcmp compare a 'b c'", to be freed; argv[0] is the name of the command. NULL when out of
- * memory. */
-char *tdc_command_line(int argc, char *const *argv);
+#include <stddef.h>
+
+/* "tdcmp compare a 'b c'" of the words, to be freed; NULL when out of memory. */
+char *tdc_command_line(const char *const *words, size_t count);
 
 #endif

@@ -71,6 +71,8 @@ function originLine(model, origin) {
   if (origin.explains > 1) words.push(grouped(origin.explains) + " different rows follow from it");
   if (origin.consequence) words.push("may be a consequence");
   if (origin.arrived) words.push("came from another rank");
+  if (origin.alike > 0) words.push("the same on " + plural(origin.alike, "other rank"));
+  if (origin.ranks > 0) words.push("reached " + plural(origin.ranks, "other rank"));
   return words.join(" \u00b7 ");
 }
 

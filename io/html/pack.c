@@ -8,7 +8,7 @@
 
 #include "io/base/team.h"
 #include "io/base/text.h"
-#include "io/table/sink.h"
+#include "io/table/json_object.h"
 
 /* Texts of one block, roughly: enough to deflate well, and many blocks to share among threads. */
 #define TEXTS_OF_BLOCK ((size_t)1 << 20)

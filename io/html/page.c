@@ -9,7 +9,7 @@
 #include "io/file/out_file.h"
 #include "io/html/pack.h"
 #include "io/html/parts.h"
-#include "io/table/sink.h"
+#include "io/table/json_object.h"
 
 #define FACTS_LIMIT ((size_t)1 << 30)
 

@@ -25,6 +25,6 @@ function fillPaper(model) {
         make("thead", {}, make("tr", {}, ...["API", "Failing", "Calls", "Worst ULP"].map((head) => make("th", {}, head)))),
         make("tbody", {}, ...failing.map((api) => make("tr", {}, make("td", {}, visible(api.name)),
           make("td", { class: "number" }, grouped(api.failing)), make("td", { class: "number" }, grouped(api.calls)),
-          make("td", { class: "number" }, api.ulp === undefined ? "" : shortNumber(Number(api.ulp))))))));
+          make("td", { class: "number" }, api.ulp === undefined ? "" : shortNumber(factNumber(api, "ulp"))))))));
   }
 }

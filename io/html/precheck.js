@@ -4,7 +4,7 @@
 const MOST_SLOTS = 400;
 
 function ulpBar(ulp, most) {
-  if (ulp === undefined) return make("span", { class: "quiet" }, "not measured");
+  if (ulp === undefined || ulp === null) return make("span", { class: "quiet" }, "not measured");
   const number = Number(ulp), bar = make("span", { class: "bar", "aria-hidden": "true" }, make("i"));
   const share = number > 0 ? Math.log10(1 + number) / Math.log10(1 + Math.max(most, 1)) : 0;
   bar.firstChild.style.width = 100 * Math.min(1, Number.isFinite(share) ? share : 1) + "%";
@@ -25,13 +25,14 @@ function apiRow(api, most) {
     make("td", {}, make("span", { class: "badge " + (failing ? "c-different" : api.skipped === api.calls ? "c-none" : "c-identical") },
       failing ? "F" : api.skipped === api.calls ? "\u00b7" : "P"), failing ? " failing" : api.skipped === api.calls ? " skipped" : " pass"),
     make("td", { class: "number" }, grouped(api.calls)), make("td", { class: "number" }, grouped(api.failing)),
-    make("td", { class: "number" }, grouped(api.skipped)), make("td", {}, ulpBar(api.ulp, most)),
-    make("td", { class: "number", title: api.abs === undefined ? null : String(api.abs) }, api.abs === undefined ? "" : shortNumber(Number(api.abs))),
+    make("td", { class: "number" }, grouped(api.skipped)), make("td", {}, ulpBar(factNumber(api, "ulp"), most)),
+    make("td", { class: "number", title: api.abs === undefined ? null : fullNumber(factNumber(api, "abs")) },
+      api.abs === undefined ? "" : shortNumber(factNumber(api, "abs"))),
     make("td", {}, visible(api.call || "")), make("td", { class: "quiet" }, visible(api.reason || "")));
 }
 
 function apiTable(precheck) {
-  const finite = precheck.apis.map((api) => Number(api.ulp)).filter((ulp) => Number.isFinite(ulp));
+  const finite = precheck.apis.map((api) => factNumber(api, "ulp")).filter((ulp) => Number.isFinite(ulp));
   const most = finite.reduce((a, b) => Math.max(a, b), 1);
   const heads = ["API", "Verdict", "Calls", "Failing", "Skipped", "Worst ULP", "Worst absolute", "Worst call", "Why skipped"];
   return make("div", { class: "wide" }, make("table", { class: "apis" },

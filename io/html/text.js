@@ -49,6 +49,12 @@ function fullNumber(value) {
   return Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf";
 }
 
+// A number of the facts; JSON has no word for some, which stand beside the others.
+function factNumber(object, name) {
+  const value = object[name];
+  return value === null && object.not_finite && name in object.not_finite ? Number(object.not_finite[name]) : value;
+}
+
 function grouped(count) {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/command_line.h"
 
 static const char *csv_of(const struct tdc_run_comparison *comparison)
 {
@@ -69,13 +70,15 @@ tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_
     struct tdc_report_options options;
     char room[32];
     tdc_report_options_init(&options, sizeof options);
-    options.command = request->command;
+    char *command = tdc_command_line(request->options.command, request->options.command_words);
+    options.command = command;
     options.time = time_of(time_stamp, room);
     options.threads = request->options.threads;
     options.classes = request->only;
     options.flags = request->allow_unmatched ? TDC_REPORT_ALLOW_UNMATCHED : 0u;
     tdc_report *report;
     tdc_status status = tdc_report_new(&options, &report, error);
+    free(command);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         status = add_comparison(report, &run->comparisons[i], error);
     char *path = page_path(request, time_stamp);

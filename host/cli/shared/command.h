@@ -13,6 +13,7 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
@@ -22,6 +23,8 @@ int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
+/* `llm compare ...`: the words of msit. */
+int tdc_command_llm(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
@@ -32,6 +35,11 @@ int tdc_command_config_check(int argc, char **argv);
 int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
+
+/* The words of a command line, "tdcmp" in front: argc + 1 of them, in the order in which they were
+ * given (parsing options changes it). The list is the caller's to free; NULL, complained about:
+ * out of memory. */
+const char **tdc_command_words(int argc, char **argv);
 
 /* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
 void tdc_print_version(void);
@@ -57,11 +65,10 @@ tdc_status tdc_match_dumps(const tdc_dump *npu, const tdc_dump *bench,
 struct tdc_run_request {
     struct tdc_options options;
     const tdc_tasks *tasks;
-    const char *output;  /* folder of the results */
-    unsigned formats;    /* of tdc_format, TDC_FORMATS_PAGE for one page of all; 0: no files */
-    const char *file;    /* the one file of the only comparison; NULL: names made in the folder */
-    tdc_format stream;   /* the only comparison goes to stdout, too; TDC_FORMAT_NONE: it does not */
-    const char *command; /* for the page to show; NULL: none */
+    const char *output; /* folder of the results */
+    unsigned formats;   /* of tdc_format, TDC_FORMATS_PAGE for one page of all; 0: no files */
+    const char *file;   /* the one file of the only comparison; NULL: names made in the folder */
+    tdc_format stream;  /* the only comparison goes to stdout, too; TDC_FORMAT_NONE: it does not */
     bool advice;
     bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "host/cli/shared/command.h"
 #include "host/terminal/command_line.h"
 #include "host/terminal/message.h"
 #include "host/terminal/next_option.h"
@@ -15,7 +16,7 @@ bool tdc_page_format(const char *value)
     return strcmp(value, "html") == 0 || tdc_wrong_value("--format", value, "html");
 }
 
-tdc_report *tdc_page_new(int argc, char *const *argv, int threads)
+tdc_report *tdc_page_new(int argc, char **argv, int threads)
 {
     struct tdc_report_options options;
     struct tdc_error error = {0};
@@ -25,7 +26,8 @@ tdc_report *tdc_page_new(int argc, char *const *argv, int threads)
     char moment[32] = "";
     if (localtime_r(&now, &local) != NULL)
         strftime(moment, sizeof moment, "%Y%m%d%H%M%S", &local);
-    char *command = tdc_command_line(argc, argv);
+    const char **words = tdc_command_words(argc, argv);
+    char *command = words != NULL ? tdc_command_line(words, (size_t)argc + 1) : NULL;
     tdc_report_options_init(&options, sizeof options);
     options.command = command;
     options.time = moment;
@@ -33,6 +35,7 @@ tdc_report *tdc_page_new(int argc, char *const *argv, int threads)
     if (tdc_report_new(&options, &report, &error) != TDC_OK)
         tdc_complain("%s", error.message);
     free(command);
+    free(words);
     return report;
 }
 
