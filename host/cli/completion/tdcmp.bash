@@ -7,7 +7,7 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
 }
 
 _tdcmp()
