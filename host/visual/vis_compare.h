@@ -19,7 +19,9 @@ struct tdc_vis_comparison {
     struct tdc_vis_graph *npu, *bench;
     enum tdc_vis_mode mode;
     bool fuzzy;
-    bool whole; /* a collection takes its worst call in every mode; msprobe forgets it of tensors */
+    /* Everything gets its metrics, and a collection its worst call in every mode: msprobe forgets
+     * inputs whose names have ".output.", and collections of tensors. */
+    bool whole;
     const uint32_t *mapping; /* by node of npu: the node it is mapped to; NULL: by equal names */
     const struct tdc_options *options;
 
