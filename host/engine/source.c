@@ -67,12 +67,14 @@ static bool is_cold(const struct tdc_tensor *tensor)
     enum {
         SAMPLES = 16
     };
+    /* of its own pages: a file of many tensors may be in the cache in part */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t pages = tensor->map_size / page;
+    size_t start = (size_t)(tensor->data - (const unsigned char *)tensor->map) / page * page;
+    size_t pages = tensor->count * tdc_dtype_size(tensor->dtype) / page;
     unsigned absent = 0;
     for (size_t i = 0; i < SAMPLES; i++) {
         unsigned char resident = 1;
-        size_t at = pages / SAMPLES * i * page;
+        size_t at = start + pages / SAMPLES * i * page;
         if (!tdc_pages_resident((char *)tensor->map + at, page, &resident))
             return false;
         absent += resident == 0;

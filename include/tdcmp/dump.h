@@ -71,6 +71,17 @@ typedef struct tdc_dump tdc_dump;
  * .pt file in the place of the json is a dump of one record, its tensor. */
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error);
 
+/*
+ * Tensors by name, where there is no dump.json: a safetensors, npz, npy or torch file, an index of
+ * shards, a checkpoint folder, a folder of such files (docs/diff.md). The result is a dump of task
+ * "tensor" with a record for each name; files stay mapped until it is freed. `key` chooses a part
+ * of torch files, NULL: the usual one. TDC_ERR_NOTHING: no tensors found.
+ */
+tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
+                            struct tdc_error *error);
+/* Whether a path is one for tdc_dump_load and tdc_tasks_find: a json, or a folder with dumps. */
+bool tdc_path_holds_dump(const char *path);
+
 /* A dump in memory. */
 struct tdc_dump_source {
     size_t size;      /* of this struct: set by tdc_dump_source_init */
