@@ -7,6 +7,7 @@
 #ifndef TDC_HOST_DUMP_H
 #define TDC_HOST_DUMP_H
 
+#include "host/dump/dtensor.h"
 #include "io/base/name_table.h"
 #include "io/base/arena.h"
 #include "io/file/file_map.h"
@@ -46,13 +47,14 @@ union tdc_stat {
 };
 
 struct tdc_record {
-    const char *name;          /* row name */
-    const char *dtype;         /* as the dump writes it: "torch.float32", "<class 'int'>" */
-    const char *shape;         /* "[2, 3]" */
-    const char *requires_grad; /* "True", "False" or "N/A" */
-    const char *data_name;     /* file in the data folder, "-1" when there is none */
-    const char *digest;        /* md5 column; "N/A" for null items */
-    const char *keyword;       /* of an argument that is this very item; NULL: none */
+    const char *name;                  /* row name */
+    const char *dtype;                 /* as the dump writes it: "torch.float32", "<class 'int'>" */
+    const char *shape;                 /* "[2, 3]" */
+    const char *requires_grad;         /* "True", "False" or "N/A" */
+    const char *data_name;             /* file in the data folder, "-1" when there is none */
+    const char *digest;                /* md5 column; "N/A" for null items */
+    const char *keyword;               /* of an argument that is this very item; NULL: none */
+    const struct tdc_dtensor *dtensor; /* how it is spread over ranks; NULL: not said */
     union tdc_stat stats[TDC_STATISTICS];
     uint8_t stat_kinds[TDC_STATISTICS];
     uint8_t state;       /* enum tdc_state */

@@ -312,6 +312,7 @@ void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_j
     } else {
         record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
     }
+    record->dtensor = tdc_dtensor_read(&builder->dump->arena, leaf, &builder->failed);
     const struct tdc_json *requires_grad = tdc_json_get(leaf, "requires_grad");
     if (requires_grad != NULL && requires_grad->kind != TDC_JSON_NULL)
         record->requires_grad = intern_str(builder, requires_grad);

@@ -2,14 +2,16 @@
  * pair_impl.h - the kernels. Compiled once per instruction set: the including file defines
  * KERNEL(name) to append the name of the set.
  *
- * Every run function walks the chunk block by block: load both sides as f32 or f64, take the sums
- * and relative errors, again without the NaN and infinities if a sum caught one, then look for
- * positions if a maximum rose.
+ * Every run function walks the chunk block by block. Blocks that are equal to the bit have a short
+ * way (block_equal.h). Of others both sides are loaded as f32 or f64, then the sums and relative
+ * errors taken, again without the NaN and infinities if a sum caught one, and positions looked for
+ * if a maximum rose.
  */
 #ifndef TDC_KERNELS_CPU_PAIR_IMPL_H
 #define TDC_KERNELS_CPU_PAIR_IMPL_H
 
 #include "kernels/cpu/block_distance.h"
+#include "kernels/cpu/block_equal.h"
 #include "kernels/cpu/block_extremes.h"
 #include "kernels/cpu/block_f32.h"
 #include "kernels/cpu/block_f64.h"
@@ -166,6 +168,29 @@ static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc
                            &sums->rel_at);
 }
 
+/* The short way of a block whose sides are equal; false when it is not for this one. */
+ALWAYS_INLINE bool take_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
+                                  const void *n, const struct prefetch *ahead, size_t start,
+                                  struct f32_operands *block, struct chunk_state *state,
+                                  struct tdc_pair_sums *sums)
+{
+    struct lane_sums next;
+    const f32_unaligned *x = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
+    square_block_f32(x, padded_count(block->count), ahead, &next);
+    if (!lanes_are_finite(&next))
+        return false;
+    add_lanes(&state->lanes, &next);
+    size_t undefined = 0, first = 0;
+    if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN) {
+        undefined = count_zeros(x, block->count);
+        while (undefined < block->count && x[first] == 0)
+            first++;
+    }
+    enter_equal(start, block->count, undefined, first, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2,
+                sums);
+    return true;
+}
+
 ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants constants,
                               const struct tdc_pair_plan *plan, const void *n, const void *b,
                               size_t count, struct tdc_pair_sums *sums)
@@ -178,6 +203,9 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
         block.count = count - start < BLOCK ? count - start : BLOCK;
+        if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count) &&
+            take_equal_f32(kind, plan, n_block, &ahead, start, &block, &state, sums))
+            continue;
         load_block_f32(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);

@@ -87,6 +87,22 @@ static void enter_exact_f64(const struct f64_operands *block, size_t start,
                       block->part.first, block->count, start, &sums->rel_max, &sums->rel_at);
 }
 
+/* The short way of a block of real numbers whose sides are equal, `buffer` as large as a block;
+ * false when it is not for this one. Equal sides of DOUBLE_MIXED do not occur: their type would fit
+ * f32. */
+static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
+                           const struct prefetch *ahead, size_t start, size_t count, size_t limits,
+                           double *buffer, struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    struct lane_sums next;
+    square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead, &next);
+    if (!lanes_are_finite(&next))
+        return false;
+    add_lanes(&state->lanes, &next);
+    enter_equal(start, count, 0, 0, limits, sums);
+    return true;
+}
+
 ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan *plan,
                               const void *n, const void *b, size_t count,
                               struct tdc_pair_sums *sums)
@@ -100,6 +116,12 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
         block.count = count - start < BLOCK ? count - start : BLOCK;
+        if (kind != DOUBLE_MIXED && state.wary == 0 &&
+            block_is_equal(plan, n_block, b_block, block.count) &&
+            take_equal_f64(plan, n_block, &ahead, start, block.count,
+                           kind == DOUBLE_EXACT ? TDC_PAIR_LIMITS : 2, block.n_buffer, &state,
+                           sums))
+            continue;
         load_block_f64(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);
@@ -154,12 +176,14 @@ static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void 
     struct lane_sums block_sums;
     struct f64_block result;
     start_chunk(&state, count, sums);
-    sums->finite = count;
     for (size_t start = 0; start < count; start += BLOCK) {
         size_t length = count - start < BLOCK ? count - start : BLOCK;
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        if (block_is_equal(plan, n_block, b_block, length) &&
+            take_equal_f64(plan, n_block, &ahead, start, length, TDC_PAIR_LIMITS, x, &state, sums))
+            continue;
         load_f64(plan->n_dtype, n_block, length, x);
         load_f64(plan->b_dtype, b_block, length, y);
         integer_distance(plan->n_dtype, n_block, plan->b_dtype, b_block, length, distance);
@@ -168,6 +192,7 @@ static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void 
         take_pairs_f64(DOUBLE_EXACT, &sides, padded_count(length), &ahead, NULL, &block_sums,
                        &result);
         add_lanes(&state.lanes, &block_sums);
+        sums->finite += length;
         enter_given(&result, (struct participants){0, length}, distance, y, length, start, sums);
     }
     finish_chunk(plan, &state, sums);
@@ -206,6 +231,21 @@ static struct participants take_block_complex(const struct tdc_pair_plan *plan, 
     return part;
 }
 
+static bool take_equal_complex(const struct tdc_pair_plan *plan, const void *n,
+                               const struct prefetch *ahead, size_t start, size_t count,
+                               struct complex_block *block, struct chunk_state *state,
+                               struct tdc_pair_sums *sums)
+{
+    struct lane_sums next;
+    load_complex(plan->n_dtype, n, count, block->n, block->n_imaginary);
+    square_block_complex(block->n, block->n_imaginary, padded_count(count), ahead, &next);
+    if (!lanes_are_finite(&next))
+        return false;
+    add_lanes(&state->lanes, &next);
+    enter_equal(start, count, 0, 0, TDC_PAIR_LIMITS, sums);
+    return true;
+}
+
 static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const void *n,
                                        const void *b, size_t count, struct tdc_pair_sums *sums)
 {
@@ -219,6 +259,9 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        if (block_is_equal(plan, n_block, b_block, length) &&
+            take_equal_complex(plan, n_block, &ahead, start, length, &block, &state, sums))
+            continue;
         struct participants part =
             take_block_complex(plan, n_block, b_block, length, &block, &state, sums);
         take_pairs_f64(DOUBLE_COMPLEX, &sides, padded_count(length), &ahead, NULL, NULL, &result);

@@ -32,7 +32,7 @@ _tdcmp()
         --help"
     local plain="--dtype --size --total --state --step --fuzzy --data-mapping --layer-mapping --api-mapping
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
-    local kernels="--dtype --variant --rule --extremes --size --threads --repeat --json --help"
+    local kernels="--dtype --variant --rule --equal --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"

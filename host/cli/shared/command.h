@@ -13,6 +13,7 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_diff(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
@@ -54,6 +55,8 @@ struct tdc_run_request {
     unsigned only;        /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
+    bool tensors;    /* the sides hold tensors by name and no json (tdc_tensors_load) */
+    const char *key; /* of torch files, with that */
 };
 
 /* One comparison of the run and its results. */

@@ -51,6 +51,29 @@ static void block_borders_do_not_show(void **state)
     free(b_owner);
 }
 
+/* Blocks that are equal to the bit, whole or but for one element, between others. */
+static void equal_blocks_among_others(void **state)
+{
+    (void)state;
+    unsigned char *n_owner, *b_owner;
+    unsigned char *n = unaligned_room(&n_owner), *b = unaligned_room(&b_owner);
+    for (tdc_dtype dtype = TDC_BOOL; dtype < TDC_TEXT; dtype++)
+        for (unsigned round = 0; round < 4 * FLAVOURS; round++) {
+            size_t size = tdc_dtype_size(dtype), count = LARGEST - random_below(460);
+            fill_pair(round % FLAVOURS, dtype, n, dtype, b, count);
+            size_t kept = random_below(5); /* the block that stays as it is; from 3 on none */
+            for (size_t start = 0; start < count; start += 1024)
+                if (start / 1024 != kept)
+                    memcpy(b + start * size, n + start * size,
+                           (count - start < 1024 ? count - start : 1024) * size);
+            if (random_below(2) == 0)
+                memcpy(b + random_below(1024) * size, n, size);
+            require_pair(dtype, dtype, n, b, count, "equal blocks");
+        }
+    free(n_owner);
+    free(b_owner);
+}
+
 /* The pairs that matter most, at every length around the lanes and in every flavour. */
 static void common_pairs_at_every_length(void **state)
 {
@@ -208,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_pair_agrees_with_the_reference),
         cmocka_unit_test(block_borders_do_not_show),
+        cmocka_unit_test(equal_blocks_among_others),
         cmocka_unit_test(common_pairs_at_every_length),
         cmocka_unit_test(single_values_are_found_anywhere),
         cmocka_unit_test(close_maxima_in_different_blocks),

@@ -1,0 +1,103 @@
+/*
+ * block_equal.h - blocks whose sides are equal to the bit, as most are when all is well.
+ *
+ * Their three sums of products are one, their differences and relative errors 0. The lanes are
+ * those of block_sums.h, so the sums have the bits that every pair taken by itself would give.
+ */
+#ifndef TDC_KERNELS_CPU_BLOCK_EQUAL_H
+#define TDC_KERNELS_CPU_BLOCK_EQUAL_H
+
+#include "kernels/cpu/relative.h"
+
+/* Ends at the first difference, so that other blocks lose little by it. */
+static inline bool block_is_equal(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                                  size_t count)
+{
+    return plan->n_dtype == plan->b_dtype && !plan->extremes &&
+           memcmp(n, b, count * tdc_dtype_size(plan->n_dtype)) == 0;
+}
+
+/* The sums of a block from those of its squares. */
+ALWAYS_INLINE void equal_lanes(const f64v *squares, struct lane_sums *sums)
+{
+    clear_lanes(sums);
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        sums->nb[r] = sums->nn[r] = sums->bb[r] = squares[r];
+}
+
+static void square_block_f32(const f32_unaligned *n, size_t count, const struct prefetch *ahead,
+                             struct lane_sums *sums)
+{
+    f64v squares[SUM_REGISTERS];
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        squares[r] = f64_splat(0);
+    for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
+        prefetch_pair(ahead, i);
+        for (size_t r = 0; r < 2 * SUM_REGISTERS; r++) {
+            f64v x = f64_widen(n + i + r * F64_LANES);
+            squares[r % SUM_REGISTERS] = f64_add_product(squares[r % SUM_REGISTERS], x, x);
+        }
+    }
+    equal_lanes(squares, sums);
+}
+
+static void square_block_f64(const f64_unaligned *n, size_t count, const struct prefetch *ahead,
+                             struct lane_sums *sums)
+{
+    f64v squares[SUM_REGISTERS];
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        squares[r] = f64_splat(0);
+    for (size_t i = 0; i < count; i += SUM_LANES) {
+        prefetch_pair(ahead, i);
+        for (size_t r = 0; r < SUM_REGISTERS; r++) {
+            f64v x = f64_load(n + i + r * F64_LANES);
+            squares[r] += x * x;
+        }
+    }
+    equal_lanes(squares, sums);
+}
+
+static void square_block_complex(const double *re, const double *im, size_t count,
+                                 const struct prefetch *ahead, struct lane_sums *sums)
+{
+    f64v squares[SUM_REGISTERS];
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        squares[r] = f64_splat(0);
+    for (size_t i = 0; i < count; i += SUM_LANES) {
+        prefetch_pair(ahead, i);
+        for (size_t r = 0; r < SUM_REGISTERS; r++) {
+            f64v x = f64_load(re + i + r * F64_LANES), y = f64_load(im + i + r * F64_LANES);
+            squares[r] += x * x + y * y;
+        }
+    }
+    equal_lanes(squares, sums);
+}
+
+/* Enters a block of finite pairs that are equal, of which `undefined` have an e of 0/0; `first` is
+ * the first of the others. */
+static void enter_equal(size_t start, size_t count, size_t undefined, size_t first, size_t limits,
+                        struct tdc_pair_sums *sums)
+{
+    const struct block_relative counts = {.nan = undefined};
+    sums->finite += count;
+    enter_relative(&counts, count, limits, sums);
+    if (sums->abs_max < 0) {
+        sums->abs_max = 0;
+        sums->abs_at = start;
+    }
+    if (sums->rel_max < 0 && undefined < count) {
+        sums->rel_max = 0;
+        sums->rel_at = start + first;
+    }
+}
+
+static size_t count_zeros(const f32_unaligned *n, size_t count)
+{
+    unsigned zeros = 0;
+#pragma omp simd reduction(+ : zeros)
+    for (size_t i = 0; i < count; i++)
+        zeros += n[i] == 0 ? 1 : 0;
+    return zeros;
+}
+
+#endif
