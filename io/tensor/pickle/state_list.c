@@ -6,7 +6,7 @@
 #include "io/base/error.h"
 
 #define DEPTH_LIMIT  64u
-#define VALUES_LIMIT ((size_t)1 << 24)
+#define VALUES_LIMIT ((size_t)1 << 21)
 #define NAME_LIMIT   ((size_t)4096)
 
 struct walk {
