@@ -364,7 +364,7 @@ static void abandon(tdc_table *const *tables, size_t count)
 static void remove_written(const struct writers *writers)
 {
     for (size_t i = 0; i < writers->output_count; i++)
-        if (writers->written[i])
+        if (writers->written[i] && (writers->outputs[i].flags & TDC_OUTPUT_STREAM) == 0)
             unlink(writers->outputs[i].path);
 }
 
@@ -427,6 +427,12 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
         status = compare_and_write(&writers, &whole, error);
         if (status != TDC_OK)
             remove_written(&writers);
+    } else if (status == TDC_ERR_WRITE) { /* the tables can be filled all the same */
+        struct tdc_error other = {0};
+        tdc_status compared = tdc_compare(tables, count, &whole, &other);
+        if (compared != TDC_OK && error != NULL)
+            *error = other;
+        status = compared != TDC_OK ? compared : status;
     }
     pthread_mutex_destroy(&writers.lock);
     free(writers.written);

@@ -55,7 +55,9 @@ tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *sp
     made->escape_formulas = spec->escape_formulas;
     made->object = spec->object;
     made->exclusive = spec->exclusive;
-    tdc_status status = tdc_out_file_open(spec->path, &made->file, error);
+    tdc_status status = spec->streamed
+                            ? tdc_out_file_open_stream(spec->path, spec->stream, &made->file, error)
+                            : tdc_out_file_open(spec->path, &made->file, error);
     if (status == TDC_OK && !tdc_byte_writer_start(&made->writer, made->file.fd))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", spec->path);
     if (status == TDC_OK)

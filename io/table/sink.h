@@ -18,6 +18,8 @@ struct tdc_sink;
 struct tdc_sink_spec {
     const char *path;           /* final name of the file */
     bool exclusive;             /* fail if it exists; else it is replaced */
+    bool streamed;              /* goes to the descriptor when complete; the path is a name */
+    int stream;                 /* of streamed */
     const char *const *columns; /* UTF-8 names */
     size_t column_count;
     size_t rows; /* how many rows will come, which xlsx takes at its word; decides about a split */

@@ -20,7 +20,7 @@ static void complain_of_nothing(const struct tdc_run_request *request, const str
 }
 
 /* Messages about how two dumps fit each other do not name them. */
-static void complain_of(const struct tdc_run *run, const struct tdc_error *error)
+static void complain_of(const struct tdc_run *run, char **sides, const struct tdc_error *error)
 {
     bool about_both = error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_REFUSED ||
                       error->status == TDC_ERR_NOTHING || error->status == TDC_ERR_FORMAT;
@@ -29,7 +29,28 @@ static void complain_of(const struct tdc_run *run, const struct tdc_error *error
         strstr(error->message, task->bench) == NULL)
         tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);
     else
-        tdc_complain("%s", error->message);
+        tdc_complain_of_sides(sides[0], sides[1], error);
+}
+
+static bool print_paths(const struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        for (size_t k = 0; k < run->comparisons[i].file_count; k++)
+            puts(run->comparisons[i].files[k]);
+    return true;
+}
+
+/* The answer: a page, or what a script wants in its place. */
+static int answer_run(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    struct tdc_run_answer answer;
+    bool printed = request->stream != TDC_FORMAT_NONE ||
+                   (request->quiet ? print_paths(run) : tdc_print_page(request, run));
+    complain_of_nothing(request, run);
+    tdc_run_judge(request, run, &answer);
+    if (run->unwritten.status != TDC_OK)
+        tdc_complain("%s", run->unwritten.message);
+    return printed && run->unwritten.status == TDC_OK ? answer.code : TDC_EXIT_TROUBLE;
 }
 
 int tdc_command_compare(int argc, char **argv)
@@ -59,13 +80,9 @@ int tdc_command_compare(int argc, char **argv)
     }
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
-        complain_of(&run, &error);
+        complain_of(&run, argv + optind, &error);
     } else {
-        struct tdc_run_answer answer;
-        bool printed = request->quiet || tdc_print_page(request, &run);
-        complain_of_nothing(request, &run);
-        tdc_run_judge(request, &run, &answer);
-        code = printed ? answer.code : TDC_EXIT_TROUBLE;
+        code = answer_run(request, &run);
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);

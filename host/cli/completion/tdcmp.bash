@@ -13,7 +13,7 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
@@ -63,6 +63,7 @@ _tdcmp()
     --rules) COMPREPLY=($(compgen -W "sound msprobe msprobe26" -- "$cur")) && return ;;
     --color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
+    --only) COMPREPLY=($(compgen -W "different different,unmatched" -- "$cur")) && return ;;
     --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;

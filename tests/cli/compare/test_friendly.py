@@ -347,7 +347,8 @@ class Results(harness.Case):
         sides = self.write(self.make())
         out = self.path("out")
         result = self.run_code(0, "compare", *sides, "-o", out, "--quiet")
-        self.assertEqual((result.out, result.err), ("", ""))
+        self.assertEqual(result.err, "")
+        self.assertEqual(sorted(result.out.splitlines()), [os.path.join(out, name) for name in harness.files_below(out)])
         self.assertEqual(len(harness.files_below(out)), 2)
 
     def on_terminal(self, words, **env):
