@@ -41,6 +41,7 @@ _tdcmp()
     local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
+    local llm="--my-path --golden-path --output --rank --log-level --help"
     local convert="--output --to --quiet --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
@@ -49,7 +50,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare diff precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -92,6 +93,10 @@ _tdcmp()
     config_check)
         [[ $prev == --threads ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$config_check" -- "$cur"))
+        ;;
+    llm)
+        [[ $prev == llm ]] && COMPREPLY=(compare) && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$llm" -- "$cur"))
         ;;
     convert)
         [[ $prev == --to ]] && COMPREPLY=(npy) && return

@@ -23,6 +23,8 @@ int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
+/* `llm compare ...`: the words of msit. */
+int tdc_command_llm(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
