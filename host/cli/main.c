@@ -19,6 +19,7 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare TEST REF    compare two dumps: files, ranks, steps or dump roots\n"
+    "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
     "  diff A B            compare two checkpoints, tensor files or folders of them by name\n"
@@ -57,6 +58,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"compare", tdc_command_compare},
+    {"show", tdc_command_show},
     {"precheck", tdc_command_precheck},
     {"trace", tdc_command_trace},
     {"match", tdc_command_match},
