@@ -4,12 +4,12 @@ set -l match '__fish_seen_subcommand_from match; and not __fish_seen_subcommand_
 set -l matching '__fish_seen_subcommand_from compare match; and not __fish_seen_subcommand_from bench'
 
 complete -c tdcmp -n __fish_is_first_arg -a compare -d 'compare two dumps'
+complete -c tdcmp -n __fish_is_first_arg -a diff -d 'compare checkpoints or tensor files by name'
 complete -c tdcmp -n __fish_is_first_arg -a show -d 'one call of a result'
 set -l showing '__fish_seen_subcommand_from show'
 complete -c tdcmp -n "$showing" -l test -r -d 'where the test dump is'
 complete -c tdcmp -n "$showing" -l ref -r -d 'where the reference is'
 complete -c tdcmp -n "$showing" -s v -l verbose -d 'rows that agree too'
-complete -c tdcmp -n __fish_is_first_arg -a diff -d 'compare checkpoints or tensor files by name'
 complete -c tdcmp -n __fish_is_first_arg -a precheck -d 'judge the operators of one dump'
 complete -c tdcmp -n __fish_is_first_arg -a config_check -d 'two packed configurations or checkpoints'
 complete -c tdcmp -n __fish_is_first_arg -a inspect -d 'is a dump sane'

@@ -13,8 +13,8 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
-int tdc_command_show(int argc, char **argv);
 int tdc_command_diff(int argc, char **argv);
+int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
