@@ -17,37 +17,37 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-void tdc_report_options_init(struct tdc_report_options *options, size_t size)
+void tdc_html_report_options_init(struct tdc_html_report_options *options, size_t size)
 {
-    const struct tdc_report_options defaults = {.size = size, .rows = TDC_REPORT_ROWS};
+    const struct tdc_html_report_options defaults = {.size = size, .rows = TDC_REPORT_ROWS};
     tdc_sized_init(options, size, &defaults, sizeof defaults);
 }
 
-static bool keep_text(struct tdc_report *report, const char **text)
+static bool keep_text(struct tdc_html_report *report, const char **text)
 {
     if (*text != NULL)
         *text = tdc_arena_text(&report->arena, *text, strlen(*text));
     return *text != NULL;
 }
 
-static struct tdc_text *text_of(struct tdc_report *report, size_t index)
+static struct tdc_text *text_of(struct tdc_html_report *report, size_t index)
 {
     struct tdc_text *const all[] = {&report->sources,     &report->failed, &report->starts,
                                     &report->suggestions, &report->trace,  &report->prechecks};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
-tdc_status tdc_report_new(const struct tdc_report_options *options, tdc_report **report,
-                          struct tdc_error *error)
+tdc_status tdc_html_report_new(const struct tdc_html_report_options *options,
+                               tdc_html_report **report, struct tdc_error *error)
 {
     *report = NULL;
-    struct tdc_report_options whole;
-    tdc_report_options_init(&whole, sizeof whole);
-    tdc_status status = tdc_sized_read(options, offsetof(struct tdc_report_options, flags), &whole,
-                                       sizeof whole, "tdc_report_options_init", error);
+    struct tdc_html_report_options whole;
+    tdc_html_report_options_init(&whole, sizeof whole);
+    tdc_status status = tdc_sized_read(options, offsetof(struct tdc_html_report_options, flags),
+                                       &whole, sizeof whole, "tdc_html_report_options_init", error);
     if (status != TDC_OK)
         return status;
-    struct tdc_report *made = calloc(1, sizeof *made);
+    struct tdc_html_report *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
     made->options = whole;
@@ -64,20 +64,20 @@ tdc_status tdc_report_new(const struct tdc_report_options *options, tdc_report *
     kept &= whole.command == NULL || keep_text(made, &made->options.command);
     kept &= whole.time == NULL || keep_text(made, &made->options.time);
     if (!kept) {
-        tdc_report_free(made);
+        tdc_html_report_free(made);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
     }
     *report = made;
     return TDC_OK;
 }
 
-void tdc_report_free(tdc_report *report)
+void tdc_html_report_free(tdc_html_report *report)
 {
     if (report == NULL)
         return;
     tdc_html_sheet_free(&report->rows);
     tdc_html_sheet_free(&report->slots);
-    tdc_report_forget_slots(report);
+    tdc_html_report_forget_slots(report);
     for (size_t i = 0; text_of(report, i) != NULL; i++)
         tdc_text_free(text_of(report, i));
     tdc_names_free(&report->modules);
@@ -90,7 +90,7 @@ void tdc_report_free(tdc_report *report)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-void tdc_report_begin(struct tdc_json_object *object, struct tdc_text *list)
+void tdc_html_report_begin(struct tdc_json_object *object, struct tdc_text *list)
 {
     if (list->length != 0)
         tdc_text_adds(list, ",\n");
@@ -117,7 +117,7 @@ static void put_task(struct tdc_json_object *object, const struct tdc_task *task
     tdc_object_truth(object, "debug", task->debug);
 }
 
-static void put_source(struct tdc_report *report, const struct tdc_task *task,
+static void put_source(struct tdc_html_report *report, const struct tdc_task *task,
                        const struct tdc_table *table, const struct tdc_summary *summary,
                        const char *csv)
 {
@@ -126,7 +126,7 @@ static void put_source(struct tdc_report *report, const struct tdc_task *task,
                                         [TDC_MODE_DIGEST] = "md5"};
     struct tdc_text *out = &report->sources;
     struct tdc_json_object object;
-    tdc_report_begin(&object, out);
+    tdc_html_report_begin(&object, out);
     put_task(&object, task);
     tdc_object_text(&object, "mode", modes[table->mode]);
     tdc_object_text(&object, "framework", tdc_dump_framework(table->match->npu));
@@ -142,7 +142,7 @@ static void put_source(struct tdc_report *report, const struct tdc_task *task,
     tdc_object_end(&object);
 }
 
-static void put_origins(struct tdc_report *report, tdc_table *table, size_t source)
+static void put_origins(struct tdc_html_report *report, tdc_table *table, size_t source)
 {
     struct tdc_text *out = &report->starts;
     for (size_t i = 0; i < tdc_table_origins(table) && report->origins < MOST_ORIGINS; i++) {
@@ -151,7 +151,7 @@ static void put_origins(struct tdc_report *report, tdc_table *table, size_t sour
         const struct tdc_record *bench = tdc_row_bench(table, &table->rows[origin->row]);
         report->origins++;
         struct tdc_json_object object;
-        tdc_report_begin(&object, out);
+        tdc_html_report_begin(&object, out);
         tdc_object_whole(&object, "source", source);
         tdc_object_whole(&object, "row", origin->row);
         tdc_object_text(&object, "name", npu != NULL ? npu->name : bench->name);
@@ -186,7 +186,8 @@ static void add_summary(struct tdc_summary *total, const struct tdc_summary *one
         total->coloured[i] += one->coloured[i];
 }
 
-tdc_status tdc_report_add_suggestion(tdc_report *report, const char *yaml, struct tdc_error *error)
+tdc_status tdc_html_report_add_suggestion(tdc_html_report *report, const char *yaml,
+                                          struct tdc_error *error)
 {
     struct tdc_text *out = &report->suggestions;
     if (yaml[0] == '\0')
@@ -197,8 +198,8 @@ tdc_status tdc_report_add_suggestion(tdc_report *report, const char *yaml, struc
     return out->failed ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page") : TDC_OK;
 }
 
-tdc_status tdc_report_add_table(tdc_report *report, const struct tdc_task *task, tdc_table *table,
-                                const char *csv, struct tdc_error *error)
+tdc_status tdc_html_report_add_table(tdc_html_report *report, const struct tdc_task *task,
+                                     tdc_table *table, const char *csv, struct tdc_error *error)
 {
     struct tdc_summary summary;
     tdc_table_summary(table, &summary, sizeof summary);
@@ -206,15 +207,15 @@ tdc_status tdc_report_add_table(tdc_report *report, const struct tdc_task *task,
     report->compat |= !table->rules->extended;
     put_source(report, task, table, &summary, csv);
     put_origins(report, table, report->tables);
-    return tdc_report_take_rows(report, table, report->tables++, error);
+    return tdc_html_report_take_rows(report, table, report->tables++, error);
 }
 
-tdc_status tdc_report_add_failure(tdc_report *report, const struct tdc_task *task,
-                                  const char *reason, struct tdc_error *error)
+tdc_status tdc_html_report_add_failure(tdc_html_report *report, const struct tdc_task *task,
+                                       const char *reason, struct tdc_error *error)
 {
     struct tdc_text *out = &report->failed;
     struct tdc_json_object object;
-    tdc_report_begin(&object, out);
+    tdc_html_report_begin(&object, out);
     put_task(&object, task);
     tdc_object_text(&object, "reason", reason);
     tdc_object_end(&object);
@@ -222,7 +223,7 @@ tdc_status tdc_report_add_failure(tdc_report *report, const struct tdc_task *tas
     return out->failed ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page") : TDC_OK;
 }
 
-bool tdc_report_set_trace(struct tdc_report *report, const char *elements)
+bool tdc_html_report_set_trace(struct tdc_html_report *report, const char *elements)
 {
     tdc_text_clear(&report->trace);
     return tdc_text_adds(&report->trace, elements);
@@ -269,14 +270,14 @@ static void put_apis(struct tdc_json_object *parent, const tdc_precheck *prechec
     tdc_text_addc(out, ']');
 }
 
-tdc_status tdc_report_add_precheck(tdc_report *report, const char *dump,
-                                   const tdc_precheck *precheck, struct tdc_error *error)
+tdc_status tdc_html_report_add_precheck(tdc_html_report *report, const char *dump,
+                                        const tdc_precheck *precheck, struct tdc_error *error)
 {
     struct tdc_precheck_summary summary;
     struct tdc_text *out = &report->prechecks;
     tdc_precheck_summary(precheck, &summary, sizeof summary);
     struct tdc_json_object object;
-    tdc_report_begin(&object, out);
+    tdc_html_report_begin(&object, out);
     tdc_object_text(&object, "dump", dump);
     tdc_object_text(&object, "csv", tdc_precheck_file(precheck, TDC_FILE_DETAILS));
     tdc_object_text(&object, "executor", summary.executor);
@@ -292,7 +293,7 @@ tdc_status tdc_report_add_precheck(tdc_report *report, const char *dump,
     tdc_object_whole(&object, "none", summary.verdicts[TDC_CHECK_NONE]);
     put_apis(&object, precheck);
     tdc_object_end(&object);
-    bool room = tdc_report_take_slots(report, report->precheck_count++) && !out->failed;
+    bool room = tdc_html_report_take_slots(report, report->precheck_count++) && !out->failed;
     return room ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the page");
 }
 
@@ -305,7 +306,7 @@ static void put_list(struct tdc_json_object *object, const char *name,
     tdc_text_addf(object->out, "[%s]", tdc_text_get(elements));
 }
 
-static void put_left_out(const struct tdc_report *report, struct tdc_json_object *parent)
+static void put_left_out(const struct tdc_html_report *report, struct tdc_json_object *parent)
 {
     struct tdc_text *out = parent->out;
     tdc_object_key(parent, "leftOut");
@@ -341,7 +342,7 @@ static void put_levels(struct tdc_json_object *object)
     tdc_text_addc(out, ']');
 }
 
-static void put_facts(const struct tdc_report *report, struct tdc_text *out)
+static void put_facts(const struct tdc_html_report *report, struct tdc_text *out)
 {
     const struct tdc_summary *total = &report->total;
     bool allow = (report->options.flags & TDC_REPORT_ALLOW_UNMATCHED) != 0;
@@ -376,12 +377,12 @@ static void put_facts(const struct tdc_report *report, struct tdc_text *out)
     tdc_object_end_bare(&object);
 }
 
-tdc_status tdc_report_write(tdc_report *report, const char *path, unsigned flags,
-                            struct tdc_error *error)
+tdc_status tdc_html_report_write(tdc_html_report *report, const char *path, unsigned flags,
+                                 struct tdc_error *error)
 {
     struct tdc_text members;
     tdc_text_init(&members, 4 * JSON_LIMIT);
-    bool room = tdc_report_trim(report);
+    bool room = tdc_html_report_trim(report);
     for (size_t i = 0; text_of(report, i) != NULL; i++)
         room &= !text_of(report, i)->failed;
     put_facts(report, &members);

@@ -20,13 +20,13 @@ struct tdc_left_out {
     uint64_t classes[TDC_ROW_CLASSES];
 };
 
-struct tdc_report {
-    struct tdc_report_options options; /* its texts are in the arena */
+struct tdc_html_report {
+    struct tdc_html_report_options options; /* its texts are in the arena */
     struct tdc_arena arena;
 
     struct tdc_html_sheet rows;
     /* by row of the sheet, as long as it can be left out */
-    struct tdc_report_mark {
+    struct tdc_html_report_mark {
         uint32_t module; /* of modules */
         uint8_t row_class;
     } * marks;
@@ -56,19 +56,19 @@ struct tdc_report {
 };
 
 /* The rows of a table into the sheet, and what is too much out of it. */
-tdc_status tdc_report_take_rows(struct tdc_report *report, tdc_table *table, size_t source,
-                                struct tdc_error *error);
+tdc_status tdc_html_report_take_rows(struct tdc_html_report *report, tdc_table *table,
+                                     size_t source, struct tdc_error *error);
 /* Leaves rows out until the page can hold the others; false when out of memory. */
-bool tdc_report_trim(struct tdc_report *report);
+bool tdc_html_report_trim(struct tdc_html_report *report);
 /* The slots that have come, in order, into their sheet; false when out of memory. */
-bool tdc_report_take_slots(struct tdc_report *report, size_t precheck);
-void tdc_report_forget_slots(struct tdc_report *report);
+bool tdc_html_report_take_slots(struct tdc_html_report *report, size_t precheck);
+void tdc_html_report_forget_slots(struct tdc_html_report *report);
 
 /* What a trace adds: elements of the list of origins, each with what the reference says. False when
  * out of memory. */
-bool tdc_report_set_trace(struct tdc_report *report, const char *elements);
+bool tdc_html_report_set_trace(struct tdc_html_report *report, const char *elements);
 
 /* An element that is an object, behind those that a list has. */
-void tdc_report_begin(struct tdc_json_object *object, struct tdc_text *list);
+void tdc_html_report_begin(struct tdc_json_object *object, struct tdc_text *list);
 
 #endif

@@ -57,7 +57,7 @@ static size_t place_of(const char *call, const struct tdc_module_paths *paths, c
 }
 
 /* The number of a module; TDC_NAME_NONE when out of memory. */
-static uint32_t module_number(struct tdc_report *report, const char *place, size_t length)
+static uint32_t module_number(struct tdc_html_report *report, const char *place, size_t length)
 {
     uint32_t number = tdc_names_find(&report->modules, place, length);
     if (number != TDC_NAME_NONE)
@@ -79,7 +79,7 @@ static const uint8_t least_first[TDC_ROW_CLASSES] = {
 #define ALWAYS_LEFT_OUT 2
 
 /* How many rows of each class stay; the first ones do. */
-static void share_out(const struct tdc_report *report, size_t stay[TDC_ROW_CLASSES])
+static void share_out(const struct tdc_html_report *report, size_t stay[TDC_ROW_CLASSES])
 {
     size_t counts[TDC_ROW_CLASSES] = {0};
     for (size_t row = 0; row < report->rows.rows; row++)
@@ -93,7 +93,7 @@ static void share_out(const struct tdc_report *report, size_t stay[TDC_ROW_CLASS
     }
 }
 
-bool tdc_report_trim(struct tdc_report *report)
+bool tdc_html_report_trim(struct tdc_html_report *report)
 {
     if (report->seen <= report->options.rows)
         return true;
@@ -114,7 +114,7 @@ bool tdc_report_trim(struct tdc_report *report)
     bool kept = tdc_html_sheet_keep(&report->rows, flags);
     size_t to = 0;
     for (size_t row = 0; kept && row < rows; row++) {
-        const struct tdc_report_mark mark = report->marks[row];
+        const struct tdc_html_report_mark mark = report->marks[row];
         if (flags[row])
             report->marks[to++] = mark;
         else
@@ -128,7 +128,7 @@ bool tdc_report_trim(struct tdc_report *report)
 
 /* A table being taken. */
 struct taking {
-    struct tdc_report *report;
+    struct tdc_html_report *report;
     tdc_table *table;
     struct tdc_module_paths *paths;
     const char *call, *place; /* of the row before */
@@ -150,17 +150,17 @@ static bool find_places(struct taking *taking)
     return found;
 }
 
-static bool note_mark(struct tdc_report *report, uint32_t module, uint8_t row_class)
+static bool note_mark(struct tdc_html_report *report, uint32_t module, uint8_t row_class)
 {
     if (report->rows.rows >= report->mark_capacity) {
         size_t capacity = report->mark_capacity != 0 ? 2 * report->mark_capacity : 1024;
-        struct tdc_report_mark *marks = realloc(report->marks, capacity * sizeof *marks);
+        struct tdc_html_report_mark *marks = realloc(report->marks, capacity * sizeof *marks);
         if (marks == NULL)
             return false;
         report->marks = marks;
         report->mark_capacity = capacity;
     }
-    report->marks[report->rows.rows] = (struct tdc_report_mark){module, row_class};
+    report->marks[report->rows.rows] = (struct tdc_html_report_mark){module, row_class};
     return true;
 }
 
@@ -196,8 +196,8 @@ static bool fill_hidden(struct taking *taking, size_t row, size_t source)
     return note_mark(taking->report, taking->module, held->row_class);
 }
 
-tdc_status tdc_report_take_rows(struct tdc_report *report, tdc_table *table, size_t source,
-                                struct tdc_error *error)
+tdc_status tdc_html_report_take_rows(struct tdc_html_report *report, tdc_table *table,
+                                     size_t source, struct tdc_error *error)
 {
     struct taking taking = {.report = report, .table = table};
     bool room = find_places(&taking) && load_paths(table->match->npu, &taking.paths);
@@ -213,7 +213,7 @@ tdc_status tdc_report_take_rows(struct tdc_report *report, tdc_table *table, siz
         report->seen += room;
         /* twice as many as the page can hold are gathered before some are left out */
         if (room && report->rows.rows / 2 >= report->options.rows)
-            room = tdc_report_trim(report);
+            room = tdc_html_report_trim(report);
     }
     tdc_module_paths_free(taking.paths);
     if (status == TDC_OK && !room)

@@ -16,7 +16,7 @@ static void forget(struct tdc_slot *slot)
         free(slot->texts[i]);
 }
 
-void tdc_report_forget_slots(struct tdc_report *report)
+void tdc_html_report_forget_slots(struct tdc_html_report *report)
 {
     for (size_t i = 0; i < report->waiting_count; i++)
         forget(&report->waiting[i]);
@@ -25,7 +25,7 @@ void tdc_report_forget_slots(struct tdc_report *report)
     report->waiting_count = report->waiting_capacity = 0;
 }
 
-static bool add_slot(struct tdc_report *report, const struct tdc_slot *slot)
+static bool add_slot(struct tdc_html_report *report, const struct tdc_slot *slot)
 {
     if (report->waiting_count == report->waiting_capacity) {
         size_t capacity = report->waiting_capacity != 0 ? 2 * report->waiting_capacity : 256;
@@ -39,7 +39,7 @@ static bool add_slot(struct tdc_report *report, const struct tdc_slot *slot)
     return true;
 }
 
-void tdc_report_precheck_row(tdc_report *report, const struct tdc_precheck_row *row)
+void tdc_html_report_precheck_row(tdc_html_report *report, const struct tdc_precheck_row *row)
 {
     const char *const texts[] = {row->call,         row->api,   row->bench_dtype,
                                  row->tested_dtype, row->shape, row->message};
@@ -85,7 +85,7 @@ static struct tdc_cell number_cell(double number, bool known)
     return (struct tdc_cell){.kind = known ? TDC_CELL_NUMBER : TDC_CELL_NONE, .number = number};
 }
 
-static bool put_slot(struct tdc_report *report, const struct tdc_slot *slot, size_t precheck)
+static bool put_slot(struct tdc_html_report *report, const struct tdc_slot *slot, size_t precheck)
 {
     static const char *const names[] = {"#precheck", "Call",     "API",          "Direction",
                                         "Slot",      "Verdict",  "Tested Dtype", "Ref Dtype",
@@ -122,7 +122,7 @@ static bool put_slot(struct tdc_report *report, const struct tdc_slot *slot, siz
     return tdc_html_sheet_row(&report->slots, places, cells, COLUMNS);
 }
 
-bool tdc_report_take_slots(struct tdc_report *report, size_t precheck)
+bool tdc_html_report_take_slots(struct tdc_html_report *report, size_t precheck)
 {
     if (report->waiting_count != 0)
         qsort(report->waiting, report->waiting_count, sizeof *report->waiting, by_call);
@@ -135,6 +135,6 @@ bool tdc_report_take_slots(struct tdc_report *report, size_t precheck)
             if (fails == (failing == 1) && report->slots.rows < report->options.rows)
                 room = put_slot(report, slot, precheck);
         }
-    tdc_report_forget_slots(report);
+    tdc_html_report_forget_slots(report);
     return room;
 }

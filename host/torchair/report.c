@@ -124,8 +124,8 @@ static size_t number_rows(struct tdc_report_row *rows, size_t count)
     return kept;
 }
 
-tdc_status tdc_torchair_write(struct tdc_report_row *rows, size_t count, const char *path,
-                              uint64_t *next_id, size_t *dropped, struct tdc_error *error)
+tdc_status tdc_report_write(struct tdc_report_row *rows, size_t count, const char *path,
+                            uint64_t *next_id, size_t *dropped, struct tdc_error *error)
 {
     size_t kept = number_rows(rows, count);
     struct tdc_sink_spec spec = {.path = path,

@@ -9,7 +9,7 @@ extern const char *const tdc_report_metrics[TDC_SOFT_METRICS];
 
 /* Sorts the rows and writes those that the old tools keep; *dropped is the number of the others.
  * The numbers of rows go on from *next_id. */
-tdc_status tdc_torchair_write(struct tdc_report_row *rows, size_t count, const char *path,
-                              uint64_t *next_id, size_t *dropped, struct tdc_error *error);
+tdc_status tdc_report_write(struct tdc_report_row *rows, size_t count, const char *path,
+                            uint64_t *next_id, size_t *dropped, struct tdc_error *error);
 
 #endif

@@ -76,7 +76,7 @@ static tdc_status write_table(struct session *session, struct rank_data *data, s
     tdc_text_addf(&path, "%s.csv", session->moment);
     tdc_status status =
         path.failed ? tdc_fail(session->error, TDC_ERR_MEMORY, "%s: out of memory", session->output)
-                    : tdc_torchair_write(rows, count, tdc_text_get(&path), &data->next_id, &dropped,
+                    : tdc_report_write(rows, count, tdc_text_get(&path), &data->next_id, &dropped,
                                        session->error);
     if (status == TDC_OK && dropped != 0)
         tdc_say(session->options, TDC_MESSAGE_INFO,

@@ -18,7 +18,7 @@ tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
                          struct tdc_error *error);
 /* The same, and all that is compared and found goes on a page, too. */
 tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
-                            const struct tdc_options *options, tdc_report *report,
+                            const struct tdc_options *options, tdc_html_report *report,
                             tdc_trace **trace, struct tdc_error *error);
 void tdc_trace_free(tdc_trace *trace);
 /* Calls with which differences begin; those that follow from others are not among them. */

@@ -29,8 +29,8 @@ static tdc_status add_tasks(struct tdc_trace *trace, const tdc_tasks *tasks, con
             continue;
         trace->left_out++;
         if (trace->report != NULL)
-            status = tdc_report_add_failure(trace->report, tdc_tasks_get(tasks, i), reason.message,
-                                            error);
+            status = tdc_html_report_add_failure(trace->report, tdc_tasks_get(tasks, i),
+                                                 reason.message, error);
         if (trace->report != NULL && status != TDC_OK)
             return status;
         tdc_analysis_say(options, TDC_MESSAGE_WARNING, "%s left out: %s",
@@ -62,7 +62,7 @@ static tdc_status run(struct tdc_trace *trace, const tdc_tasks *tasks, const cha
 }
 
 tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
-                            const struct tdc_options *options, tdc_report *report,
+                            const struct tdc_options *options, tdc_html_report *report,
                             tdc_trace **trace, struct tdc_error *error)
 {
     *trace = calloc(1, sizeof **trace);

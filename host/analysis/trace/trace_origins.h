@@ -125,7 +125,7 @@ struct tdc_trace {
     size_t arrived;  /* of them consequences of another rank's, at the end of the list */
     struct tdc_text text, json;
     size_t top;
-    tdc_report *report; /* that rows and origins go to; the caller's, NULL: none */
+    tdc_html_report *report; /* that rows and origins go to; the caller's, NULL: none */
 };
 
 tdc_status trace_no_memory(struct tdc_error *error);

@@ -12,7 +12,7 @@ static void put_origin(struct tdc_text *out, const struct trace_origin *origin)
     tdc_text_init(&judge, ELEMENTS_LIMIT);
     trace_add_verdict(&judge, origin);
     struct tdc_json_object object;
-    tdc_report_begin(&object, out);
+    tdc_html_report_begin(&object, out);
     tdc_object_whole(&object, "source", origin->task);
     tdc_object_whole(&object, "row", origin->place);
     tdc_object_text(&object, "name", origin->row);
@@ -46,7 +46,8 @@ tdc_status trace_put_report(const struct tdc_trace *trace, struct tdc_error *err
     for (size_t i = 0; i < trace->origin_count && i < MOST_ORIGINS; i++)
         if (!trace->origins[i].repeated)
             put_origin(&elements, &trace->origins[i]);
-    bool whole = !elements.failed && tdc_report_set_trace(trace->report, tdc_text_get(&elements));
+    bool whole =
+        !elements.failed && tdc_html_report_set_trace(trace->report, tdc_text_get(&elements));
     tdc_text_free(&elements);
     return whole ? TDC_OK : trace_no_memory(error);
 }

@@ -33,7 +33,7 @@ static const char usage[] =
 struct settings {
     struct tdc_options options;
     const char *from, *json, *output;
-    tdc_report *page; /* to be filled and written; NULL: none */
+    tdc_html_report *page; /* to be filled and written; NULL: none */
     int top, step;
     bool html, help;
 };
@@ -144,6 +144,6 @@ int tdc_command_trace(int argc, char **argv)
             return TDC_EXIT_TROUBLE;
     }
     int code = run(&settings, argv[optind], argv[optind + 1]);
-    tdc_report_free(settings.page);
+    tdc_html_report_free(settings.page);
     return code;
 }

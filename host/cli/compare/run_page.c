@@ -18,7 +18,8 @@ static const char *csv_of(const struct tdc_run_comparison *comparison)
 }
 
 /* Lines for a mapping, where something has no partner and the dumps say enough to propose some. */
-static tdc_status add_suggestion(tdc_report *report, const struct tdc_run_comparison *comparison,
+static tdc_status add_suggestion(tdc_html_report *report,
+                                 const struct tdc_run_comparison *comparison,
                                  struct tdc_error *error)
 {
     struct tdc_summary summary;
@@ -28,19 +29,21 @@ static tdc_status add_suggestion(tdc_report *report, const struct tdc_run_compar
     struct tdc_error reason = {0};
     const char *yaml = tdc_match_suggest(comparison->match, &reason);
     if (yaml != NULL)
-        return tdc_report_add_suggestion(report, yaml, error);
+        return tdc_html_report_add_suggestion(report, yaml, error);
     if (reason.status == TDC_ERR_MEMORY)
         *error = reason;
     return reason.status == TDC_ERR_MEMORY ? TDC_ERR_MEMORY : TDC_OK;
 }
 
-static tdc_status add_comparison(tdc_report *report, const struct tdc_run_comparison *comparison,
+static tdc_status add_comparison(tdc_html_report *report,
+                                 const struct tdc_run_comparison *comparison,
                                  struct tdc_error *error)
 {
     if (comparison->table == NULL)
-        return tdc_report_add_failure(report, comparison->task, comparison->error.message, error);
-    tdc_status status = tdc_report_add_table(report, comparison->task, comparison->table,
-                                             csv_of(comparison), error);
+        return tdc_html_report_add_failure(report, comparison->task, comparison->error.message,
+                                           error);
+    tdc_status status = tdc_html_report_add_table(report, comparison->task, comparison->table,
+                                                  csv_of(comparison), error);
     return status == TDC_OK ? add_suggestion(report, comparison, error) : status;
 }
 
@@ -67,17 +70,17 @@ static char *page_path(const struct tdc_run_request *request, const char *time_s
 tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
                               const char *time_stamp, struct tdc_error *error)
 {
-    struct tdc_report_options options;
+    struct tdc_html_report_options options;
     char room[32];
-    tdc_report_options_init(&options, sizeof options);
+    tdc_html_report_options_init(&options, sizeof options);
     char *command = tdc_command_line(request->options.command, request->options.command_words);
     options.command = command;
     options.time = time_of(time_stamp, room);
     options.threads = request->options.threads;
     options.classes = request->only;
     options.flags = request->allow_unmatched ? TDC_REPORT_ALLOW_UNMATCHED : 0u;
-    tdc_report *report;
-    tdc_status status = tdc_report_new(&options, &report, error);
+    tdc_html_report *report;
+    tdc_status status = tdc_html_report_new(&options, &report, error);
     free(command);
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         status = add_comparison(report, &run->comparisons[i], error);
@@ -90,8 +93,8 @@ tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_
     if (request->file == NULL)
         flags |= TDC_OUTPUT_EXCLUSIVE;
     if (status == TDC_OK)
-        status = tdc_report_write(report, path, flags, error);
-    tdc_report_free(report);
+        status = tdc_html_report_write(report, path, flags, error);
+    tdc_html_report_free(report);
     if (status == TDC_OK)
         run->page = path;
     else

@@ -7,7 +7,7 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl html" -- "$last"))
 }
 
 _tdcmp()
@@ -37,7 +37,7 @@ _tdcmp()
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
-    local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+    local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
@@ -113,7 +113,7 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     trace)
-        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --step --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))

@@ -96,8 +96,8 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    int top;          /* APIs that the summary lists; 0: not said */
-    tdc_report *page; /* to be filled and written; NULL: none */
+    int top;               /* APIs that the summary lists; 0: not said */
+    tdc_html_report *page; /* to be filled and written; NULL: none */
     bool html, no_json, list, quiet, verbose, help, version;
 };
 
@@ -207,7 +207,7 @@ static bool print_api(void *context, const char *api, const char *family, const 
 /* What a running precheck reports to. */
 struct listener {
     struct tdc_progress *progress;
-    tdc_report *page;
+    tdc_html_report *page;
 };
 
 static void advance(void *context, uint64_t calls)
@@ -219,7 +219,7 @@ static void advance(void *context, uint64_t calls)
 static void note_slot(void *context, const struct tdc_precheck_row *row)
 {
     const struct listener *listener = context;
-    tdc_report_precheck_row(listener->page, row);
+    tdc_html_report_precheck_row(listener->page, row);
 }
 
 static void message(void *context, tdc_message_level level, const char *text)
@@ -270,7 +270,7 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
         tdc_progress_stop(listener.progress);
     }
     if (status == TDC_OK && settings->page != NULL)
-        status = tdc_report_add_precheck(settings->page, dump->path, precheck, &error);
+        status = tdc_html_report_add_precheck(settings->page, dump->path, precheck, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
@@ -327,7 +327,7 @@ static int check_all(struct settings *settings, const tdc_dump_files *dumps, int
     if (settings->html &&
         !tdc_page_write(settings->page, settings->output, "precheck", settings->quiet))
         code = TDC_EXIT_TROUBLE;
-    tdc_report_free(settings->page);
+    tdc_html_report_free(settings->page);
     return code;
 }
 

@@ -16,11 +16,11 @@ bool tdc_page_format(const char *value)
     return strcmp(value, "html") == 0 || tdc_wrong_value("--format", value, "html");
 }
 
-tdc_report *tdc_page_new(int argc, char **argv, int threads)
+tdc_html_report *tdc_page_new(int argc, char **argv, int threads)
 {
-    struct tdc_report_options options;
+    struct tdc_html_report_options options;
     struct tdc_error error = {0};
-    tdc_report *report = NULL;
+    tdc_html_report *report = NULL;
     time_t now = time(NULL);
     struct tm local;
     char moment[32] = "";
@@ -28,11 +28,11 @@ tdc_report *tdc_page_new(int argc, char **argv, int threads)
         strftime(moment, sizeof moment, "%Y%m%d%H%M%S", &local);
     const char **words = tdc_command_words(argc, argv);
     char *command = words != NULL ? tdc_command_line(words, (size_t)argc + 1) : NULL;
-    tdc_report_options_init(&options, sizeof options);
+    tdc_html_report_options_init(&options, sizeof options);
     options.command = command;
     options.time = moment;
     options.threads = threads;
-    if (tdc_report_new(&options, &report, &error) != TDC_OK)
+    if (tdc_html_report_new(&options, &report, &error) != TDC_OK)
         tdc_complain("%s", error.message);
     free(command);
     free(words);
@@ -48,8 +48,8 @@ static char *new_name(const char *folder, const char *stem, const tdc_stamp *sta
     return path;
 }
 
-static tdc_status write_page(tdc_report *report, const char *folder, const char *stem, char **path,
-                             struct tdc_error *error)
+static tdc_status write_page(tdc_html_report *report, const char *folder, const char *stem,
+                             char **path, struct tdc_error *error)
 {
     tdc_stamp *stamp = NULL;
     struct stat info;
@@ -67,12 +67,12 @@ static tdc_status write_page(tdc_report *report, const char *folder, const char 
         status = error->status = TDC_ERR_MEMORY;
     }
     if (status == TDC_OK)
-        status = tdc_report_write(report, *path, TDC_OUTPUT_EXCLUSIVE, error);
+        status = tdc_html_report_write(report, *path, TDC_OUTPUT_EXCLUSIVE, error);
     tdc_stamp_free(stamp);
     return status;
 }
 
-bool tdc_page_write(tdc_report *report, const char *folder, const char *stem, bool quiet)
+bool tdc_page_write(tdc_html_report *report, const char *folder, const char *stem, bool quiet)
 {
     char *path = NULL;
     struct tdc_error error = {0};

@@ -6,10 +6,10 @@
 
 /* A page to be filled, for the words of a command; argv[0] is its name. NULL, complained about,
  * when out of memory. */
-tdc_report *tdc_page_new(int argc, char **argv, int threads);
+tdc_html_report *tdc_page_new(int argc, char **argv, int threads);
 /* Writes it as FOLDER/STEM_report_STAMP.html under a new name and tells that name on stdout, unless
  * it is to be quiet. False, complained about, when that cannot be done. */
-bool tdc_page_write(tdc_report *report, const char *folder, const char *stem, bool quiet);
+bool tdc_page_write(tdc_html_report *report, const char *folder, const char *stem, bool quiet);
 
 /* The value of an option --format that takes html alone. */
 bool tdc_page_format(const char *value);
