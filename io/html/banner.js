@@ -79,7 +79,7 @@ function originLine(model, origin) {
 function showFirst(model) {
   const origin = originsOf(model.facts)[0], box = byId("first");
   if (origin === undefined) return;
-  const row = model.rowAt.get(origin.source + ":" + origin.row);
+  const row = model.rowOf(origin);
   box.hidden = false;
   box.append(make("h2", {}, "Differences begin at"),
     make("button", { type: "button", class: "name", disabled: row === undefined,

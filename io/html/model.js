@@ -13,6 +13,11 @@ function isBackward(call) {
   return /(^|\.)(backward|parameters_grad)(\.|$)/.test(call);
 }
 
+// One number for a row of the table of a comparison.
+function originKey(source, row) {
+  return source * 0x100000000 + row;
+}
+
 class Model {
   constructor(report) {
     this.facts = report.facts;
@@ -28,7 +33,7 @@ class Model {
     this.stateOf = new Uint8Array(this.rows);
     this.states = ["input", "output", "parameters", "parameters_grad", "other"];
     this.calls = []; // {source, name, module, backward, rows: [...], kind}
-    this.rowAt = new Map(); // "source:row of the table" -> row
+    this.rowAt = new Map(); // of origins: where rows of tables stand on the page
   }
 
   static async load(report) {
@@ -51,6 +56,7 @@ class Model {
       .map((name) => sheet.column(name).values);
     const call = sheet.column("#call").places, module = sheet.column("#module").places;
     const npu = sheet.column("NPU Name"), bench = sheet.column("Bench Name");
+    const begun = new Set(originsOf(this.facts).map((one) => originKey(one.source, one.row)));
     const known = new Map(), stateOfPlace = new Map(), missing = sheet.texts.indexOf("N/A");
     let key = -1, number = 0;
     for (let i = 0; i < this.rows; i++) {
@@ -58,8 +64,8 @@ class Model {
       this.colour[i] = colour[i];
       this.origin[i] = origin[i];
       this.source[i] = source[i];
-      const place = npu !== null ? npu.place(i) : 0;
-      this.nameOf[i] = place === missing && bench !== null ? bench.place(i) : place;
+      const own = npu !== null ? npu.place(i) : 0;
+      this.nameOf[i] = own === missing && bench !== null ? bench.place(i) : own;
       const word = this.nameOf[i];
       let state = stateOfPlace.get(word);
       if (state === undefined)
@@ -81,12 +87,18 @@ class Model {
       held.rows.push(i);
       if (CLASS_WEIGHT[kind[i]] >= CLASS_WEIGHT[held.kind]) held.kind = kind[i];
       this.callOf[i] = number;
-      if (origin[i] !== 0 || this.facts.trace.length !== 0) this.rowAt.set(source[i] + ":" + row[i], i);
+      const place = originKey(source[i], row[i]);
+      if (begun.has(place)) this.rowAt.set(place, i);
     }
   }
 
   name(row) {
     return this.text(this.nameOf[row]);
+  }
+
+  // The row of the page with which an origin was found; undefined when it was left out.
+  rowOf(origin) {
+    return this.rowAt.get(originKey(origin.source, origin.row));
   }
 
   state(row) {

@@ -4,7 +4,7 @@
 const MOST_LISTED = 500;
 
 function originItem(model, origin, at) {
-  const row = model.rowAt.get(origin.source + ":" + origin.row);
+  const row = model.rowOf(origin);
   const lines = [origin.judge ? "Judge: " + origin.judge : "", origin.element, origin.module ? "In " + origin.module : "",
     origin.stack].filter((line) => line);
   return make("li", {},

@@ -54,6 +54,8 @@ class Strip {
 
   // The same for those who do not see it.
   describe() {
+    if (this.model.facts.sources.length > 1)
+      byId("strip-title").textContent = "Error along " + visible(this.model.sourceName(this.source));
     const parts = this.bands.map((band, at) => {
       if (band.length === 0) return "";
       const worst = band.reduce((most, point) => (point.value > most.value ? point : most), band[0]);
@@ -178,7 +180,7 @@ class Strip {
   drawOrigins(paint) {
     paint.fillStyle = styleColour("--accent");
     for (const origin of originsOf(this.model.facts)) {
-      const row = this.model.rowAt.get(origin.source + ":" + origin.row);
+      const row = this.model.rowOf(origin);
       const spot = row !== undefined && origin.source === this.source ? this.spot.get(this.model.callOf[row]) : undefined;
       if (spot === undefined) continue;
       const x = this.x(spot.band, spot.at), y = this.bandTop(spot.band) + STRIP.band;

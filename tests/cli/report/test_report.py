@@ -119,6 +119,25 @@ class Content(harness.Case):
         self.assertEqual(len(found), 1)
 
 
+class Trace(harness.Case):
+    def test_origins_with_their_judge(self):
+        sides = pair(self)
+        self.run_code(1, "trace", *sides, "-o", self.path("out"), "--format", "html")
+        page = pages.Page(harness.read_bytes(harness.only_file(self.path("out"), "html", "trace_report")))
+        self.assertEqual(page.facts["answer"], "DIFFERENT")
+        origins = page.facts["trace"]
+        self.assertTrue(origins)
+        self.assertTrue(origins[0]["judge"].startswith("no reference: "), origins[0])
+        row = page.rows.columns["#row"].index(float(origins[0]["row"]))
+        self.assertEqual(page.rows.columns["NPU Name"][row], origins[0]["name"])
+        self.assertTrue(page.facts["command"].startswith("tdcmp trace "))
+
+    def test_only_html(self):
+        result = harness.run("trace", "a", "b", "--format", "csv")
+        self.assertEqual(result.code, 2)
+        self.assertIn("html", result.err)
+
+
 class Precheck(harness.Case):
     def test_apis_and_slots(self):
         dump = dumps.Dump(self.path("dump"))
