@@ -235,9 +235,7 @@ tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, 
     tdc_dump *npu = NULL, *bench = NULL;
     tdc_match *match = NULL;
     tdc_table *table = NULL;
-    tdc_status status = tdc_dump_load(task->npu, &npu, error);
-    if (status == TDC_OK)
-        status = tdc_dump_load(task->bench, &bench, error);
+    tdc_status status = tdc_task_load(task, &npu, &bench, error);
     if (status == TDC_OK)
         status = tdc_match_new(npu, bench, options, &match, error);
     if (status == TDC_OK && tdc_match_pairs(match) == 0)

@@ -24,6 +24,7 @@ const char tdc_compare_usage[] =
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --step N             of dump roots: compare this step only\n"
+    "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
@@ -58,6 +59,7 @@ const char tdc_compare_usage[] =
 
 enum {
     OPTION_STEP = TDC_WORD_FIRST_FREE,
+    OPTION_TOKEN,
     OPTION_RULES,
     OPTION_TOP,
     OPTION_JSON,
@@ -79,6 +81,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"step", required_argument, NULL, OPTION_STEP},
+    {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
@@ -170,6 +173,9 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_TOKEN:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               tdc_wrong_value("--token", optarg, "the number of a token");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
                tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);

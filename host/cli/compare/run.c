@@ -1,5 +1,4 @@
 /* run.c - load, match, compare, write: the work of both forms of `compare`. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,41 +27,6 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
-struct loading {
-    const char *path;
-    tdc_dump *dump;
-    tdc_status status;
-    struct tdc_error error;
-};
-
-static void *load_one(void *argument)
-{
-    struct loading *loading = argument;
-    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
-    return NULL;
-}
-
-/* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
- * comparison. */
-static tdc_status load_both(struct tdc_run_comparison *comparison, struct tdc_error *error)
-{
-    struct loading npu = {.path = comparison->task->npu}, bench = {.path = comparison->task->bench};
-    pthread_t thread;
-    bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
-    load_one(&npu);
-    if (apart)
-        pthread_join(thread, NULL);
-    else
-        load_one(&bench);
-    comparison->npu = npu.dump;
-    comparison->bench = bench.dump;
-    if (npu.status != TDC_OK)
-        *error = npu.error;
-    else if (bench.status != TDC_OK)
-        *error = bench.error;
-    return npu.status != TDC_OK ? npu.status : bench.status;
-}
-
 /* A dump without records is said to be that, and not a table in which nothing has a partner. */
 static tdc_status check_records(const struct tdc_run_request *request,
                                 const struct tdc_run_comparison *comparison,
@@ -89,7 +53,8 @@ static tdc_status prepare(const struct tdc_run_request *request,
         stack = comparison->task->stack;
     warn_of_link(&request->options, comparison->task->npu);
     warn_of_link(&request->options, comparison->task->bench);
-    tdc_status status = load_both(comparison, error);
+    tdc_status status =
+        tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)

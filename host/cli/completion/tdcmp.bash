@@ -13,7 +13,7 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--output --format --json --only --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
@@ -69,7 +69,7 @@ _tdcmp()
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
     --max-abs-err | --cos | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
-    --threads | --step | --top) return ;;
+    --threads | --step | --token | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
     compare)
