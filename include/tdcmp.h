@@ -24,6 +24,7 @@
 #include "tdcmp/table.h"
 #include "tdcmp/fields.h"
 #include "tdcmp/buffer.h"
+#include "tdcmp/result.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
@@ -32,6 +33,7 @@
 #include "tdcmp/analysis.h"
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
+#include "tdcmp/visual.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -13,6 +13,8 @@
 #include "io/file/file_map.h"
 #include "tdcmp.h"
 
+struct tdc_tensor;
+
 enum tdc_state {
     TDC_STATE_INPUT,
     TDC_STATE_DEBUG,
@@ -68,6 +70,9 @@ struct tdc_record {
     bool flat;           /* may face a tensor of another shape with as many elements */
     uint32_t entry;      /* index into entries */
     const char *found;   /* how it found its partner, or why it has none; of graphs alone */
+    /* of tensors that lie in files of many: where, instead of data_name; NULL: there */
+    const struct tdc_tensor *tensor;
+    const char *refusal; /* why there is nothing to compare: file and reason; NULL: there is */
 };
 
 /* Elements of a tensor and their bytes, as the texts of its record say; 0 for what is no tensor,
@@ -86,9 +91,10 @@ struct tdc_dump_entry {
 enum tdc_dump_kind {
     TDC_DUMP_JSON,
     TDC_DEBUG_JSON,
-    TDC_TENSOR_FILE, /* .npy, .pt or .bin: one record */
-    TDC_ATB_LIST,    /* statistic.csv of an execution round of ATB */
-    TDC_GRAPH_DUMP   /* a token of a graph */
+    TDC_TENSOR_FILE,     /* .npy, .pt or .bin: one record */
+    TDC_ATB_LIST,        /* statistic.csv of an execution round of ATB */
+    TDC_TENSORS_BY_NAME, /* no json: a checkpoint, or files of tensors */
+    TDC_GRAPH_DUMP       /* a token of a graph */
 };
 
 struct tdc_dump {
@@ -122,6 +128,10 @@ struct tdc_dump {
     /* Lines of a list that name no tensor. */
     size_t unusable;
     bool explained; /* records say how they found their partner */
+
+    /* What the records' tensors lie in; let_go frees it with the dump. NULL: nothing. */
+    void *held;
+    void (*let_go)(void *held);
 };
 
 /* A dump without records, to be filled; NULL when out of memory. */

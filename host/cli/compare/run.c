@@ -1,4 +1,5 @@
 /* run.c - load, match, compare, write: the work of both forms of `compare`. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,46 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
+struct loading {
+    const struct tdc_run_request *request;
+    const char *path;
+    tdc_dump *dump;
+    tdc_status status;
+    struct tdc_error error;
+};
+
+static void *load_one(void *argument)
+{
+    struct loading *loading = argument;
+    loading->status =
+        tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
+    return NULL;
+}
+
+/* Both sides at once, if a thread can be had. */
+static tdc_status load_both(const struct tdc_run_request *request,
+                            struct tdc_run_comparison *comparison, struct tdc_error *error)
+{
+    struct loading npu = {.request = request, .path = comparison->task->npu};
+    struct loading bench = {.request = request, .path = comparison->task->bench};
+    pthread_t thread;
+    if (!request->tensors)
+        return tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
+    bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
+    load_one(&npu);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        load_one(&bench);
+    comparison->npu = npu.dump;
+    comparison->bench = bench.dump;
+    if (npu.status != TDC_OK)
+        *error = npu.error;
+    else if (bench.status != TDC_OK)
+        *error = bench.error;
+    return npu.status != TDC_OK ? npu.status : bench.status;
+}
+
 /* A dump without records is said to be that, and not a table in which nothing has a partner. */
 static tdc_status check_records(const struct tdc_run_request *request,
                                 const struct tdc_run_comparison *comparison,
@@ -53,8 +94,7 @@ static tdc_status prepare(const struct tdc_run_request *request,
         stack = comparison->task->stack;
     warn_of_link(&request->options, comparison->task->npu);
     warn_of_link(&request->options, comparison->task->bench);
-    tdc_status status =
-        tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
+    tdc_status status = load_both(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
