@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
+#include "host/cli/compare/graph_output.h"
 
 /* Names the comparisons in which nothing could be compared. */
 static void complain_of_nothing(const struct tdc_run_request *request, const struct tdc_run *run)
@@ -83,6 +84,8 @@ int tdc_command_compare(int argc, char **argv)
         complain_of(&run, argv + optind, &error);
     } else {
         code = answer_run(request, &run);
+        if (settings.vis && !tdc_write_graph(request))
+            code = TDC_EXIT_TROUBLE;
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
