@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import tarfile
-import unittest
 
 import dumps
 import harness
@@ -259,9 +258,12 @@ class Bad(Visual):
 
     def test_too_deep(self):
         construct = {f"Module.m{i}.M.forward.0": f"Module.m{i + 1}.M.forward.0" for i in range(1500)}
+        construct["Module.m1500.M.forward.0"] = None
         data = {"Module.m0.M.forward.0": call(1.0)}
         sides = self.pair(data, data, construct)
         self.assertIn("levels deep", self.graph(*sides, code=1))
+        result = self.run_code(2, "compare", *sides, "-o", self.path("out"), "--format", "vis")
+        self.assertIn("levels deep", result.err)
 
     def test_bad_rank(self):
         """One rank that cannot be read is told; the others are there."""
