@@ -13,6 +13,7 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_diff(int argc, char **argv);
 int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
@@ -35,6 +36,11 @@ int tdc_command_config_check(int argc, char **argv);
 int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
+
+/* The words of a command line, "tdcmp" in front: argc + 1 of them, in the order in which they were
+ * given (parsing options changes it). The list is the caller's to free; NULL, complained about:
+ * out of memory. */
+const char **tdc_command_words(int argc, char **argv);
 
 /* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
 void tdc_print_version(void);
@@ -77,6 +83,8 @@ struct tdc_run_request {
     /* Results that cannot be written do not keep the comparison from being done: its answer is in
      * the tables, the reason in tdc_run.unwritten. */
     bool answer_anyway;
+    bool tensors;    /* the sides hold tensors by name and no json (tdc_tensors_load) */
+    const char *key; /* of torch files, with that */
 };
 
 /* One comparison of the run and its results. */
