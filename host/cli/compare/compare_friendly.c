@@ -76,7 +76,7 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
         complain_of(&run, sides, &error);
     } else {
         code = answer_run(request, &run);
-        if (settings.vis && !tdc_write_graph(request))
+        if (settings->vis && !tdc_write_graph(request))
             code = TDC_EXIT_TROUBLE;
     }
     tdc_run_free(&run);

@@ -151,6 +151,18 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+/* The formats of tables, and the database beside them. */
+static bool take_formats(struct tdc_compare_settings *settings)
+{
+    char tables[TDC_FORMATS_ROOM];
+    bool vis = tdc_take_vis(optarg, tables);
+    settings->vis |= vis;
+    return (vis && tables[0] == '\0') ||
+           tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
+           tdc_wrong_value("--format", optarg,
+                           "xlsx, csv, json, jsonl, vis or several with commas");
+}
+
 static bool take_option(struct tdc_compare_settings *settings, int option)
 {
     struct tdc_run_request *request = &settings->request;
@@ -159,11 +171,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         settings->output = optarg;
         return true;
     case 'F':
-        settings->vis |= tdc_take_vis(optarg);
-        return (settings->vis && optarg[0] == '\0') ||
-               tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg,
-                               "xlsx, csv, json, jsonl, vis or several with commas");
+        return take_formats(settings);
     case OPTION_JSON:
         settings->json = true;
         return true;

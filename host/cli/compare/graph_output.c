@@ -3,21 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tdc_take_vis(char *list)
+bool tdc_take_vis(const char *list, char rest[TDC_FORMATS_ROOM])
 {
     bool found = false;
-    for (char *at = list; *at != '\0';) {
-        size_t length = strcspn(at, ",");
-        size_t whole = length + (at[length] == ',');
-        if (length != 3 || strncmp(at, "vis", 3) != 0) {
-            at += whole;
-            continue;
+    size_t used = 0;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        bool vis = length == 3 && strncmp(list, "vis", 3) == 0;
+        found |= vis;
+        if (!vis && used + length + 2 <= TDC_FORMATS_ROOM) {
+            if (used != 0)
+                rest[used++] = ',';
+            memcpy(rest + used, list, length);
+            used += length;
         }
-        found = true;
-        memmove(at, at + whole, strlen(at + whole) + 1);
-        if (*at == '\0' && at > list)
-            at[-1] = '\0'; /* the comma before the last one */
+        list += length + (list[length] == ',');
     }
+    rest[used] = '\0';
     return found;
 }
 

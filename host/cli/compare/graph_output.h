@@ -4,8 +4,10 @@
 
 #include "host/cli/shared/command.h"
 
-/* Takes `vis` out of a list of formats, which it shortens; true when it was there. */
-bool tdc_take_vis(char *list);
+/* Room for a list of all formats. */
+#define TDC_FORMATS_ROOM 128
+/* Whether `vis` is in a list of formats, of which the rest is as much as there is room for. */
+bool tdc_take_vis(const char *list, char rest[TDC_FORMATS_ROOM]);
 
 /* Writes the database of the request's tasks and says its path on stdout, or on stderr where that
  * carries a table. False after a complaint. */
