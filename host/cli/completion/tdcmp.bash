@@ -7,7 +7,7 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl vis" -- "$last"))
 }
 
 _tdcmp()
@@ -51,13 +51,13 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result graph" -- "$cur")) && return ;;
         esac
     fi
     case $prev in

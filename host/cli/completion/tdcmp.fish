@@ -34,7 +34,7 @@ complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare matc
 complete -c tdcmp -n "$friendly" -s o -l output -r -d 'folder, file or - for the results'
 complete -c tdcmp -n "$friendly" -l json -d 'the result on the standard output'
 complete -c tdcmp -n "$friendly" -l only -x -a 'different different,unmatched' -d 'levels of the rows to write'
-complete -c tdcmp -n "$friendly" -s F -l format -x -a 'xlsx csv json jsonl xlsx,csv xlsx,csv,json' -d 'formats of the results'
+complete -c tdcmp -n "$friendly" -s F -l format -x -a 'xlsx csv json jsonl vis xlsx,csv xlsx,csv,json' -d 'formats of the results'
 complete -c tdcmp -n "$matching" -l step -x -d 'of dump roots: this step only'
 complete -c tdcmp -n "$matching" -l token -x -d 'of graphs: this token only'
 complete -c tdcmp -n "$matching" -l fuzzy -d 'match calls whose numbers are shifted'
