@@ -71,6 +71,7 @@ struct trace_growth {
     const char *layer; /* NULL: not known */
     double distance;   /* largest of its outputs */
     bool backward;
+    bool update; /* of parameters: no part of a layer */
 };
 
 /* A part of the network in one direction. */
