@@ -24,6 +24,7 @@
 #include "tdcmp/table.h"
 #include "tdcmp/fields.h"
 #include "tdcmp/buffer.h"
+#include "tdcmp/result.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"

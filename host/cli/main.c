@@ -19,6 +19,7 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare TEST REF    compare two dumps: files, ranks, steps or dump roots\n"
+    "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
     "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
@@ -55,13 +56,21 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"compare", tdc_command_compare},   {"precheck", tdc_command_precheck},
-    {"trace", tdc_command_trace},       {"match", tdc_command_match},
-    {"inspect", tdc_command_inspect},   {"ranks", tdc_command_ranks},
-    {"convert", tdc_command_convert},   {"llm", tdc_command_llm},
-    {"overflow", tdc_command_overflow}, {"gradients", tdc_command_gradients},
-    {"merge", tdc_command_merge},       {"config_check", tdc_command_config_check},
-    {"devices", tdc_command_devices},   {"bench", tdc_command_bench},
+    {"compare", tdc_command_compare},
+    {"show", tdc_command_show},
+    {"precheck", tdc_command_precheck},
+    {"trace", tdc_command_trace},
+    {"match", tdc_command_match},
+    {"inspect", tdc_command_inspect},
+    {"ranks", tdc_command_ranks},
+    {"convert", tdc_command_convert},
+    {"llm", tdc_command_llm},
+    {"overflow", tdc_command_overflow},
+    {"gradients", tdc_command_gradients},
+    {"merge", tdc_command_merge},
+    {"config_check", tdc_command_config_check},
+    {"devices", tdc_command_devices},
+    {"bench", tdc_command_bench},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

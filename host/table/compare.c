@@ -56,6 +56,7 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     struct tdc_case row_case = case_of(table, index);
     struct tdc_text message;
     tdc_text_init(&message, MESSAGE_LIMIT);
+    row->reasons = 0;
     switch (table->mode) {
     case TDC_MODE_NONE:
         break;

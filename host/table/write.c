@@ -2,15 +2,15 @@
 #include <stdlib.h>
 
 #include "host/table/columns.h"
-#include "host/table/overview.h"
+#include "host/table/table_json.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
 
-/* As many files as there are formats. */
-#define MOST_SINKS 4
+/* As many files as there are formats, and some. */
+#define MOST_SINKS 8
 
-/* Counts and origins as JSON: some hundred bytes an origin. */
-#define OVERVIEW_LIMIT ((size_t)1 << 30)
+/* Counts and origins as JSON: some hundred bytes an origin. A row is no longer than its texts. */
+#define JSON_LIMIT ((size_t)1 << 30)
 
 bool tdc_table_selected(const tdc_table *table, size_t row, unsigned classes)
 {
@@ -26,6 +26,37 @@ static size_t selected_rows(const struct tdc_table *table, unsigned classes)
     for (size_t row = 0; row < table->row_count; row++)
         count += tdc_table_selected(table, row, classes);
     return count;
+}
+
+/* The files of one table. */
+struct files {
+    struct tdc_table *table;
+    const struct tdc_output *outputs;
+    size_t output_count;
+    struct tdc_sink *sinks[MOST_SINKS];
+    size_t places[MOST_SINKS]; /* of the sinks, among the outputs */
+    size_t opened;
+    struct tdc_text json; /* of the row, and of what stands around the rows */
+    tdc_status status;    /* of writing */
+    struct tdc_error *error;
+};
+
+static bool takes_objects(const struct tdc_output *output)
+{
+    return output->table->rules->extended &&
+           (output->format == TDC_FORMAT_JSON || output->format == TDC_FORMAT_JSONL);
+}
+
+/* Files that hold, before their first row, what only the last one decides: how many rows were
+ * chosen, or all counts. The others follow the rows as they are judged. */
+static bool comes_late(const struct tdc_output *output)
+{
+    return output->classes != 0 || (takes_objects(output) && output->format == TDC_FORMAT_JSONL);
+}
+
+static tdc_status no_memory(struct tdc_error *error)
+{
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a result file");
 }
 
 /* Of a table all of whose rows are judged and coloured, or for an output of all rows. */
@@ -54,56 +85,136 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
         .widths = widths,
         .escape_formulas = extended,
         .argb_yellow = !extended,
-        .object = extended,
+        .objects = extended,
     };
     return tdc_sink_open(output->format, &spec, sink, error);
 }
 
-/* The cells of a row are made once for all files. */
-static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink *const *sinks,
-                            size_t sink_count, struct tdc_error *error)
+/* The members before the rows; of a file whose first line is all there is, those behind, too. */
+static tdc_status put_head(struct files *files, size_t i)
 {
+    const struct tdc_output *output = &files->outputs[files->places[i]];
+    struct tdc_json_object object;
+    if (!takes_objects(output))
+        return TDC_OK;
+    tdc_text_clear(&files->json);
+    tdc_object_begin_bare(&object, &files->json);
+    tdc_table_json_head(files->table, &object);
+    if (output->format == TDC_FORMAT_JSONL)
+        tdc_table_json_tail(files->table, &object);
+    tdc_object_end_bare(&object);
+    if (files->json.failed)
+        return no_memory(files->error);
+    return tdc_sink_head(files->sinks[i], tdc_text_get(&files->json), files->error);
+}
+
+static void open_file(struct files *files, size_t place)
+{
+    const struct tdc_output *output = &files->outputs[place];
+    if (files->opened == MOST_SINKS) {
+        files->status = tdc_fail(files->error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
+                                 output->path);
+        return;
+    }
+    files->status = open_sink(output, &files->sinks[files->opened], files->error);
+    if (files->status != TDC_OK)
+        return;
+    files->places[files->opened++] = place;
+    files->status = put_head(files, files->opened - 1);
+}
+
+static void open_files(struct files *files, bool late)
+{
+    for (size_t i = 0; i < files->output_count && files->status == TDC_OK; i++)
+        if (files->outputs[i].table == files->table && comes_late(&files->outputs[i]) == late)
+            open_file(files, i);
+}
+
+/* The cells of a row, and its object, are made once for all files [first, end). */
+static void write_row(struct files *files, size_t row, size_t first, size_t end)
+{
+    struct tdc_table *table = files->table;
     struct tdc_cell cells[TDC_MOST_COLUMNS];
-    tdc_status status = tdc_table_row(table, row, cells, error);
-    for (size_t i = 0; i < sink_count && status == TDC_OK; i++)
-        status = tdc_sink_row(sinks[i], cells, (tdc_colour)table->rows[row].colour, error);
+    bool filled = false, composed = false;
+    for (size_t i = first; i < end && files->status == TDC_OK; i++) {
+        if (takes_objects(&files->outputs[files->places[i]])) {
+            if (!composed) {
+                tdc_text_clear(&files->json);
+                tdc_table_json_row(table, row, &files->json);
+                composed = true;
+            }
+            files->status = files->json.failed ? no_memory(files->error)
+                                               : tdc_sink_object(files->sinks[i], files->json.data,
+                                                                 files->json.length, files->error);
+        } else {
+            if (!filled)
+                files->status = tdc_table_row(table, row, cells, files->error);
+            filled = true;
+            if (files->status == TDC_OK)
+                files->status = tdc_sink_row(files->sinks[i], cells,
+                                             (tdc_colour)table->rows[row].colour, files->error);
+        }
+    }
+}
+
+/* The files that had to wait for the last row. */
+static void write_late(struct files *files)
+{
+    size_t first = files->opened;
+    open_files(files, true);
+    for (size_t i = first; i < files->opened; i++) {
+        unsigned classes = files->outputs[files->places[i]].classes;
+        for (size_t row = 0; row < files->table->row_count && files->status == TDC_OK; row++)
+            if (tdc_table_selected(files->table, row, classes))
+                write_row(files, row, i, i + 1);
+    }
+}
+
+/* Closes the files of a table whose rows are written (status: how that went). One that fails takes
+ * those behind it along: nothing of them is left. written, if any, tells by place what is. */
+static tdc_status close_files(struct files *files, tdc_status status, bool *written)
+{
+    if (status == TDC_OK && files->table->rules->extended) {
+        struct tdc_json_object object;
+        tdc_text_clear(&files->json);
+        tdc_object_begin_bare(&object, &files->json);
+        tdc_table_json_tail(files->table, &object);
+        tdc_object_end_bare(&object);
+        if (files->json.failed)
+            status = no_memory(files->error);
+    }
+    size_t closed = 0;
+    for (; closed < files->opened && status == TDC_OK; closed++) {
+        tdc_sink_tail(files->sinks[closed], tdc_text_get(&files->json));
+        status = tdc_sink_close(files->sinks[closed], files->error);
+        if (written != NULL)
+            written[files->places[closed]] = status == TDC_OK;
+    }
+    for (; closed < files->opened; closed++)
+        tdc_sink_discard(files->sinks[closed]);
+    tdc_text_free(&files->json);
     return status;
 }
 
-/* Closes the sinks of a table whose rows are written (status: how that went). One that fails takes
- * those behind it along: nothing of them is left. written, if any, tells by place what is. */
-static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t count, tdc_status status, const size_t *places, bool *written,
-                              struct tdc_error *error)
+static void start_files(struct files *files, struct tdc_table *table,
+                        const struct tdc_output *outputs, size_t count, struct tdc_error *error)
 {
-    struct tdc_text overview;
-    tdc_text_init(&overview, OVERVIEW_LIMIT);
-    if (status == TDC_OK && table->rules->extended && !tdc_overview_json(table, &overview))
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the overview");
-    size_t closed = 0;
-    for (; closed < count && status == TDC_OK; closed++) {
-        tdc_sink_tail(sinks[closed], tdc_text_get(&overview));
-        status = tdc_sink_close(sinks[closed], error);
-        if (written != NULL)
-            written[places[closed]] = status == TDC_OK;
-    }
-    for (; closed < count; closed++)
-        tdc_sink_discard(sinks[closed]);
-    tdc_text_free(&overview);
-    return status;
+    *files =
+        (struct files){.table = table, .outputs = outputs, .output_count = count, .error = error};
+    tdc_text_init(&files->json, JSON_LIMIT);
+    open_files(files, false);
 }
 
 tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
                            struct tdc_error *error)
 {
-    struct tdc_sink *sink;
+    struct files files;
     const struct tdc_output output = {.table = table, .format = format, .path = path};
-    tdc_status status = open_sink(&output, &sink, error);
-    if (status != TDC_OK)
-        return status;
-    for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
-        status = write_row(table, row, &sink, 1, error);
-    return close_sinks(table, &sink, 1, status, NULL, NULL, error);
+    start_files(&files, table, &output, 1, error);
+    for (size_t row = 0; row < table->row_count && files.status == TDC_OK; row++)
+        write_row(&files, row, 0, files.opened);
+    write_late(&files);
+    return close_files(&files, files.status, NULL);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */
@@ -151,77 +262,32 @@ static tdc_status judge_block(struct tdc_highlighter *highlighter, size_t start,
                : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
 }
 
-/* The files of one table. */
-struct following {
-    struct tdc_table *table;
-    const struct tdc_output *outputs;
-    size_t output_count;
-    struct tdc_sink *sinks[MOST_SINKS];
-    size_t places[MOST_SINKS]; /* of the sinks, among the outputs */
-    size_t opened;
-    tdc_status status; /* of writing */
-    struct tdc_error *error;
-};
-
-/* Those that get all rows can follow; the others can be opened when it is known how many they get.
- */
-static void open_sinks(struct following *work, bool selective)
-{
-    for (size_t i = 0; i < work->output_count && work->status == TDC_OK; i++) {
-        const struct tdc_output *output = &work->outputs[i];
-        if (output->table != work->table || (output->classes != 0) != selective)
-            continue;
-        if (work->opened == MOST_SINKS)
-            work->status = tdc_fail(work->error, TDC_ERR_ARGUMENT,
-                                    "%s: too many files for one table", output->path);
-        else
-            work->status = open_sink(output, &work->sinks[work->opened], work->error);
-        if (work->status == TDC_OK)
-            work->places[work->opened++] = i;
-    }
-}
-
 /* A failure to write is kept, and the rows are judged to the end: they are the answer. */
-static tdc_status follow_rows(struct following *work)
+static tdc_status follow_rows(struct files *files)
 {
-    struct tdc_table *table = work->table;
+    struct tdc_table *table = files->table;
     struct tdc_highlighter highlighter;
     tdc_highlighter_init(&highlighter, table);
     tdc_status status = TDC_OK;
     for (size_t start = 0; start < table->row_count && status == TDC_OK;) {
         size_t end = tdc_highlighter_block(&highlighter, start);
-        status = judge_block(&highlighter, start, end, work->error);
+        status = judge_block(&highlighter, start, end, files->error);
         for (; start < end && status == TDC_OK; start++)
-            if (work->status == TDC_OK)
-                work->status = write_row(table, start, work->sinks, work->opened, work->error);
+            write_row(files, start, 0, files->opened);
     }
     if (status == TDC_OK && !tdc_highlighter_finish(&highlighter))
-        status = tdc_fail(work->error, TDC_ERR_MEMORY, "out of memory for origins");
+        status = tdc_fail(files->error, TDC_ERR_MEMORY, "out of memory for origins");
     tdc_highlighter_free(&highlighter);
     return status;
-}
-
-/* What goes to the files of some rows, which are opened behind `first` others. */
-static void write_selected(struct following *work, size_t first)
-{
-    open_sinks(work, true);
-    for (size_t i = first; i < work->opened; i++) {
-        unsigned classes = work->outputs[work->places[i]].classes;
-        for (size_t row = 0; row < work->table->row_count && work->status == TDC_OK; row++)
-            if (tdc_table_selected(work->table, row, classes))
-                work->status = write_row(work->table, row, &work->sinks[i], 1, work->error);
-    }
 }
 
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
                             size_t output_count, bool *written, struct tdc_error *error)
 {
-    struct following work = {
-        .table = table, .outputs = outputs, .output_count = output_count, .error = error};
-    open_sinks(&work, false);
-    tdc_status status = follow_rows(&work);
-    if (status == TDC_OK && work.status == TDC_OK)
-        write_selected(&work, work.opened);
-    status = status == TDC_OK ? work.status : status;
-    return close_sinks(table, work.sinks, work.opened, status, work.places, written, error);
+    struct files files;
+    start_files(&files, table, outputs, output_count, error);
+    tdc_status status = follow_rows(&files);
+    if (status == TDC_OK)
+        write_late(&files);
+    return close_files(&files, status == TDC_OK ? files.status : status, written);
 }

@@ -17,6 +17,7 @@ const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES] = {
     {TDC_FORMAT_XLSX, "xlsx"},
     {TDC_FORMAT_CSV, "csv"},
     {TDC_FORMAT_JSON, "json"},
+    {TDC_FORMAT_JSONL, "jsonl"},
 };
 
 static tdc_format format_named(const char *name, size_t length)

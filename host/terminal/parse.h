@@ -9,7 +9,7 @@ struct tdc_format_name {
     tdc_format format;
     const char *name;
 };
-#define TDC_FORMAT_NAMES ((size_t)3)
+#define TDC_FORMAT_NAMES ((size_t)4)
 extern const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES];
 /* "xlsx,csv" */
 bool tdc_parse_formats(const char *list, unsigned *formats);

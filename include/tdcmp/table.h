@@ -28,7 +28,8 @@ typedef enum {
     TDC_FORMAT_NONE = 0,
     TDC_FORMAT_XLSX = 1,
     TDC_FORMAT_CSV = 2,
-    TDC_FORMAT_JSON = 4
+    TDC_FORMAT_JSON = 4,
+    TDC_FORMAT_JSONL = 8 /* a line for the whole, then one a row (docs/schema) */
 } tdc_format;
 
 /* Bits of tdc_output.flags. */
@@ -85,6 +86,14 @@ typedef enum {
     TDC_COLOUR_RED
 } tdc_colour;
 
+/* How much a row asks for attention, whatever was coloured. */
+typedef enum {
+    TDC_SEVERITY_NONE = 0,
+    TDC_SEVERITY_LOOK,      /* yellow: worth a look */
+    TDC_SEVERITY_DIFFERENT, /* red: out of tolerance */
+    TDC_SEVERITY_START      /* red: differences begin here */
+} tdc_severity;
+
 struct tdc_summary {
     uint64_t rows;
     uint64_t origins;             /* see tdc_table_origin */
@@ -123,6 +132,7 @@ tdc_mode tdc_table_mode(const tdc_table *table);
 const char *tdc_table_remark(const tdc_table *table, size_t row);
 tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
 tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
+tdc_severity tdc_table_severity(const tdc_table *table, size_t row);
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size);
 /* False when nothing was compared: no row was judged, or no tensor although there are some. Such a
  * run is no success, whatever its counts. */

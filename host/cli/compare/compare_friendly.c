@@ -1,6 +1,7 @@
 /* compare_friendly.c - `tdcmp compare TEST REF`. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
@@ -53,39 +54,52 @@ static int answer_run(const struct tdc_run_request *request, const struct tdc_ru
     return printed && run->unwritten.status == TDC_OK ? answer.code : TDC_EXIT_TROUBLE;
 }
 
-int tdc_command_compare(int argc, char **argv)
+/* The comparison that was asked for; the two dumps. */
+static int compare(struct tdc_compare_settings *settings, char **sides)
 {
-    struct tdc_compare_settings settings;
-    struct tdc_run_request *request = &settings.request;
-    if (!tdc_take_compare_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help || settings.version) {
-        if (settings.help)
-            fputs(tdc_compare_usage, stdout);
-        else
-            tdc_print_version();
-        return TDC_EXIT_SAME;
-    }
+    struct tdc_run_request *request = &settings->request;
     struct tdc_said said = {0};
     request->options.message = tdc_print_message;
     request->options.context = &said;
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
-                                       &request->options, &tasks, &error);
+    tdc_status status =
+        tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
-        complain_of(&run, argv + optind, &error);
+        complain_of(&run, sides, &error);
     } else {
         code = answer_run(request, &run);
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
     tdc_said_free(&said);
+    return code;
+}
+
+int tdc_command_compare(int argc, char **argv)
+{
+    struct tdc_compare_settings settings;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && tdc_take_compare_options(argc, argv, &settings)) {
+        settings.request.options.command = words;
+        settings.request.options.command_words = (size_t)argc + 1;
+        if (settings.help || settings.version) {
+            if (settings.help)
+                fputs(tdc_compare_usage, stdout);
+            else
+                tdc_print_version();
+            code = TDC_EXIT_SAME;
+        } else {
+            code = compare(&settings, argv + optind);
+        }
+    }
+    free(words);
     return code;
 }

@@ -20,7 +20,7 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --step N             of dump roots: compare this step only\n"
@@ -158,7 +158,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return true;
     case 'F':
         return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+               tdc_wrong_value("--format", optarg, "xlsx, csv, json, jsonl or several with commas");
     case OPTION_JSON:
         settings->json = true;
         return true;
@@ -243,6 +243,8 @@ static void settle(struct tdc_compare_settings *settings)
     else
         request->options.flags |= TDC_OPTION_HIGHLIGHT;
     tdc_settle_match_options(&request->options);
+    if (request->allow_unmatched)
+        request->options.flags |= TDC_OPTION_ALLOW_UNMATCHED;
     /* msprobe 26 gives none */
     request->advice &= request->options.rules != TDC_RULES_COMPAT26;
 }

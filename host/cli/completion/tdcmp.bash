@@ -7,7 +7,7 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
 }
 
 _tdcmp()
@@ -16,6 +16,7 @@ _tdcmp()
     local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
+    local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
@@ -48,7 +49,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare show precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -72,6 +73,7 @@ _tdcmp()
     --threads | --step | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
+    show) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$show" -- "$cur")) ;;
     compare)
         [[ $prev == -t ]] && return
         if [[ " ${COMP_WORDS[*]} " == *" -tp "* || " ${COMP_WORDS[*]} " == *" --target_path "* ]]; then

@@ -13,6 +13,7 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
@@ -34,6 +35,11 @@ int tdc_command_config_check(int argc, char **argv);
 int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
+
+/* The words of a command line, "tdcmp" in front: argc + 1 of them, in the order in which they were
+ * given (parsing options changes it). The list is the caller's to free; NULL, complained about:
+ * out of memory. */
+const char **tdc_command_words(int argc, char **argv);
 
 /* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
 void tdc_print_version(void);
