@@ -105,6 +105,11 @@ def check_options(program, source):
     places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
     places["completion/_tdcmp, config_check"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
+    diff = help_options(program, ["diff", "--help"])
+    places["man/tdcmp.1, DIFF"] = (section(man, ".SH DIFF", ".SH INSPECT"), diff)
+    places["docs/diff.md"] = (section(read(source, "docs", "diff.md"), "## Options", "## Formats"), diff)
+    places["completion/_tdcmp, diff"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_diff()", "_tdcmp_ranks()"), diff)
     ranks = help_options(program, ["ranks", "--help"])
     places["man/tdcmp.1, RANKS"] = (section(man, ".SH RANKS", ".SH FILES"), ranks)
     places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)

@@ -7,7 +7,7 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl vis" -- "$last"))
 }
 
 _tdcmp()
@@ -40,6 +40,8 @@ _tdcmp()
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
+    local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+        --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"
     local convert="--output --to --quiet --help"
@@ -50,13 +52,13 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare show precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result graph" -- "$cur")) && return ;;
         esac
     fi
     case $prev in
@@ -86,6 +88,10 @@ _tdcmp()
     precheck)
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
+        ;;
+    diff)
+        [[ $prev == -t || $prev == --key ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$diff" -- "$cur"))
         ;;
     config_check)
         [[ $prev == --threads ]] && return
