@@ -10,7 +10,10 @@
 #include "host/judge/record_numbers.h"
 #include "host/origin/call_name.h"
 #include "host/table/table.h"
+#include "host/table/table_json.h"
 #include "io/base/error.h"
+
+#define SIDE_LIMIT ((size_t)1 << 20)
 
 tdc_status trace_no_memory(struct tdc_error *error)
 {
@@ -181,6 +184,29 @@ static struct tdc_module_paths *load_paths(const struct tdc_dump *dump,
     return paths;
 }
 
+/* What the JSON says of the two sides, which are gone when it is made. */
+static bool keep_sides(struct tdc_trace *trace, struct trace_task *task,
+                       const struct tdc_table *table)
+{
+    const struct tdc_dump *dumps[] = {table->match->npu, table->match->bench};
+    struct tdc_text text;
+    tdc_text_init(&text, SIDE_LIMIT);
+    for (int i = 0; i < 2; i++) {
+        struct tdc_json_object side;
+        tdc_text_clear(&text);
+        tdc_object_begin_bare(&side, &text);
+        tdc_object_side(&side, i == 0 ? "test" : "ref", dumps[i]);
+        tdc_object_end_bare(&side);
+        task->sides[i] = text.failed ? NULL : trace_keep(trace, tdc_text_get(&text));
+    }
+    tdc_text_free(&text);
+    if (trace->command == NULL) {
+        trace->command = trace_keep(trace, table->command);
+        trace->folder = trace_keep(trace, table->folder);
+    }
+    return task->sides[0] != NULL && task->sides[1] != NULL && trace->command != NULL;
+}
+
 static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *table,
                           const char *from, const struct tdc_options *options,
                           struct tdc_error *error)
@@ -195,6 +221,8 @@ static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *tab
     task->mode = table->mode;
     task->abnormal[0] = first_abnormal(trace, table->match->npu);
     task->abnormal[1] = first_abnormal(trace, table->match->bench);
+    if (!keep_sides(trace, task, table))
+        return trace_no_memory(error);
     struct tdc_module_paths *paths = load_paths(table->match->npu, options);
     tdc_status status = trace_note_growth(trace, task, table, paths, error);
     if (status == TDC_OK)

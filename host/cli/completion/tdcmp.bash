@@ -37,6 +37,7 @@ _tdcmp()
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
+    local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
@@ -133,8 +134,9 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make network reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match trace kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:trace) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$searches" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;

@@ -30,7 +30,7 @@ complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure the speed on this 
 complete -c tdcmp -n __fish_is_first_arg -a help -d 'options and an example of a command'
 complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and library'
 complete -c tdcmp -l help -s h -d 'options and an example'
-complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare match kernels io make network reference'
+complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare match trace kernels io make network reference'
 complete -c tdcmp -n "$friendly" -s o -l output -r -d 'folder, file or - for the results'
 complete -c tdcmp -n "$friendly" -l json -d 'the result on the standard output'
 complete -c tdcmp -n "$friendly" -l only -x -a 'different different,unmatched' -d 'levels of the rows to write'
