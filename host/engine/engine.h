@@ -58,6 +58,7 @@ struct tdc_job {
      * and stand instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
+    bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */

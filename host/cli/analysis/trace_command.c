@@ -1,6 +1,7 @@
 /* trace_command.c - `tdcmp trace TEST REF`: where it began, and which side is off. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/shared/command.h"
@@ -132,18 +133,22 @@ int tdc_command_trace(int argc, char **argv)
     struct settings settings = {.top = 5, .step = -1, .output = "./output"};
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
-    if (!take_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && take_options(argc, argv, &settings)) {
+        settings.options.command = words;
+        settings.options.command_words = (size_t)argc + 1;
+        if (settings.help) {
+            fputs(usage, stdout);
+            code = TDC_EXIT_SAME;
+        } else {
+            if (settings.html)
+                settings.page = tdc_page_new(argc, argv, settings.options.threads);
+            if (!settings.html || settings.page != NULL)
+                code = run(&settings, argv[optind], argv[optind + 1]);
+        }
     }
-    if (settings.html) {
-        settings.page = tdc_page_new(argc, argv, settings.options.threads);
-        if (settings.page == NULL)
-            return TDC_EXIT_TROUBLE;
-    }
-    int code = run(&settings, argv[optind], argv[optind + 1]);
     tdc_html_report_free(settings.page);
+    free(words);
     return code;
 }
