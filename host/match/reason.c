@@ -94,7 +94,11 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
 {
     struct tdc_pairing pairing = match->pairs[pair];
     tdc_text_clear(&match->reason);
-    if (pairing.npu == TDC_UNPAIRED)
+    if (match->alignment != NULL)
+        tdc_text_adds(&match->reason, pairing.npu == TDC_UNPAIRED     ? "no test records"
+                                      : pairing.bench == TDC_UNPAIRED ? "no ref records"
+                                                                      : "rules");
+    else if (pairing.npu == TDC_UNPAIRED)
         tdc_text_adds(&match->reason, "no test row leads here");
     else if (pairing.bench == TDC_UNPAIRED)
         explain_lonely(match, pairing.npu);

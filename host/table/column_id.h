@@ -23,6 +23,10 @@ enum column_id {
     MESSAGE,
     STACK,
     DATA_NAME,
+    /* of logical tensors */
+    AXES,
+    NPU_PARTS,
+    BENCH_PARTS,
     /* extended rules */
     DISTANCE,
     WORST,

@@ -1,6 +1,7 @@
 /* write.c - a table as files, after or while it is being filled. */
 #include <stdlib.h>
 
+#include "host/table/aligned.h"
 #include "host/table/columns.h"
 #include "host/table/overview.h"
 #include "io/base/error.h"
@@ -45,9 +46,17 @@ static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink
                             size_t sink_count, struct tdc_error *error)
 {
     struct tdc_cell cells[TDC_MOST_COLUMNS];
+    struct tdc_text members;
+    tdc_text_init(&members, OVERVIEW_LIMIT);
+    tdc_aligned_series_json(table, row, &members);
     tdc_status status = tdc_table_row(table, row, cells, error);
-    for (size_t i = 0; i < sink_count && status == TDC_OK; i++)
+    if (status == TDC_OK && members.failed)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the series of row %zu", row);
+    for (size_t i = 0; i < sink_count && status == TDC_OK; i++) {
+        tdc_sink_members(sinks[i], tdc_text_get(&members));
         status = tdc_sink_row(sinks[i], cells, (tdc_colour)table->rows[row].colour, error);
+    }
+    tdc_text_free(&members);
     return status;
 }
 

@@ -36,6 +36,9 @@ tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, tdc_tasks **tasks,
                           struct tdc_error *error);
+/* One comparison of two whole inputs, whatever lies below them (tdc_align_match). */
+tdc_status tdc_tasks_whole(const char *npu, const char *bench, tdc_tasks **tasks,
+                           struct tdc_error *error);
 void tdc_tasks_free(tdc_tasks *tasks);
 /* The next four take NULL for an empty list. */
 size_t tdc_tasks_count(const tdc_tasks *tasks);

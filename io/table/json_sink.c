@@ -172,6 +172,10 @@ static tdc_status json_row(struct tdc_sink *sink, const struct tdc_cell *cells, 
         begin = state->ends[i];
         put_value(writer, &cells[i]);
     }
+    if (sink->members != NULL && sink->members[0] != '\0') {
+        TDC_PUT_LITERAL(writer, ", ");
+        tdc_put(writer, sink->members, strlen(sink->members));
+    }
     if (colour == TDC_COLOUR_YELLOW)
         TDC_PUT_LITERAL(writer, ", \"colour\": \"yellow\"");
     else if (colour == TDC_COLOUR_RED)

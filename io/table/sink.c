@@ -87,10 +87,16 @@ tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc
     if (sink->first.status != TDC_OK)
         return repeat_first(sink, error);
     tdc_status status = sink->backend->row(sink, cells, colour, &sink->first);
+    sink->members = NULL;
     if (status != TDC_OK)
         return repeat_first(sink, error);
     sink->rows++;
     return TDC_OK;
+}
+
+void tdc_sink_members(struct tdc_sink *sink, const char *members)
+{
+    sink->members = members;
 }
 
 void tdc_sink_tail(struct tdc_sink *sink, const char *members)

@@ -47,6 +47,9 @@ tdc_status tdc_sink_open(tdc_format format, const struct tdc_sink_spec *spec,
  * colour has a last member "colour". After a failure the sink only takes close or discard. */
 tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
                         struct tdc_error *error);
+/* json: further members of the next row alone, `"name": value` with commas between; "" or NULL:
+ * none. No effect on others. */
+void tdc_sink_members(struct tdc_sink *sink, const char *members);
 /* json with spec.object: further members, `"name": value` with commas between; the text must live
  * until the sink is closed. No effect on others. */
 void tdc_sink_tail(struct tdc_sink *sink, const char *members);

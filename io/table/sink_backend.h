@@ -32,6 +32,7 @@ struct tdc_sink {
     bool escape_formulas;
     bool object;            /* json: rows are a member */
     const char *tail;       /* json: the other members, NULL: none */
+    const char *members;    /* json: more of the next row, NULL: none */
     bool exclusive;         /* do not replace a file */
     void *state;            /* of the backend */
     struct tdc_error first; /* the failure that ended it, TDC_OK while none */

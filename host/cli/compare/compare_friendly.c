@@ -51,14 +51,19 @@ int tdc_command_compare(int argc, char **argv)
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
-                                       &request->options, &tasks, &error);
+    tdc_status status = request->align != NULL
+                            ? tdc_tasks_whole(argv[optind], argv[optind + 1], &tasks, &error)
+                            : tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
+                                             &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status != TDC_OK) {
+    if (status == TDC_ERR_ARGUMENT && request->align != NULL) {
+        tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
+        fputc('\n', stderr);
+    } else if (status != TDC_OK) {
         complain_of(&run, &error);
     } else {
         struct tdc_run_answer answer;
