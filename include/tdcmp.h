@@ -25,6 +25,7 @@
 #include "tdcmp/fields.h"
 #include "tdcmp/align.h"
 #include "tdcmp/buffer.h"
+#include "tdcmp/result.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"
 #include "tdcmp/inspect.h"
@@ -33,6 +34,7 @@
 #include "tdcmp/analysis.h"
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
+#include "tdcmp/visual.h"
 #include "tdcmp/files.h"
 
 #endif

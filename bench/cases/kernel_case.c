@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <omp.h>
 
 #include "bench/yardsticks/bare_read.h"
@@ -18,15 +19,15 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static void fill(const struct tdc_kernel_data *data, size_t first)
+static void fill(const struct tdc_kernel_data *data, size_t first, bool equal)
 {
     size_t left = data->elements - first;
     size_t count = left < TDC_CHUNK_ELEMENTS ? left : TDC_CHUNK_ELEMENTS;
     struct tdc_values values = {data->pair.npu, tdc_values_mix(1), 1.0F};
     struct tdc_chunk_plan plan = {
         .values = {values, values},
-        .fault = true,
-        .rounded = data->pair.npu == data->pair.bench,
+        .fault = !equal,
+        .rounded = !equal && data->pair.npu == data->pair.bench,
         .mixed = data->pair.npu != data->pair.bench,
     };
     plan.values[TDC_SIDE_BENCH].dtype = data->pair.bench;
@@ -38,10 +39,13 @@ static void fill(const struct tdc_kernel_data *data, size_t first)
                                          data->b + first * tdc_dtype_size(data->pair.bench)};
     uint32_t crcs[TDC_SIDES];
     tdc_chunk_make(&plan, first, count, buffers, statistics, crcs);
+    if (!tdc_chunk_differs(&plan))
+        memcpy(buffers[TDC_SIDE_NPU], buffers[TDC_SIDE_BENCH],
+               count * tdc_dtype_size(data->pair.npu));
 }
 
 tdc_status tdc_kernel_data_make(struct tdc_kernel_data *data, const struct tdc_dtype_pair *pair,
-                                uint64_t bytes, int threads, struct tdc_error *error)
+                                bool equal, uint64_t bytes, int threads, struct tdc_error *error)
 {
     size_t n_width = tdc_dtype_size(pair->npu), b_width = tdc_dtype_size(pair->bench);
     size_t wider = n_width > b_width ? n_width : b_width;
@@ -59,7 +63,7 @@ tdc_status tdc_kernel_data_make(struct tdc_kernel_data *data, const struct tdc_d
         /* by the threads that will read it, for machines with several memories */
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t i = 0; i < data->elements; i += TDC_CHUNK_ELEMENTS)
-        fill(data, i);
+        fill(data, i, equal);
     return TDC_OK;
 }
 

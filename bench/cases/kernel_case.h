@@ -16,9 +16,9 @@ struct tdc_kernel_data {
     size_t cached;   /* elements a thread works on in cache */
 };
 
-/* bytes: of the larger side. */
+/* bytes: of the larger side. `equal`: both sides equal to the bit, where they have one type. */
 tdc_status tdc_kernel_data_make(struct tdc_kernel_data *data, const struct tdc_dtype_pair *pair,
-                                uint64_t bytes, int threads, struct tdc_error *error);
+                                bool equal, uint64_t bytes, int threads, struct tdc_error *error);
 void tdc_kernel_data_free(struct tdc_kernel_data *data);
 
 struct tdc_kernel_figures {

@@ -27,6 +27,7 @@ static const char usage[] =
     "                      (default f32,bf16,f16,f64,i32,i64,bf16/f32,f16/f32,f32/f64)\n"
     "      --variant LIST  baseline, x86-64-v3, x86-64-v4 or several (default: all usable)\n"
     "      --rule NAME     f64, native or both (default both)\n"
+    "      --equal         both sides equal to the bit\n"
     "      --extremes      compute minima, maxima and means of each side, too\n"
     "  -s, --size BYTES    data in memory, of the larger side (default 128M)\n"
     "  -t, --threads N     number of threads (default 1)\n"
@@ -39,6 +40,7 @@ static const char usage[] =
 enum {
     OPTION_VARIANT = TDC_BENCH_OPTION_FIRST_FREE,
     OPTION_RULE,
+    OPTION_EQUAL,
     OPTION_EXTREMES
 };
 
@@ -46,6 +48,7 @@ static const struct option long_options[] = {
     {"dtype", required_argument, NULL, 'd'},
     {"variant", required_argument, NULL, OPTION_VARIANT},
     {"rule", required_argument, NULL, OPTION_RULE},
+    {"equal", no_argument, NULL, OPTION_EQUAL},
     {"extremes", no_argument, NULL, OPTION_EXTREMES},
     {"size", required_argument, NULL, 's'},
     TDC_BENCH_LONG_OPTIONS{NULL, 0, NULL, 0},
@@ -69,7 +72,7 @@ struct settings {
     size_t pair_count;
     bool variants[TDC_CPU_VARIANTS];
     bool native, f64; /* rules */
-    bool extremes;
+    bool equal, extremes;
     uint64_t size;
 };
 
@@ -110,8 +113,8 @@ static tdc_status run_pair(const struct settings *settings, const struct tdc_dty
                            struct tdc_report *report, struct tdc_error *error)
 {
     struct tdc_kernel_data data;
-    tdc_status status =
-        tdc_kernel_data_make(&data, pair, settings->size, settings->bench.options.threads, error);
+    tdc_status status = tdc_kernel_data_make(&data, pair, settings->equal, settings->size,
+                                             settings->bench.options.threads, error);
     for (int rule = 0; rule < 2; rule++) {
         if (rule == 0 ? !settings->f64 : !settings->native)
             continue;
@@ -202,6 +205,9 @@ static bool take_option(void *context, int option)
                tdc_wrong_value("--size", optarg, "bytes, as in 256M");
     case OPTION_VARIANT:
         return take_variants(settings, optarg);
+    case OPTION_EQUAL:
+        settings->equal = true;
+        return true;
     case OPTION_EXTREMES:
         settings->extremes = true;
         return true;

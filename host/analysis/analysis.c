@@ -173,4 +173,9 @@ void tdc_analysis_say_links(const struct tdc_comm_result *result, const struct t
                          "%zu communication calls have no partner on another rank (first: rank "
                          "%ld, %s); each is taken as if it stood alone",
                          result->unlinked, result->unlinked_rank, result->unlinked_call);
+    if (result->circles != 0)
+        tdc_analysis_say(options, TDC_MESSAGE_WARNING,
+                         "%zu communication calls wait for each other in a circle (first: rank "
+                         "%ld, %s); the lowest rank's is taken to come first",
+                         result->circles, result->circle_rank, result->circle_call);
 }

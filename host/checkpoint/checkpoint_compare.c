@@ -15,7 +15,7 @@
 #include "io/file/byte_writer.h"
 #include "io/file/mapping_guard.h"
 #include "io/file/out_file.h"
-#include "io/table/sink.h"
+#include "io/table/json_object.h"
 #include "io/text/pytext.h"
 
 #define TEXT_LIMIT ((size_t)1 << 30)

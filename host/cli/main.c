@@ -19,8 +19,10 @@ static const char usage[] =
     "usage: tdcmp COMMAND ...\n"
     "\n"
     "  compare TEST REF    compare two dumps: files, ranks, steps or dump roots\n"
+    "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
+    "  diff A B            compare two checkpoints, tensor files or folders of them by name\n"
     "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
@@ -47,7 +49,9 @@ static const char usage[] =
     "  tdcmp -f mindspore multi_run_ut -api_info dump.json ... [-d ID ...]\n"
     "  tdcmp -f pytorch run_ut -api_info dump.json ... [-f] [-config FILE]\n"
     "and that of msprobe 26:\n"
-    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n";
+    "  tdcmp compare -tp TARGET -gp GOLDEN [-o DIR] [--xlsx] [-fm] [-cm [FILE]] [-dm FILE] ...\n"
+    "and that of msit, for dumps of TorchAir:\n"
+    "  tdcmp llm compare --my-path GE --golden-path FX [-o DIR] [-r RANK]\n";
 
 /* The commands in words of this program. */
 static const struct command {
@@ -55,13 +59,16 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"compare", tdc_command_compare},
+    {"show", tdc_command_show},
     {"precheck", tdc_command_precheck},
     {"trace", tdc_command_trace},
     {"match", tdc_command_match},
+    {"diff", tdc_command_diff},
     {"inspect", tdc_command_inspect},
     {"ranks", tdc_command_ranks},
     {"convert", tdc_command_convert},
     {"align", tdc_command_align},
+    {"llm", tdc_command_llm},
     {"overflow", tdc_command_overflow},
     {"gradients", tdc_command_gradients},
     {"merge", tdc_command_merge},

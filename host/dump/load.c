@@ -353,6 +353,8 @@ void tdc_dump_free(tdc_dump *dump)
 {
     if (dump == NULL)
         return;
+    if (dump->let_go != NULL)
+        dump->let_go(dump->held);
     free(dump->records);
     free(dump->entries);
     tdc_names_free(&dump->entry_names);

@@ -57,7 +57,8 @@ struct tdc_job {
     const char *b_folder, *b_file;
     /* what is done to a side before; NULL: nothing */
     const struct tdc_side_change *n_change, *b_change;
-    /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
+    /* Tensors in memory, or in files that stay open (io/tensor/tensor_list.h): they outlive the run
+     * and stand instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
     /* Tensors that are put together from many, instead of files; likewise. */
     const struct tdc_logical *n_logical, *b_logical;

@@ -52,16 +52,17 @@ static bool open_logical(const struct tdc_job *job, struct tdc_open_pair *pair,
 static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
                       struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (job->n_tensor != NULL) {
-        pair->n = *job->n_tensor;
-        pair->b = *job->b_tensor;
-        return true;
-    }
+    tdc_status status = TDC_OK;
     if (job->n_logical != NULL)
         return open_logical(job, pair, outcome);
-    tdc_status status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file,
-                                  job->n_change, &pair->n, &pair->n_memory, &outcome->error);
-    if (status == TDC_OK) {
+    if (job->n_tensor != NULL)
+        pair->n = *job->n_tensor;
+    else
+        status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file, job->n_change,
+                           &pair->n, &pair->n_memory, &outcome->error);
+    if (status == TDC_OK && job->b_tensor != NULL) {
+        pair->b = *job->b_tensor;
+    } else if (status == TDC_OK) {
         status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, job->b_change,
                            &pair->b, &pair->b_memory, &outcome->error);
         if (status != TDC_OK) {
@@ -199,12 +200,12 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
 static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
                            struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (pair->spans <= 1 || job->n_tensor != NULL || job->n_logical != NULL)
+    if (pair->spans <= 1 || job->n_logical != NULL)
         return true;
-    return (pair->n_memory != NULL ||
+    return (job->n_tensor != NULL || pair->n_memory != NULL ||
             leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
                           &outcome->error) == TDC_OK) &&
-           (pair->b_memory != NULL ||
+           (job->b_tensor != NULL || pair->b_memory != NULL ||
             leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
                           &outcome->error) == TDC_OK);
 }

@@ -174,6 +174,21 @@ static tdc_status add_below(struct finding *finding, const char *folder, const s
     return status;
 }
 
+/* A step can be chosen where there are several; a path that leads into one has chosen. */
+static tdc_status refuse_step(const char *path, const struct tdc_search *search,
+                              const struct tdc_places *places, struct tdc_error *error)
+{
+    if (search->step < 0)
+        return TDC_OK;
+    for (size_t i = 0; i < places->count; i++)
+        if (places->places[i].step_number < 0)
+            return tdc_fail(error, TDC_ERR_ARGUMENT,
+                            "%s: step %d cannot be chosen: the path is not a dump root, it is one "
+                            "step's already",
+                            path, search->step);
+    return TDC_OK;
+}
+
 tdc_status tdc_places_find(const char *path, const struct tdc_search *search,
                            struct tdc_places *places, struct tdc_error *error)
 {
@@ -183,9 +198,10 @@ tdc_status tdc_places_find(const char *path, const struct tdc_search *search,
     *places = (struct tdc_places){0};
     if (stat(path, &info) != 0)
         return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", path);
-    if (!S_ISDIR(info.st_mode))
-        return add_place(&finding, path, &here, false);
-    tdc_status status = add_below(&finding, path, &here);
+    tdc_status status = S_ISDIR(info.st_mode) ? add_below(&finding, path, &here)
+                                              : add_place(&finding, path, &here, false);
+    if (status == TDC_OK)
+        status = refuse_step(path, search, places, error);
     for (size_t i = 0; i < places->count; i++)
         if (status != TDC_OK || !places->places[i].empty)
             return status;

@@ -62,18 +62,18 @@ tdc_status tdc_tasks_add(struct tdc_tasks *list, const char *npu, const char *be
     return TDC_OK;
 }
 
-tdc_status tdc_tasks_whole(const char *npu, const char *bench, tdc_tasks **tasks,
-                           struct tdc_error *error)
+tdc_status tdc_tasks_pair(const char *npu, const char *bench, tdc_tasks **tasks,
+                          struct tdc_error *error)
 {
-    *tasks = NULL;
-    struct tdc_tasks *list = calloc(1, sizeof *list);
+    struct tdc_tasks *list = *tasks = calloc(1, sizeof *list);
     if (list == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     tdc_status status = tdc_tasks_add(list, npu, bench, "", "", "", error);
-    if (status == TDC_OK)
-        *tasks = list;
-    else
-        tdc_tasks_free(list);
+    if (status == TDC_OK) { /* what lies beside is no stack of theirs */
+        free(list->tasks[0].stack);
+        list->tasks[0].stack = NULL;
+        list->tasks[0].debug = false;
+    }
     return status;
 }
 

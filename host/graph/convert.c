@@ -1,6 +1,5 @@
 /* convert.c - the tensors of GE dump files as .npy files. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "host/engine/source.h"
 #include "host/graph/dump_name.h"
+#include "host/graph/say.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/base/text.h"
@@ -31,20 +31,6 @@ struct work {
     struct tdc_text path, failures;
     unsigned char *stored, *written; /* AT_ONCE elements of up to 16 bytes */
 };
-
-static void say(const struct work *work, tdc_message_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void say(const struct work *work, tdc_message_level level, const char *format, ...)
-{
-    char text[4096];
-    va_list arguments;
-    if (work->options->message == NULL)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    work->options->message(work->options->context, level, text);
-}
 
 /* ---- one tensor ------------------------------------------------------------------------------ */
 
@@ -213,7 +199,7 @@ static tdc_status convert_items(struct work *work, struct source *source, bool *
 {
     tdc_status status = guarded(count_items, source);
     if (status != TDC_OK) {
-        say(work, TDC_MESSAGE_ERROR, "%s", source->error->message);
+        tdc_say(work->options, TDC_MESSAGE_ERROR, "%s", source->error->message);
         *failed = true;
         return TDC_OK;
     }
@@ -224,7 +210,7 @@ static tdc_status convert_items(struct work *work, struct source *source, bool *
             if (ends_the_run(status))
                 return status;
             if (status != TDC_OK) {
-                say(work, TDC_MESSAGE_ERROR, "%s", source->error->message);
+                tdc_say(work->options, TDC_MESSAGE_ERROR, "%s", source->error->message);
                 *failed = true;
             }
         }
@@ -245,7 +231,7 @@ static tdc_status convert_file(struct work *work, const char *path, const char *
         status = convert_items(work, &source, &failed);
         tdc_file_map_close(&source.map);
     } else if (status != TDC_ERR_MEMORY) {
-        say(work, TDC_MESSAGE_ERROR, "%s", own.message);
+        tdc_say(work->options, TDC_MESSAGE_ERROR, "%s", own.message);
         failed = true;
         status = TDC_OK;
     }

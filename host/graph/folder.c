@@ -81,3 +81,23 @@ const char *tdc_folder_path(struct tdc_arena *arena, const char *folder, const c
         snprintf(path, first + second + 2, "%.*s/%s", (int)first, folder, name);
     return path;
 }
+
+bool tdc_all_digits(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    return length != 0;
+}
+
+uint64_t tdc_folder_number(const char *text, size_t length)
+{
+    uint64_t number = 0;
+    if (!tdc_all_digits(text, length))
+        return 0;
+    for (size_t i = 0; i < length; i++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+            return UINT64_MAX;
+    return number;
+}

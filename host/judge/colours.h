@@ -17,6 +17,9 @@ struct tdc_reasons {
     bool once;         /* a reason given before is not repeated */
 };
 
+/* What the sound rules make of a row; its colour follows from it. */
+tdc_severity tdc_sound_severity(const struct tdc_coloured_row *row);
+
 void tdc_reason_add(struct tdc_reasons *reasons, tdc_colour colour, const char *text);
 
 struct tdc_highlight_rules {
@@ -25,7 +28,7 @@ struct tdc_highlight_rules {
     /* an output with each input; NULL: rows are coloured alone */
     void (*pair)(tdc_mode mode, const struct tdc_coloured_row *input,
                  const struct tdc_coloured_row *output, struct tdc_reasons *reasons);
-    /* after the pairs */
+    /* after the pairs; may be NULL */
     void (*last)(tdc_mode mode, const struct tdc_coloured_row *row, struct tdc_reasons *reasons);
 };
 

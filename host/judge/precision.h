@@ -20,7 +20,8 @@ enum tdc_precision {
     TDC_PRECISIONS
 };
 
-/* Largest relative distance of a level; the worst element may be four times as far. */
+/* Largest relative distance of a level; the worst element may be so many times as far. */
+#define TDC_WORST_TIMES 4
 struct tdc_level_limits {
     double rounding, close;
 };

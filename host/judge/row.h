@@ -79,6 +79,7 @@ struct tdc_row {
     double r, s;         /* relative distance, worst element; sound rules only */
     const char *message; /* Err_message, never NULL; kept by the table */
     uint16_t findings;   /* bits of enum tdc_fault; compat26 rules only, whose list they are */
+    uint64_t reasons;    /* bits of enum tdc_reason; sound rules only */
     struct tdc_value values[TDC_ROW_VALUES];
 };
 

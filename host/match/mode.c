@@ -45,8 +45,13 @@ tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump
         status = msprobe ? check_side(bench, "bench", error) : check_content(bench, error);
     if (status != TDC_OK)
         return status;
-    if (strcmp(npu->task, bench->task) != 0)
+    if (strcmp(npu->task, bench->task) != 0 && msprobe)
         return tdc_fail(error, TDC_ERR_MISMATCH, "Please check the dump task is consistent.");
+    if (strcmp(npu->task, bench->task) != 0)
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "test was dumped with task %.40s, ref with task %.40s: dump both with the "
+                        "same task",
+                        npu->task, bench->task);
     if (strcmp(npu->task, "tensor") == 0) {
         *mode = TDC_MODE_TENSOR;
         return TDC_OK;
@@ -56,6 +61,10 @@ tdc_status tdc_match_find_mode(const struct tdc_dump *npu, const struct tdc_dump
                         "Compare applies only to task is tensor or statistics");
     bool npu_digests = msprobe ? npu->digests : npu->digest_records;
     bool bench_digests = msprobe ? bench->digests : bench->digest_records;
+    if (npu_digests != bench_digests && !msprobe)
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "%s was dumped with md5, %s without: dump both with the same summary_mode",
+                        npu_digests ? "test" : "ref", npu_digests ? "ref" : "test");
     if (npu_digests != bench_digests)
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "Please check the dump task is consistent, dump mode of npu and bench "

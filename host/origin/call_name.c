@@ -141,6 +141,12 @@ bool tdc_operation_overwrites(const struct tdc_call_name *name)
     return !name->module && IS_ONE_OF(name, words, true);
 }
 
+bool tdc_operation_overwrites_part(const struct tdc_call_name *name)
+{
+    static const char *const words[] = {"setitem_"};
+    return !name->module && IS_ONE_OF(name, words, true);
+}
+
 bool tdc_operation_leaves_undefined(const struct tdc_call_name *name)
 {
     static const char *const words[] = {"empty", "emptylike", "newempty", "emptystrided"};

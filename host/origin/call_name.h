@@ -36,6 +36,8 @@ bool tdc_operation_has_kink(const struct tdc_call_name *name);
 bool tdc_operation_is_exponential(const struct tdc_call_name *name);
 bool tdc_operation_is_random(const struct tdc_call_name *name);
 bool tdc_operation_overwrites(const struct tdc_call_name *name);
+/* Keeps what it does not overwrite. */
+bool tdc_operation_overwrites_part(const struct tdc_call_name *name);
 bool tdc_operation_leaves_undefined(const struct tdc_call_name *name);
 
 #endif

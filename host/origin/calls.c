@@ -92,6 +92,7 @@ static void note_name(const struct tdc_call_name *name, struct tdc_call *call)
     call->exponential = tdc_operation_is_exponential(name);
     call->random = tdc_operation_is_random(name);
     call->overwrites = tdc_operation_overwrites(name);
+    call->keeps_rest = tdc_operation_overwrites_part(name);
     call->undefined = tdc_operation_leaves_undefined(name);
 }
 

@@ -28,6 +28,7 @@ struct tdc_call {
     bool exponential;    /* an absolute change of the input is a relative one of the output */
     bool random;
     bool overwrites;   /* the old content of its first input does not matter */
+    bool keeps_rest;   /* but in the part it does not overwrite */
     bool undefined;    /* makes memory that nobody has written */
     bool update;       /* after a backward and without gradients itself: clipping, the optimiser */
     double input_rms;  /* largest of its inputs and parameters, of either side */

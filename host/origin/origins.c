@@ -102,7 +102,10 @@ static void join_row(struct reach *reach, const struct tdc_origins *origins,
         reach->unknown = true;
         break;
     case TDC_ROW_SHOWN:
-        break;
+        /* memory that nobody has written stays where it is not overwritten */
+        if (!origins->calls->calls[row->call].keeps_rest)
+            break;
+        /* fallthrough */
     default:
         join(reach, &(struct reach){
                         .r = row->r, .s = row->s, .absolute = absolute_difference(origins, row)});

@@ -4,6 +4,7 @@
 
 #include "host/align/align.h"
 #include "host/table/table.h"
+#include "io/table/json_object.h"
 
 /* The row of an alignment; NULL for an ordinary one. */
 static inline const struct tdc_aligned_row *tdc_table_aligned(const struct tdc_table *table,
@@ -21,7 +22,8 @@ bool tdc_aligned_judge(struct tdc_table *table, size_t row, const struct tdc_out
 void tdc_aligned_finish(struct tdc_table *table, size_t row, const struct tdc_outcome *outcome,
                         struct tdc_text *message);
 
-/* The member "series" of a row's object in json; nothing for a row without. */
-void tdc_aligned_series_json(const struct tdc_table *table, size_t row, struct tdc_text *out);
+/* How the row was put together, and its series, as members of its object in json; nothing for an
+ * ordinary row. */
+void tdc_aligned_json(const struct tdc_table *table, size_t row, struct tdc_json_object *object);
 
 #endif

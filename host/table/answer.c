@@ -2,6 +2,16 @@
 #include "host/table/table.h"
 #include "io/base/sized.h"
 
+size_t tdc_table_origins(const tdc_table *table)
+{
+    return tdc_origins_count(table->origins);
+}
+
+const struct tdc_origin *tdc_table_origin(const tdc_table *table, size_t index)
+{
+    return tdc_origins_get(table->origins, index);
+}
+
 static bool judged(tdc_row_class class)
 {
     return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;

@@ -40,6 +40,14 @@ static bool has_files(const struct tdc_case *row_case)
            strcmp(row_case->n_file, "N/A") != 0 && strcmp(row_case->b_file, "N/A") != 0;
 }
 
+/* What cannot be read needs no engine to say so. */
+static const char *refusal_of(const struct tdc_case *row_case)
+{
+    if (row_case->npu != NULL && row_case->npu->refusal != NULL)
+        return row_case->npu->refusal;
+    return row_case->bench != NULL ? row_case->bench->refusal : NULL;
+}
+
 /* Under the sound rules shapes that differ in the json need no file. */
 static bool needs_engine(const struct tdc_table *table, size_t index,
                          const struct tdc_case *row_case)
@@ -47,7 +55,7 @@ static bool needs_engine(const struct tdc_table *table, size_t index,
     const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
     if (aligned != NULL)
         return aligned->settled == 0;
-    if (!has_files(row_case))
+    if (!has_files(row_case) || refusal_of(row_case) != NULL)
         return false;
     if (!table->rules->extended)
         return true;
@@ -61,6 +69,7 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     struct tdc_case row_case = case_of(table, index);
     struct tdc_text message;
     tdc_text_init(&message, MESSAGE_LIMIT);
+    row->reasons = 0;
     bool settled = tdc_aligned_judge(table, index, outcome, &message);
     switch (settled ? TDC_MODE_NONE : table->mode) {
     case TDC_MODE_NONE:
@@ -125,6 +134,17 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
     }
 }
 
+static void judge_without_files(struct tdc_table *table, size_t index, const char *refusal)
+{
+    if (refusal == NULL) {
+        judge(table, index, NULL);
+        return;
+    }
+    struct tdc_outcome outcome = {.code = TDC_OUTCOME_UNREADABLE};
+    tdc_fail(&outcome.error, TDC_ERR_FORMAT, "%s", refusal);
+    judge(table, index, &outcome);
+}
+
 /* Judges the rows that need no file and lists the others as jobs. */
 static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
                         size_t first_order)
@@ -133,7 +153,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
         if (!needs_engine(table, i, &row_case)) {
-            judge(table, i, NULL);
+            judge_without_files(table, i, refusal_of(&row_case));
             continue;
         }
         const struct tdc_aligned_row *aligned = tdc_table_aligned(table, i);
@@ -148,6 +168,8 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_logical = aligned != NULL ? aligned->sides[0] : NULL,
             .b_logical = aligned != NULL ? aligned->sides[1] : NULL,
             .series = aligned != NULL ? aligned->series : NULL,
+            .n_tensor = row_case.npu->tensor,
+            .b_tensor = row_case.bench != NULL ? row_case.bench->tensor : NULL,
             .squeeze = table->rules->squeeze,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
@@ -360,7 +382,7 @@ static void abandon(tdc_table *const *tables, size_t count)
 static void remove_written(const struct writers *writers)
 {
     for (size_t i = 0; i < writers->output_count; i++)
-        if (writers->written[i])
+        if (writers->written[i] && (writers->outputs[i].flags & TDC_OUTPUT_STREAM) == 0)
             unlink(writers->outputs[i].path);
 }
 
@@ -423,6 +445,12 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
         status = compare_and_write(&writers, &whole, error);
         if (status != TDC_OK)
             remove_written(&writers);
+    } else if (status == TDC_ERR_WRITE) { /* the tables can be filled all the same */
+        struct tdc_error other = {0};
+        tdc_status compared = tdc_compare(tables, count, &whole, &other);
+        if (compared != TDC_OK && error != NULL)
+            *error = other;
+        status = compared != TDC_OK ? compared : status;
     }
     pthread_mutex_destroy(&writers.lock);
     free(writers.written);

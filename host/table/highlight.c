@@ -90,7 +90,8 @@ static void colour_one(struct tdc_table *table, const struct block *block, size_
             rules->pair(table->mode, &input, &self, reasons);
         }
     }
-    rules->last(table->mode, &self, reasons);
+    if (rules->last != NULL)
+        rules->last(table->mode, &self, reasons);
     if (reasons->red.failed || reasons->yellow.failed)
         atomic_store(&table->failed, true);
     tdc_colour colour = reasons->colour;

@@ -4,6 +4,7 @@
 
 #include "host/table/aligned.h"
 #include "io/base/error.h"
+#include "io/table/json_object.h"
 #include "io/table/sink.h"
 #include "io/text/pytext.h"
 
@@ -143,10 +144,20 @@ tdc_status tdc_series_write(const tdc_table *table, tdc_format format, const cha
 
 /* ---- json ------------------------------------------------------------------------------------ */
 
-static void add_list(struct tdc_text *out, const char *name, const struct tdc_series *series,
-                     int which)
+static void add_number(struct tdc_text *out, double number)
 {
-    tdc_text_addf(out, ", \"%s\": [", name);
+    if (isfinite(number))
+        tdc_json_add_finite(out, number);
+    else
+        tdc_text_adds(out, "null");
+}
+
+static void add_list(struct tdc_json_object *object, const char *name,
+                     const struct tdc_series *series, int which)
+{
+    struct tdc_text *out = object->out;
+    tdc_object_key(object, name);
+    tdc_text_addc(out, '[');
     for (uint64_t i = 0; i < series->length; i++) {
         const struct tdc_series_sums *sums = &series->sums[i];
         const char *none = which == COSINE ? no_cosine(sums) : NULL;
@@ -157,30 +168,44 @@ static void add_list(struct tdc_text *out, const char *name, const struct tdc_se
         else if (which == SEQUENCE || which == POSITION)
             tdc_text_addf(out, "%u", which == SEQUENCE ? series->sequence[i] : series->position[i]);
         else
-            tdc_json_add_number(out, which == COSINE    ? cosine_of(sums)
-                                     : which == MAX_ABS ? sums->abs_max
-                                                        : rmse_of(sums));
+            add_number(out, which == COSINE    ? cosine_of(sums)
+                            : which == MAX_ABS ? sums->abs_max
+                                               : rmse_of(sums));
     }
     tdc_text_addc(out, ']');
 }
 
-void tdc_aligned_series_json(const struct tdc_table *table, size_t row, struct tdc_text *out)
+static void add_series(const struct tdc_series *series, struct tdc_text *out)
+{
+    struct tdc_json_object object;
+    tdc_object_begin(&object, out);
+    tdc_object_text(&object, "axis", series->axis);
+    if (series->sequence != NULL) {
+        add_list(&object, "seq", series, SEQUENCE);
+        add_list(&object, "pos", series, POSITION);
+    }
+    add_list(&object, "max_abs_err", series, MAX_ABS);
+    add_list(&object, "cosine", series, COSINE);
+    add_list(&object, "rmse", series, RMSE);
+    tdc_object_end(&object);
+}
+
+void tdc_aligned_json(const struct tdc_table *table, size_t row, struct tdc_json_object *object)
 {
     const struct tdc_aligned_row *aligned = tdc_table_aligned(table, row);
-    if (aligned == NULL || aligned->series == NULL || !was_compared(table, row))
+    if (aligned == NULL)
         return;
-    tdc_text_adds(out, "\"series\": [");
+    tdc_object_text(object, "axes", aligned->axes);
+    tdc_object_text(object, "test_parts", aligned->parts[0]);
+    tdc_object_text(object, "ref_parts", aligned->parts[1]);
+    if (aligned->series == NULL || !was_compared(table, row))
+        return;
+    tdc_object_key(object, "series");
+    tdc_text_addc(object->out, '[');
     for (const struct tdc_series *series = aligned->series; series != NULL; series = series->next) {
-        tdc_text_adds(out, series != aligned->series ? ", {\"axis\": " : "{\"axis\": ");
-        tdc_json_add_string(out, series->axis, strlen(series->axis));
-        if (series->sequence != NULL) {
-            add_list(out, "seq", series, SEQUENCE);
-            add_list(out, "pos", series, POSITION);
-        }
-        add_list(out, "max_abs_err", series, MAX_ABS);
-        add_list(out, "cosine", series, COSINE);
-        add_list(out, "rmse", series, RMSE);
-        tdc_text_addc(out, '}');
+        if (series != aligned->series)
+            tdc_text_adds(object->out, ", ");
+        add_series(series, object->out);
     }
-    tdc_text_addc(out, ']');
+    tdc_text_addc(object->out, ']');
 }

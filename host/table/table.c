@@ -1,8 +1,10 @@
 /* table.c - making a table from a match and filling it. */
 #include "host/table/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/api/options.h"
 #include "host/table/changes.h"
@@ -11,10 +13,12 @@
 #include "host/origin/origins.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
+#include "io/table/json_object.h"
 
 #define MESSAGES_LIMIT ((size_t)16 << 30)
 #define MESSAGE_LIMIT  ((size_t)1 << 20)
 #define ROW_LIMIT      ((size_t)1 << 28)
+#define COMMAND_LIMIT  ((size_t)64 << 20)
 #define WORST_ROOM     ((size_t)1 << 12) /* more than its few numbers take */
 
 tdc_status tdc_match_new(const tdc_dump *npu, const tdc_dump *bench,
@@ -158,6 +162,31 @@ static tdc_status load_stacks(struct tdc_table *table, const char *path, struct 
     return status;
 }
 
+/* What result files say of where they come from. */
+static bool keep_origin(struct tdc_table *table, const struct tdc_options *options,
+                        const char *stack_json)
+{
+    struct tdc_text words;
+    char folder[PATH_MAX];
+    tdc_text_init(&words, COMMAND_LIMIT);
+    for (size_t i = 0; i < options->command_words; i++) {
+        tdc_text_adds(&words, i == 0 ? "[" : ", ");
+        tdc_json_add_string(&words, options->command[i], strlen(options->command[i]));
+    }
+    tdc_text_adds(&words, options->command_words != 0 ? "]" : "null");
+    bool kept = !words.failed;
+    if (kept)
+        table->command = tdc_arena_text(&table->arena, tdc_text_get(&words), words.length);
+    if (kept && getcwd(folder, sizeof folder) != NULL)
+        table->folder = tdc_arena_text(&table->arena, folder, strlen(folder));
+    if (kept && stack_json != NULL)
+        table->stack_path = tdc_arena_text(&table->arena, stack_json, strlen(stack_json));
+    kept &= table->command != NULL && (stack_json == NULL || table->stack_path != NULL);
+    table->allow_unmatched = (options->flags & TDC_OPTION_ALLOW_UNMATCHED) != 0;
+    tdc_text_free(&words);
+    return kept;
+}
+
 tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *options,
                          const char *stack_json, tdc_table **table, struct tdc_error *error)
 {
@@ -183,7 +212,8 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
     status = allocate_rows(made, error);
-    if (status == TDC_OK && !tdc_text_reserve(&made->worst, WORST_ROOM))
+    if (status == TDC_OK && (!tdc_text_reserve(&made->worst, WORST_ROOM) ||
+                             (made->rules->extended && !keep_origin(made, &whole, stack_json))))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK && (stack_json != NULL || match->npu->stack.data != NULL))
         status = load_stacks(made, stack_json, error);
@@ -266,6 +296,18 @@ tdc_row_class tdc_table_class(const tdc_table *table, size_t row)
 tdc_colour tdc_table_colour(const tdc_table *table, size_t row)
 {
     return (tdc_colour)table->rows[row].colour;
+}
+
+tdc_severity tdc_table_severity(const tdc_table *table, size_t row)
+{
+    const struct tdc_row *held = &table->rows[row];
+    const struct tdc_coloured_row seen = {held, tdc_row_npu(table, held),
+                                          tdc_row_bench(table, held)};
+    if (table->rules->extended)
+        return tdc_sound_severity(&seen);
+    return held->colour == TDC_COLOUR_RED      ? TDC_SEVERITY_DIFFERENT
+           : held->colour == TDC_COLOUR_YELLOW ? TDC_SEVERITY_LOOK
+                                               : TDC_SEVERITY_NONE;
 }
 
 const char *tdc_table_call(const tdc_table *table, size_t row)

@@ -35,6 +35,12 @@ struct tdc_table {
     struct tdc_stacks *stacks;
     struct tdc_stat_column stat_columns[2][TDC_STATISTICS]; /* of the rules' survey */
 
+    /* for the head of result files, in the arena; of extended rules only */
+    const char *command;    /* words of the command line as a JSON list; NULL: none */
+    const char *folder;     /* that relative paths start from; NULL: not known */
+    const char *stack_path; /* NULL: none */
+    bool allow_unmatched;
+
     const struct tdc_column *columns[TDC_MOST_COLUMNS];
     size_t column_count;
 

@@ -1,18 +1,65 @@
 /* write.c - a table as files, after or while it is being filled. */
 #include <stdlib.h>
 
-#include "host/table/aligned.h"
 #include "host/table/columns.h"
-#include "host/table/overview.h"
+#include "host/table/table_json.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
 
-/* As many files as there are formats. */
-#define MOST_SINKS 4
+/* As many files as there are formats, and some. */
+#define MOST_SINKS 8
 
-/* Counts and origins as JSON: some hundred bytes an origin. */
-#define OVERVIEW_LIMIT ((size_t)1 << 30)
+/* Counts and origins as JSON: some hundred bytes an origin. A row is no longer than its texts. */
+#define JSON_LIMIT ((size_t)1 << 30)
 
+bool tdc_table_selected(const tdc_table *table, size_t row, unsigned classes)
+{
+    const struct tdc_row *held = &table->rows[row];
+    if (classes == 0 || (classes & 1u << held->row_class) != 0)
+        return true;
+    return held->origin != TDC_ORIGIN_NONE && (classes & 1u << TDC_ROW_DIFFERENT) != 0;
+}
+
+static size_t selected_rows(const struct tdc_table *table, unsigned classes)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < table->row_count; row++)
+        count += tdc_table_selected(table, row, classes);
+    return count;
+}
+
+/* The files of one table. */
+struct files {
+    struct tdc_table *table;
+    const struct tdc_output *outputs;
+    size_t output_count;
+    struct tdc_sink *sinks[MOST_SINKS];
+    size_t places[MOST_SINKS]; /* of the sinks, among the outputs */
+    size_t opened;
+    struct tdc_text json; /* of the row, and of what stands around the rows */
+    tdc_status status;    /* of writing */
+    struct tdc_error *error;
+};
+
+static bool takes_objects(const struct tdc_output *output)
+{
+    return output->table->rules->extended &&
+           (output->format == TDC_FORMAT_JSON || output->format == TDC_FORMAT_JSONL);
+}
+
+/* Files that hold, before their first row, what only the last one decides: how many rows were
+ * chosen, or all counts. The others follow the rows as they are judged. */
+static bool comes_late(const struct tdc_output *output)
+{
+    return output->classes != 0 || (takes_objects(output) && output->format == TDC_FORMAT_JSONL);
+}
+
+static tdc_status no_memory(struct tdc_error *error)
+{
+    return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a result file");
+}
+
+/* Of a table all of whose rows are judged and coloured, or for an output of all rows. */
 static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **sink,
                             struct tdc_error *error)
 {
@@ -27,73 +74,147 @@ static tdc_status open_sink(const struct tdc_output *output, struct tdc_sink **s
     struct tdc_sink_spec spec = {
         .path = output->path,
         .exclusive = (output->flags & TDC_OUTPUT_EXCLUSIVE) != 0,
+        .streamed = (output->flags & TDC_OUTPUT_STREAM) != 0,
+        .stream = output->stream,
         .columns = names,
         .column_count = table->column_count,
-        .rows = table->row_count,
+        .rows = output->classes == 0 ? table->row_count : selected_rows(table, output->classes),
         .sheet = table->highlight_cells ? "Sheet" : "Sheet1",
         .header_style = extended || !table->highlight_cells,
         .polish = extended,
         .widths = widths,
         .escape_formulas = extended,
         .argb_yellow = !extended,
-        .object = extended,
+        .objects = extended,
     };
     return tdc_sink_open(output->format, &spec, sink, error);
 }
 
-/* The cells of a row are made once for all files. */
-static tdc_status write_row(struct tdc_table *table, size_t row, struct tdc_sink *const *sinks,
-                            size_t sink_count, struct tdc_error *error)
+/* The members before the rows; of a file whose first line is all there is, those behind, too. */
+static tdc_status put_head(struct files *files, size_t i)
 {
-    struct tdc_cell cells[TDC_MOST_COLUMNS];
-    struct tdc_text members;
-    tdc_text_init(&members, OVERVIEW_LIMIT);
-    tdc_aligned_series_json(table, row, &members);
-    tdc_status status = tdc_table_row(table, row, cells, error);
-    if (status == TDC_OK && members.failed)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the series of row %zu", row);
-    for (size_t i = 0; i < sink_count && status == TDC_OK; i++) {
-        tdc_sink_members(sinks[i], tdc_text_get(&members));
-        status = tdc_sink_row(sinks[i], cells, (tdc_colour)table->rows[row].colour, error);
+    const struct tdc_output *output = &files->outputs[files->places[i]];
+    struct tdc_json_object object;
+    if (!takes_objects(output))
+        return TDC_OK;
+    tdc_text_clear(&files->json);
+    tdc_object_begin_bare(&object, &files->json);
+    tdc_table_json_head(files->table, &object);
+    if (output->format == TDC_FORMAT_JSONL)
+        tdc_table_json_tail(files->table, &object);
+    tdc_object_end_bare(&object);
+    if (files->json.failed)
+        return no_memory(files->error);
+    return tdc_sink_head(files->sinks[i], tdc_text_get(&files->json), files->error);
+}
+
+static void open_file(struct files *files, size_t place)
+{
+    const struct tdc_output *output = &files->outputs[place];
+    if (files->opened == MOST_SINKS) {
+        files->status = tdc_fail(files->error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
+                                 output->path);
+        return;
     }
-    tdc_text_free(&members);
+    files->status = open_sink(output, &files->sinks[files->opened], files->error);
+    if (files->status != TDC_OK)
+        return;
+    files->places[files->opened++] = place;
+    files->status = put_head(files, files->opened - 1);
+}
+
+static void open_files(struct files *files, bool late)
+{
+    for (size_t i = 0; i < files->output_count && files->status == TDC_OK; i++)
+        if (files->outputs[i].table == files->table && comes_late(&files->outputs[i]) == late)
+            open_file(files, i);
+}
+
+/* The cells of a row, and its object, are made once for all files [first, end). */
+static void write_row(struct files *files, size_t row, size_t first, size_t end)
+{
+    struct tdc_table *table = files->table;
+    struct tdc_cell cells[TDC_MOST_COLUMNS];
+    bool filled = false, composed = false;
+    for (size_t i = first; i < end && files->status == TDC_OK; i++) {
+        if (takes_objects(&files->outputs[files->places[i]])) {
+            if (!composed) {
+                tdc_text_clear(&files->json);
+                tdc_table_json_row(table, row, &files->json);
+                composed = true;
+            }
+            files->status = files->json.failed ? no_memory(files->error)
+                                               : tdc_sink_object(files->sinks[i], files->json.data,
+                                                                 files->json.length, files->error);
+        } else {
+            if (!filled)
+                files->status = tdc_table_row(table, row, cells, files->error);
+            filled = true;
+            if (files->status == TDC_OK)
+                files->status = tdc_sink_row(files->sinks[i], cells,
+                                             (tdc_colour)table->rows[row].colour, files->error);
+        }
+    }
+}
+
+/* The files that had to wait for the last row. */
+static void write_late(struct files *files)
+{
+    size_t first = files->opened;
+    open_files(files, true);
+    for (size_t i = first; i < files->opened; i++) {
+        unsigned classes = files->outputs[files->places[i]].classes;
+        for (size_t row = 0; row < files->table->row_count && files->status == TDC_OK; row++)
+            if (tdc_table_selected(files->table, row, classes))
+                write_row(files, row, i, i + 1);
+    }
+}
+
+/* Closes the files of a table whose rows are written (status: how that went). One that fails takes
+ * those behind it along: nothing of them is left. written, if any, tells by place what is. */
+static tdc_status close_files(struct files *files, tdc_status status, bool *written)
+{
+    if (status == TDC_OK && files->table->rules->extended) {
+        struct tdc_json_object object;
+        tdc_text_clear(&files->json);
+        tdc_object_begin_bare(&object, &files->json);
+        tdc_table_json_tail(files->table, &object);
+        tdc_object_end_bare(&object);
+        if (files->json.failed)
+            status = no_memory(files->error);
+    }
+    size_t closed = 0;
+    for (; closed < files->opened && status == TDC_OK; closed++) {
+        tdc_sink_tail(files->sinks[closed], tdc_text_get(&files->json));
+        status = tdc_sink_close(files->sinks[closed], files->error);
+        if (written != NULL)
+            written[files->places[closed]] = status == TDC_OK;
+    }
+    for (; closed < files->opened; closed++)
+        tdc_sink_discard(files->sinks[closed]);
+    tdc_text_free(&files->json);
     return status;
 }
 
-/* Closes the sinks of a table whose rows are written (status: how that went). One that fails takes
- * those behind it along: nothing of them is left. written, if any, tells by place what is. */
-static tdc_status close_sinks(const struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t count, tdc_status status, const size_t *places, bool *written,
-                              struct tdc_error *error)
+static void start_files(struct files *files, struct tdc_table *table,
+                        const struct tdc_output *outputs, size_t count, struct tdc_error *error)
 {
-    struct tdc_text overview;
-    tdc_text_init(&overview, OVERVIEW_LIMIT);
-    if (status == TDC_OK && table->rules->extended && !tdc_overview_json(table, &overview))
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the overview");
-    size_t closed = 0;
-    for (; closed < count && status == TDC_OK; closed++) {
-        tdc_sink_tail(sinks[closed], tdc_text_get(&overview));
-        status = tdc_sink_close(sinks[closed], error);
-        if (written != NULL)
-            written[places[closed]] = status == TDC_OK;
-    }
-    for (; closed < count; closed++)
-        tdc_sink_discard(sinks[closed]);
-    tdc_text_free(&overview);
-    return status;
+    *files =
+        (struct files){.table = table, .outputs = outputs, .output_count = count, .error = error};
+    tdc_text_init(&files->json, JSON_LIMIT);
+    open_files(files, false);
 }
 
 tdc_status tdc_table_write(tdc_table *table, tdc_format format, const char *path,
                            struct tdc_error *error)
 {
-    struct tdc_sink *sink;
+    struct files files;
     const struct tdc_output output = {.table = table, .format = format, .path = path};
-    tdc_status status = open_sink(&output, &sink, error);
-    if (status != TDC_OK)
-        return status;
-    for (size_t row = 0; row < table->row_count && status == TDC_OK; row++)
-        status = write_row(table, row, &sink, 1, error);
-    return close_sinks(table, &sink, 1, status, NULL, NULL, error);
+    start_files(&files, table, &output, 1, error);
+    for (size_t row = 0; row < table->row_count && files.status == TDC_OK; row++)
+        write_row(&files, row, 0, files.opened);
+    write_late(&files);
+    return close_files(&files, files.status, NULL);
 }
 
 /* ---- following ------------------------------------------------------------------------------- */
@@ -126,27 +247,36 @@ bool tdc_table_await(struct tdc_table *table, size_t row)
     return judged;
 }
 
-static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *sinks,
-                              size_t sink_count, struct tdc_error *error)
+/* Waits for the rows of a block and colours them. */
+static tdc_status judge_block(struct tdc_highlighter *highlighter, size_t start, size_t end,
+                              struct tdc_error *error)
 {
+    struct tdc_table *table = highlighter->table;
+    for (size_t row = start; row < end; row++)
+        if (!tdc_table_await(table, row))
+            return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+    if (tdc_highlighter_run(highlighter, start, end))
+        return TDC_OK;
+    return atomic_load(&table->failed)
+               ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins")
+               : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+}
+
+/* A failure to write is kept, and the rows are judged to the end: they are the answer. */
+static tdc_status follow_rows(struct files *files)
+{
+    struct tdc_table *table = files->table;
     struct tdc_highlighter highlighter;
     tdc_highlighter_init(&highlighter, table);
     tdc_status status = TDC_OK;
-    size_t start = 0;
-    while (start < table->row_count && status == TDC_OK) {
+    for (size_t start = 0; start < table->row_count && status == TDC_OK;) {
         size_t end = tdc_highlighter_block(&highlighter, start);
-        for (size_t row = start; row < end && status == TDC_OK; row++)
-            if (!tdc_table_await(table, row))
-                status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
-        if (status == TDC_OK && !tdc_highlighter_run(&highlighter, start, end))
-            status = atomic_load(&table->failed)
-                         ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins")
-                         : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+        status = judge_block(&highlighter, start, end, files->error);
         for (; start < end && status == TDC_OK; start++)
-            status = write_row(table, start, sinks, sink_count, error);
+            write_row(files, start, 0, files->opened);
     }
     if (status == TDC_OK && !tdc_highlighter_finish(&highlighter))
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for origins");
+        status = tdc_fail(files->error, TDC_ERR_MEMORY, "out of memory for origins");
     tdc_highlighter_free(&highlighter);
     return status;
 }
@@ -154,22 +284,10 @@ static tdc_status follow_rows(struct tdc_table *table, struct tdc_sink *const *s
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
                             size_t output_count, bool *written, struct tdc_error *error)
 {
-    struct tdc_sink *sinks[MOST_SINKS] = {NULL};
-    size_t places[MOST_SINKS] = {0}; /* among the outputs */
-    size_t opened = 0;
-    tdc_status status = TDC_OK;
-    for (size_t i = 0; i < output_count && status == TDC_OK; i++) {
-        if (outputs[i].table != table)
-            continue;
-        if (opened == MOST_SINKS)
-            status = tdc_fail(error, TDC_ERR_ARGUMENT, "%s: too many files for one table",
-                              outputs[i].path);
-        else
-            status = open_sink(&outputs[i], &sinks[opened], error);
-        if (status == TDC_OK)
-            places[opened++] = i;
-    }
+    struct files files;
+    start_files(&files, table, outputs, output_count, error);
+    tdc_status status = follow_rows(&files);
     if (status == TDC_OK)
-        status = follow_rows(table, sinks, opened, error);
-    return close_sinks(table, sinks, opened, status, places, written, error);
+        write_late(&files);
+    return close_files(&files, status == TDC_OK ? files.status : status, written);
 }

@@ -13,22 +13,42 @@ static bool find_name(const char *const *names, size_t count, const char *name, 
     return false;
 }
 
+const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES] = {
+    {TDC_FORMAT_XLSX, "xlsx"},
+    {TDC_FORMAT_CSV, "csv"},
+    {TDC_FORMAT_JSON, "json"},
+    {TDC_FORMAT_JSONL, "jsonl"},
+};
+
+static tdc_format format_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < TDC_FORMAT_NAMES; i++)
+        if (strlen(tdc_format_names[i].name) == length &&
+            strncmp(tdc_format_names[i].name, name, length) == 0)
+            return tdc_format_names[i].format;
+    return TDC_FORMAT_NONE;
+}
+
 bool tdc_parse_formats(const char *list, unsigned *formats)
 {
     *formats = 0;
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
-        if (length == 4 && strncmp(list, "xlsx", 4) == 0)
-            *formats |= TDC_FORMAT_XLSX;
-        else if (length == 3 && strncmp(list, "csv", 3) == 0)
-            *formats |= TDC_FORMAT_CSV;
-        else if (length == 4 && strncmp(list, "json", 4) == 0)
-            *formats |= TDC_FORMAT_JSON;
-        else
+        tdc_format format = format_named(list, length);
+        if (format == TDC_FORMAT_NONE)
             return false;
+        *formats |= (unsigned)format;
         list += length + (list[length] == ',');
     }
     return *formats != 0;
+}
+
+tdc_format tdc_format_of_file(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (dot == NULL || (slash != NULL && slash > dot))
+        return TDC_FORMAT_NONE;
+    return format_named(dot + 1, strlen(dot + 1));
 }
 
 static const char *const rules_names[] = {[TDC_RULES_COMPAT] = "msprobe",

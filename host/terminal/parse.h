@@ -4,8 +4,17 @@
 
 #include "tdcmp.h"
 
+/* The formats of results by name, which is the ending of their files. */
+struct tdc_format_name {
+    tdc_format format;
+    const char *name;
+};
+#define TDC_FORMAT_NAMES ((size_t)4)
+extern const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES];
 /* "xlsx,csv" */
 bool tdc_parse_formats(const char *list, unsigned *formats);
+/* By its ending; TDC_FORMAT_NONE for any other. */
+tdc_format tdc_format_of_file(const char *path);
 /* "sound", "msprobe" or "msprobe26"; and the older "compat" and "compat26" */
 #define TDC_RULES_NAMES "sound, msprobe or msprobe26"
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules);

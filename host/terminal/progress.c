@@ -20,6 +20,7 @@ struct tdc_progress {
     atomic_int_fast64_t next; /* monotonic time of the next look, in nanoseconds */
     atomic_flag drawing;      /* held by the thread that writes; the others go on */
     char *label;
+    const char *after; /* takes its place when all rows are done; NULL: nothing */
     uint64_t total_rows;
     uint64_t total_bytes;
     int64_t start;
@@ -69,9 +70,11 @@ struct tdc_progress *tdc_progress_start(const char *label, uint64_t total_rows,
 
 static struct tdc_progress_view view_of(struct tdc_progress *progress, int64_t time)
 {
+    uint64_t rows = atomic_load_explicit(&progress->rows, memory_order_relaxed);
+    bool done = progress->after != NULL && rows >= progress->total_rows;
     return (struct tdc_progress_view){
-        .label = progress->label,
-        .rows = atomic_load_explicit(&progress->rows, memory_order_relaxed),
+        .label = done ? progress->after : progress->label,
+        .rows = rows,
         .total_rows = progress->total_rows,
         .bytes = atomic_load_explicit(&progress->bytes, memory_order_relaxed),
         .total_bytes = progress->total_bytes,
@@ -120,12 +123,35 @@ static void plain_line(struct tdc_progress *progress, int64_t time)
     progress->last_share = share;
 }
 
+void tdc_progress_after(struct tdc_progress *progress, const char *label)
+{
+    if (progress != NULL)
+        progress->after = label;
+}
+
+/* The last row: nothing is added any more that would show what is left to do. */
+static void draw_last(struct tdc_progress *progress)
+{
+    int64_t time = now();
+    while (atomic_flag_test_and_set_explicit(&progress->drawing, memory_order_acquire))
+        continue; /* held for one write */
+    if (progress->terminal &&
+        (progress->shown || time >= atomic_load_explicit(&progress->next, memory_order_relaxed)))
+        redraw(progress, time);
+    atomic_flag_clear_explicit(&progress->drawing, memory_order_release);
+}
+
 void tdc_progress_add(struct tdc_progress *progress, uint64_t rows, uint64_t bytes)
 {
     if (progress == NULL)
         return;
-    atomic_fetch_add_explicit(&progress->rows, rows, memory_order_relaxed);
     atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
+    uint64_t before = atomic_fetch_add_explicit(&progress->rows, rows, memory_order_relaxed);
+    if (progress->after != NULL && before < progress->total_rows &&
+        before + rows >= progress->total_rows) {
+        draw_last(progress);
+        return;
+    }
     int64_t time = now();
     if (time < atomic_load_explicit(&progress->next, memory_order_relaxed))
         return;

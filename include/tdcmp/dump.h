@@ -36,9 +36,9 @@ tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, tdc_tasks **tasks,
                           struct tdc_error *error);
-/* One comparison of two whole inputs, whatever lies below them (tdc_align_match). */
-tdc_status tdc_tasks_whole(const char *npu, const char *bench, tdc_tasks **tasks,
-                           struct tdc_error *error);
+/* One comparison of two paths as they are, for tdc_tensors_load. */
+tdc_status tdc_tasks_pair(const char *npu, const char *bench, tdc_tasks **tasks,
+                          struct tdc_error *error);
 void tdc_tasks_free(tdc_tasks *tasks);
 /* The next four take NULL for an empty list. */
 size_t tdc_tasks_count(const tdc_tasks *tasks);
@@ -73,6 +73,17 @@ typedef struct tdc_dump tdc_dump;
 /* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. A .npy or
  * .pt file in the place of the json is a dump of one record, its tensor. */
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error);
+
+/*
+ * Tensors by name, where there is no dump.json: a safetensors, npz, npy or torch file, an index of
+ * shards, a checkpoint folder, a folder of such files (docs/diff.md). The result is a dump of task
+ * "tensor" with a record for each name; files stay mapped until it is freed. `key` chooses a part
+ * of torch files, NULL: the usual one. TDC_ERR_NOTHING: no tensors found.
+ */
+tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
+                            struct tdc_error *error);
+/* Whether a path is one for tdc_dump_load and tdc_tasks_find: a json, or a folder with dumps. */
+bool tdc_path_holds_dump(const char *path);
 
 /* A dump in memory. */
 struct tdc_dump_source {

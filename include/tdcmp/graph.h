@@ -25,5 +25,34 @@ tdc_status tdc_convert_dump(const char *path, const char *output, const struct t
                             struct tdc_conversion *conversion, size_t size,
                             struct tdc_error *error);
 
+/* Which of the old tools to follow: they differ in names of files and of two types. */
+typedef enum {
+    TDC_TORCHAIR_NONE = 0,
+    TDC_TORCHAIR_MSIT,   /* msit llm compare */
+    TDC_TORCHAIR_MSPROBE /* msprobe compare -m torchair */
+} tdc_torchair_tool;
+
+/* Whether a folder holds a graph text of GE (dynamo_original_graph_*.txt), as dumps of networks
+ * that run as graphs do. */
+bool tdc_is_torchair_dump(const char *path);
+
+/*
+ * A GE dump against an FX dump or another GE dump, as the old tools compare them: a table
+ * msit_cmp_report_*.csv or msprobe_cmp_report_*.csv for each rank and graph in the folder `output`.
+ * rank < 0: all ranks. A file that cannot be read is the reason of its row. options->message gets
+ * the lines of the old tools; threads, io, cancel and progress count too.
+ * TDC_ERR_NOT_FOUND without a graph text or ranks in common, TDC_ERR_NOTHING when no table could be
+ * made.
+ */
+tdc_status tdc_torchair_compare(const char *mine, const char *golden, const char *output,
+                                tdc_torchair_tool tool, long rank,
+                                const struct tdc_options *options, struct tdc_error *error);
+
+/* Two single files (.npy, .pt, .pth, .bin): the metrics of such a row as a Python dict in the text,
+ * which is cut to `size`. TDC_ERR_UNSUPPORTED for other files, or the error of reading one. */
+tdc_status tdc_torchair_compare_files(const char *mine, const char *golden,
+                                      const struct tdc_options *options, char *text, size_t size,
+                                      struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

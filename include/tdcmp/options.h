@@ -36,8 +36,10 @@ enum {
     TDC_OPTION_NO_FALLBACK = 8,  /* what a device fails to do is an error (TDC_ERR_DEVICE) and not
                                     done by the CPU */
     TDC_OPTION_STATISTICS = 16,  /* compare statistics where tensors were kept, too */
-    TDC_OPTION_NAME_LINES = 32   /* joined names stand in lines of their own, as in msprobe's
+    TDC_OPTION_NAME_LINES = 32,  /* joined names stand in lines of their own, as in msprobe's
                                     workbooks; with tdc_options.consistent alone */
+    TDC_OPTION_ALLOW_UNMATCHED = 64 /* rows without a partner do not count in the answer that result
+                                       files tell (tdc_summary_answer) */
 };
 
 /* How the modules of a training run are called that is compared with an inference run. */
@@ -90,6 +92,10 @@ struct tdc_options {
     const char *products;
     /* Compare training with inference by the names of their modules. */
     tdc_consistent consistent;
+
+    /* The words of the command line, for the head of result files; NULL: there is none. */
+    const char *const *command;
+    size_t command_words;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

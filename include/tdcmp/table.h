@@ -28,13 +28,15 @@ typedef enum {
     TDC_FORMAT_NONE = 0,
     TDC_FORMAT_XLSX = 1,
     TDC_FORMAT_CSV = 2,
-    TDC_FORMAT_JSON = 4
+    TDC_FORMAT_JSON = 4,
+    TDC_FORMAT_JSONL = 8 /* a line for the whole, then one a row (docs/schema) */
 } tdc_format;
 
 /* Bits of tdc_output.flags. */
 enum {
-    TDC_OUTPUT_EXCLUSIVE = 1,   /* a file of that name is not replaced: TDC_ERR_WRITE */
-    TDC_OUTPUT_MAKE_FOLDERS = 2 /* the folder of the file and its parents are made if missing */
+    TDC_OUTPUT_EXCLUSIVE = 1,    /* a file of that name is not replaced: TDC_ERR_WRITE */
+    TDC_OUTPUT_MAKE_FOLDERS = 2, /* the folder of the file and its parents are made if missing */
+    TDC_OUTPUT_STREAM = 4        /* goes to tdc_output.stream, once it is complete */
 };
 
 /* A file to write while comparing. */
@@ -42,15 +44,20 @@ struct tdc_output {
     size_t size; /* of this struct: set by tdc_output_init, the same for all of an array */
     tdc_table *table;
     tdc_format format;
-    unsigned flags; /* TDC_OUTPUT_... */
-    const char *path;
+    unsigned flags;   /* TDC_OUTPUT_... */
+    const char *path; /* with TDC_OUTPUT_STREAM a name for messages */
+    /* Rows to write: bits 1 << tdc_row_class, 0 for all. With TDC_ROW_DIFFERENT those where
+     * differences begin are written too, whatever their class. */
+    unsigned classes;
+    int stream; /* an open descriptor */
 };
 
 void tdc_output_init(struct tdc_output *output, size_t size, tdc_table *table, tdc_format format,
                      const char *path);
 
 /* tdc_compare, and each output is written while the rest is still being compared: rows follow as
- * they are done, in order. On failure no output is left behind. */
+ * they are done, in order. On failure no output is left behind; when it is TDC_ERR_WRITE, the
+ * tables hold their results all the same. */
 tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct tdc_output *outputs,
                           size_t output_count, const struct tdc_options *options,
                           struct tdc_error *error);
@@ -78,6 +85,14 @@ typedef enum {
     TDC_COLOUR_YELLOW,
     TDC_COLOUR_RED
 } tdc_colour;
+
+/* How much a row asks for attention, whatever was coloured. */
+typedef enum {
+    TDC_SEVERITY_NONE = 0,
+    TDC_SEVERITY_LOOK,      /* yellow: worth a look */
+    TDC_SEVERITY_DIFFERENT, /* red: out of tolerance */
+    TDC_SEVERITY_START      /* red: differences begin here */
+} tdc_severity;
 
 struct tdc_summary {
     uint64_t rows;
@@ -117,6 +132,7 @@ tdc_mode tdc_table_mode(const tdc_table *table);
 const char *tdc_table_remark(const tdc_table *table, size_t row);
 tdc_row_class tdc_table_class(const tdc_table *table, size_t row);
 tdc_colour tdc_table_colour(const tdc_table *table, size_t row);
+tdc_severity tdc_table_severity(const tdc_table *table, size_t row);
 void tdc_table_summary(const tdc_table *table, struct tdc_summary *summary, size_t size);
 /* False when nothing was compared: no row was judged, or no tensor although there are some. Such a
  * run is no success, whatever its counts. */
@@ -129,6 +145,8 @@ const char *tdc_level_text(tdc_row_class level);
 const char *tdc_table_call(const tdc_table *table, size_t row);
 /* Number of a row in the sheet and in csv, where the header is row 1. */
 size_t tdc_sheet_row(size_t row);
+/* Whether an output of these classes (see tdc_output) has the row. */
+bool tdc_table_selected(const tdc_table *table, size_t row, unsigned classes);
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 

@@ -18,11 +18,15 @@ tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
 void tdc_trace_free(tdc_trace *trace);
 /* Calls with which differences begin; those that follow from others are not among them. */
 size_t tdc_trace_origins(const tdc_trace *trace);
-/* All of it for a person, and as JSON. */
+/* Rows that could not be read and dumps that could not be compared: with any, no origin is no
+ * proof of agreement. */
+uint64_t tdc_trace_missing(const tdc_trace *trace);
+/* All of it for a person, and as JSON (docs/schema/trace.json), which is made when it is first
+ * asked for; NULL when there is no memory for it. */
 const char *tdc_trace_text(const tdc_trace *trace);
-const char *tdc_trace_json(const tdc_trace *trace);
+const char *tdc_trace_json(tdc_trace *trace);
 /* The JSON as a file, complete or not at all; one of that name is replaced. */
-tdc_status tdc_trace_write(const tdc_trace *trace, const char *path, struct tdc_error *error);
+tdc_status tdc_trace_write(tdc_trace *trace, const char *path, struct tdc_error *error);
 
 TDC_INTERFACE_END
 #endif

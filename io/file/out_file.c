@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/base/error.h"
+#include "io/file/byte_writer.h"
 #include "io/file/retry.h"
 #include "io/platform/platform.h"
 
@@ -106,6 +107,62 @@ tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct
     return status;
 }
 
+tdc_status tdc_out_file_open_stream(const char *name, int stream, struct tdc_out_file *file,
+                                    struct tdc_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    char place[PATH_MAX];
+    int length = snprintf(place, sizeof place, "%s/%s",
+                          folder != NULL && folder[0] != '\0' ? folder : "/tmp", "stream");
+    if (length < 0 || length >= PATH_MAX)
+        return tdc_fail_errno(error, TDC_ERR_WRITE, ENAMETOOLONG, "%s: cannot be created", place);
+    tdc_status status = tdc_out_file_open(place, file, error);
+    char *copy = status == TDC_OK ? strdup(name) : NULL;
+    if (status != TDC_OK)
+        return status;
+    if (copy == NULL) {
+        tdc_out_file_discard(file);
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", name);
+    }
+    free(file->path);
+    file->path = copy;
+    file->stream = stream;
+    return TDC_OK;
+}
+
+/* 0 or an errno. */
+static int copy_to_stream(const struct tdc_out_file *file)
+{
+    enum {
+        ROOM = 1 << 16
+    };
+    char *room = malloc(ROOM);
+    if (room == NULL)
+        return ENOMEM;
+    int number = 0;
+    for (off_t at = 0; number == 0;) {
+        ssize_t got = TDC_RETRY(pread(file->fd, room, ROOM, at));
+        if (got <= 0) {
+            number = got < 0 ? errno : 0;
+            break;
+        }
+        number = tdc_write_fully(file->stream, room, (size_t)got);
+        at += got;
+    }
+    free(room);
+    return number;
+}
+
+static tdc_status commit_stream(struct tdc_out_file *file, struct tdc_error *error)
+{
+    int number = copy_to_stream(file);
+    tdc_status status = TDC_OK;
+    if (number != 0)
+        status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be written", file->path);
+    tdc_out_file_discard(file);
+    return status;
+}
+
 /* The rename itself should survive a crash too; where folders cannot be flushed, so be it. */
 static void flush_folder(const char *path)
 {
@@ -155,6 +212,8 @@ static tdc_status commit(struct tdc_out_file *file, bool exclusive, struct tdc_e
 {
     if (file->fd < 0)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "a result was completed twice");
+    if (file->stream >= 0)
+        return commit_stream(file, error);
     tdc_status status = TDC_OK;
     const char *temporary = tdc_listed_path(&file->temporary);
     int number = flush_file(file->fd);

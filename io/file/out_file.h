@@ -15,13 +15,19 @@ struct tdc_out_file {
     char *path;                       /* final name */
     struct tdc_listed_file temporary; /* while it is being written */
     int fd;                           /* of the temporary, to write to; -1 when done */
+    int stream;                       /* gets the content when it is complete; -1: none */
 };
 
-#define TDC_OUT_FILE_NONE ((struct tdc_out_file){.temporary = {.slot = -1, .fd = -1}, .fd = -1})
+#define TDC_OUT_FILE_NONE                                                                          \
+    ((struct tdc_out_file){.temporary = {.slot = -1, .fd = -1}, .fd = -1, .stream = -1})
 
 /* Creates the temporary. The folder must exist. A file that has the final name stays until the
  * commit. At most 64 at a time in a process. */
 tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error);
+/* The same for a result that goes to an open descriptor: its temporary is in the folder of
+ * temporaries ($TMPDIR, /tmp), and a commit copies it and removes it. The name is for messages. */
+tdc_status tdc_out_file_open_stream(const char *name, int stream, struct tdc_out_file *file,
+                                    struct tdc_error *error);
 /* Flushes to the disk and renames. On failure the temporary is removed. */
 tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error);
 /* The same, but never replaces a file: that is a failure. */

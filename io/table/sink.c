@@ -1,6 +1,7 @@
 #include "io/table/sink.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/base/error.h"
 #include "io/table/sink_backend.h"
@@ -15,6 +16,7 @@ static const struct tdc_sink_backend *backend_of(tdc_format format)
     case TDC_FORMAT_CSV:
         return &tdc_csv_backend;
     case TDC_FORMAT_JSON:
+    case TDC_FORMAT_JSONL:
         return &tdc_json_backend;
     }
     return NULL;
@@ -53,9 +55,12 @@ tdc_status tdc_sink_open_split(tdc_format format, const struct tdc_sink_spec *sp
     made->column_count = spec->column_count;
     made->sheet_rows = sheet_rows;
     made->escape_formulas = spec->escape_formulas;
-    made->object = spec->object;
+    made->objects = spec->objects;
+    made->lines = format == TDC_FORMAT_JSONL;
     made->exclusive = spec->exclusive;
-    tdc_status status = tdc_out_file_open(spec->path, &made->file, error);
+    tdc_status status = spec->streamed
+                            ? tdc_out_file_open_stream(spec->path, spec->stream, &made->file, error)
+                            : tdc_out_file_open(spec->path, &made->file, error);
     if (status == TDC_OK && !tdc_byte_writer_start(&made->writer, made->file.fd))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", spec->path);
     if (status == TDC_OK)
@@ -87,16 +92,45 @@ tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc
     if (sink->first.status != TDC_OK)
         return repeat_first(sink, error);
     tdc_status status = sink->backend->row(sink, cells, colour, &sink->first);
-    sink->members = NULL;
     if (status != TDC_OK)
         return repeat_first(sink, error);
     sink->rows++;
     return TDC_OK;
 }
 
-void tdc_sink_members(struct tdc_sink *sink, const char *members)
+static tdc_status written(struct tdc_sink *sink, struct tdc_error *error)
 {
-    sink->members = members;
+    if (sink->writer.failure == 0)
+        return TDC_OK;
+    tdc_sink_write_error(sink, &sink->first);
+    return repeat_first(sink, error);
+}
+
+tdc_status tdc_sink_head(struct tdc_sink *sink, const char *members, struct tdc_error *error)
+{
+    if (!sink->objects || sink->backend != &tdc_json_backend)
+        return TDC_OK;
+    tdc_putc(&sink->writer, '{');
+    tdc_put(&sink->writer, members, strlen(members));
+    if (sink->lines)
+        TDC_PUT_LITERAL(&sink->writer, "}\n");
+    else
+        TDC_PUT_LITERAL(&sink->writer, ",\n\"rows\": [\n");
+    return written(sink, error);
+}
+
+tdc_status tdc_sink_object(struct tdc_sink *sink, const char *object, size_t length,
+                           struct tdc_error *error)
+{
+    if (sink->first.status != TDC_OK)
+        return repeat_first(sink, error);
+    if (!sink->lines && sink->rows != 0)
+        TDC_PUT_LITERAL(&sink->writer, ",\n");
+    tdc_put(&sink->writer, object, length);
+    if (sink->lines)
+        tdc_putc(&sink->writer, '\n');
+    sink->rows++;
+    return written(sink, error);
 }
 
 void tdc_sink_tail(struct tdc_sink *sink, const char *members)

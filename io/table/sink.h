@@ -1,5 +1,5 @@
 /*
- * sink.h - where the rows of a result table go: xlsx, csv or json.
+ * sink.h - where the rows of a result table go: xlsx, csv, json or jsonl.
  *
  * Rows are written in order and held nowhere: memory does not grow with the table.
  */
@@ -18,6 +18,8 @@ struct tdc_sink;
 struct tdc_sink_spec {
     const char *path;           /* final name of the file */
     bool exclusive;             /* fail if it exists; else it is replaced */
+    bool streamed;              /* goes to the descriptor when complete; the path is a name */
+    int stream;                 /* of streamed */
     const char *const *columns; /* UTF-8 names */
     size_t column_count;
     size_t rows; /* how many rows will come, which xlsx takes at its word; decides about a split */
@@ -34,35 +36,36 @@ struct tdc_sink_spec {
     bool escape_formulas;
     /* xlsx: store yellow as ARGB 00FFFF00, as the original tool does, not as FFFFFF00 */
     bool argb_yellow;
-    /* json: an object with the rows as its member "rows", and what tdc_sink_tail gives behind it;
-     * otherwise the file is the array of rows */
-    bool object;
+    /* json and jsonl: rows are objects that the caller has made (tdc_sink_object), with what
+     * tdc_sink_head and tdc_sink_tail give around them; otherwise they are made of the cells, and
+     * the file is an array of them, or has one a line */
+    bool objects;
 };
 
 /* Creates the file under a temporary name. The spec need not outlive the call. */
 tdc_status tdc_sink_open(tdc_format format, const struct tdc_sink_spec *spec,
                          struct tdc_sink **sink, struct tdc_error *error);
 /* cells has column_count entries. Infinite and NaN numbers are written as the texts inf, -inf, nan
- * (json: Infinity, -Infinity, NaN). Bytes that are not UTF-8 become U+FFFD. In json a row with a
- * colour has a last member "colour". After a failure the sink only takes close or discard. */
+ * (json: Infinity, -Infinity, NaN, in quotes). Bytes that are not UTF-8 become U+FFFD. In json a
+ * row with a colour has a last member "colour". After a failure the sink only takes close or
+ * discard. */
 tdc_status tdc_sink_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
                         struct tdc_error *error);
-/* json: further members of the next row alone, `"name": value` with commas between; "" or NULL:
- * none. No effect on others. */
-void tdc_sink_members(struct tdc_sink *sink, const char *members);
-/* json with spec.object: further members, `"name": value` with commas between; the text must live
- * until the sink is closed. No effect on others. */
+/*
+ * json and jsonl with spec.objects: members of the whole, `"name": value` with commas between,
+ * before the first row and behind the last; the text of the tail must live until the sink is
+ * closed. json: an object with the rows as its member "rows" between the two. jsonl: the head is
+ * the first line; it takes no tail. No effect on others.
+ */
+tdc_status tdc_sink_head(struct tdc_sink *sink, const char *members, struct tdc_error *error);
 void tdc_sink_tail(struct tdc_sink *sink, const char *members);
+/* A row, in place of tdc_sink_row. */
+tdc_status tdc_sink_object(struct tdc_sink *sink, const char *object, size_t length,
+                           struct tdc_error *error);
 /* Completes the file and gives it its name. Frees the sink in any case; on failure, also an earlier
  * one of a row, there is no file. */
 tdc_status tdc_sink_close(struct tdc_sink *sink, struct tdc_error *error);
 /* Gives up: nothing is left behind. NULL is fine. */
 void tdc_sink_discard(struct tdc_sink *sink);
-
-struct tdc_text;
-/* A text in quotes as JSON has it. */
-void tdc_json_add_string(struct tdc_text *out, const char *text, size_t length);
-/* A number; NaN and infinities as the sink writes them. */
-void tdc_json_add_number(struct tdc_text *out, double value);
 
 #endif

@@ -1,4 +1,4 @@
-/* sink_backend.h - what the three kinds of result file have in common; private to the sinks. */
+/* sink_backend.h - what the kinds of result file have in common; private to the sinks. */
 #ifndef TDC_IO_SINK_BACKEND_H
 #define TDC_IO_SINK_BACKEND_H
 
@@ -19,7 +19,7 @@ struct tdc_sink_backend {
 };
 
 extern const struct tdc_sink_backend tdc_csv_backend;
-extern const struct tdc_sink_backend tdc_json_backend;
+extern const struct tdc_sink_backend tdc_json_backend; /* of jsonl, too */
 extern const struct tdc_sink_backend tdc_xlsx_backend;
 
 struct tdc_sink {
@@ -30,9 +30,9 @@ struct tdc_sink {
     size_t sheet_rows; /* a table of so many rows or more is split */
     uint64_t rows;     /* written so far */
     bool escape_formulas;
-    bool object;            /* json: rows are a member */
-    const char *tail;       /* json: the other members, NULL: none */
-    const char *members;    /* json: more of the next row, NULL: none */
+    bool objects;           /* json: rows come as objects */
+    bool lines;             /* json: one a line, no list */
+    const char *tail;       /* json: members behind the rows, NULL: none */
     bool exclusive;         /* do not replace a file */
     void *state;            /* of the backend */
     struct tdc_error first; /* the failure that ended it, TDC_OK while none */

@@ -18,6 +18,7 @@
 #ifndef TDC_KERNELS_CPU_BLOCK_F32_H
 #define TDC_KERNELS_CPU_BLOCK_F32_H
 
+#include "kernels/cpu/limit_tally.h"
 #include "kernels/cpu/relative.h"
 
 enum single_rule {
@@ -42,12 +43,17 @@ struct single_block {
     struct block_relative counts;
 };
 
-ALWAYS_INLINE void exact_step(f32v *relative, struct f32_tally *reached, size_t i, f32v b, f32v d,
-                              float bound)
+/* What the pairs of a block are counted in. */
+struct single_tallies {
+    struct limit_tally limits;        /* SINGLE_EXACT */
+    struct f32_tally reached[2], nan; /* native */
+};
+
+ALWAYS_INLINE void exact_step(f32v *relative, struct single_tallies *tallies, size_t i, f32v b,
+                              f32v d, float bound)
 {
-    f32v y = f32_abs(b), gap = f32_nan_where_zero(d);
-    for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
-        f32_tally_add(&reached[k], i, f32_reaches(f32_splat(limit_inverse[k]), gap, y));
+    f32v y = f32_abs(b);
+    limit_tally_add(&tallies->limits, i, limit_inverse, d, y);
     *relative = f32_min(f32_shortfall(f32_splat(bound), y, d), *relative);
 }
 
@@ -67,37 +73,41 @@ ALWAYS_INLINE f32v native_quotient(enum single_rule kind, f32v n, f32v b, f32v d
 ALWAYS_INLINE void single_step(enum single_rule kind, const f32_unaligned *n,
                                const f32_unaligned *b, size_t i,
                                const struct single_constants *constants, f32v *relative,
-                               struct f32_tally *reached, struct f32_tally *nan)
+                               struct single_tallies *tallies)
 {
     f32v x = f32_load(n + i), y = f32_load(b + i), d = f32_abs(x - y);
     if (kind == SINGLE_EXACT) {
-        exact_step(relative, reached, i, y, d, constants->bound);
+        exact_step(relative, tallies, i, y, d, constants->bound);
         return;
     }
     f32v e = native_quotient(kind, x, y, d, constants);
     *relative = f32_max(e, *relative);
-    f32_tally_add(&reached[0], i, f32_at_least(e, f32_splat(constants->limits[0])));
-    f32_tally_add(&reached[1], i, f32_at_least(e, f32_splat(constants->limits[1])));
+    for (size_t k = 0; k < 2; k++)
+        f32_tally_add(&tallies->reached[k], i, f32_at_least(e, f32_splat(constants->limits[k])));
     if (kind != SINGLE_F32)
-        f32_tally_add(nan, i, f32_is_nan(e));
+        f32_tally_add(&tallies->nan, i, f32_is_nan(e));
 }
 
-ALWAYS_INLINE void start_tallies(struct f32_tally *reached, struct f32_tally *nan)
+ALWAYS_INLINE void start_tallies(struct single_tallies *tallies)
 {
-    for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
-        f32_tally_start(&reached[k]);
-    f32_tally_start(nan);
+    limit_tally_start(&tallies->limits);
+    f32_tally_start(&tallies->reached[0]);
+    f32_tally_start(&tallies->reached[1]);
+    f32_tally_start(&tallies->nan);
 }
 
-ALWAYS_INLINE void finish_tallies(enum single_rule kind, const struct f32_tally *reached,
-                                  const struct f32_tally *nan, size_t count,
-                                  struct block_relative *out)
+ALWAYS_INLINE void finish_tallies(enum single_rule kind, const struct single_tallies *tallies,
+                                  size_t count, struct block_relative *out)
 {
     *out = (struct block_relative){{0}, 0};
-    for (size_t k = 0; k < (kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2); k++)
-        out->reached[k] = f32_tally_total(&reached[k], count);
-    if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN)
-        out->nan = f32_tally_total(nan, count);
+    if (kind == SINGLE_EXACT) {
+        limit_tally_totals(&tallies->limits, count, out->reached);
+        return;
+    }
+    for (size_t k = 0; k < 2; k++)
+        out->reached[k] = f32_tally_total(&tallies->reached[k], count);
+    if (kind != SINGLE_F32)
+        out->nan = f32_tally_total(&tallies->nan, count);
 }
 
 /* The sums of `count` pairs, a multiple of PADDING, and the highest |n-b|. */
@@ -124,11 +134,11 @@ ALWAYS_INLINE void relate_block_f32(enum single_rule kind, const f32_unaligned *
                                     struct single_block *out)
 {
     f32v relative = f32_splat(0);
-    struct f32_tally reached[TDC_PAIR_LIMITS], nan;
-    start_tallies(reached, &nan);
+    struct single_tallies tallies;
+    start_tallies(&tallies);
     for (size_t i = 0; i < count; i += F32_LANES)
-        single_step(kind, n, b, i, constants, &relative, reached, &nan);
-    finish_tallies(kind, reached, &nan, count, &out->counts);
+        single_step(kind, n, b, i, constants, &relative, &tallies);
+    finish_tallies(kind, &tallies, count, &out->counts);
     out->relative = relative;
 }
 
@@ -142,17 +152,17 @@ ALWAYS_INLINE void fused_block_f32(enum single_rule kind, const f32_unaligned *n
     struct lane_sums s;
     f64v distance = f64_splat(0);
     f32v relative = f32_splat(0);
-    struct f32_tally reached[TDC_PAIR_LIMITS], nan;
+    struct single_tallies tallies;
     clear_lanes(&s);
-    start_tallies(reached, &nan);
+    start_tallies(&tallies);
     for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
         prefetch_pair(ahead, i);
         add_group_f32(&s, &distance, n + i, b + i);
         add_group_f32(&s, &distance, n + i + SUM_LANES, b + i + SUM_LANES);
         for (size_t j = 0; j < 2 * SUM_LANES; j += F32_LANES)
-            single_step(kind, n, b, i + j, constants, &relative, reached, &nan);
+            single_step(kind, n, b, i + j, constants, &relative, &tallies);
     }
-    finish_tallies(kind, reached, &nan, count, &out->counts);
+    finish_tallies(kind, &tallies, count, &out->counts);
     *sums = s;
     out->distance = distance;
     out->relative = relative;

@@ -116,11 +116,6 @@ static bool dtype_fits_f32(tdc_dtype dtype)
     }
 }
 
-static bool dtype_has_64_bits(tdc_dtype dtype)
-{
-    return dtype == TDC_I64 || dtype == TDC_U64;
-}
-
 static enum pair_arithmetic native_arithmetic(tdc_dtype n, tdc_dtype b)
 {
     if (n == TDC_F16 && b == TDC_F16)
@@ -139,12 +134,9 @@ static enum pair_arithmetic exact_arithmetic(tdc_dtype n, tdc_dtype b)
 {
     if (tdc_dtype_is_complex(n) || tdc_dtype_is_complex(b))
         return EXACT_COMPLEX;
-    if (dtype_is_integer(n) && dtype_is_integer(b) &&
-        (dtype_has_64_bits(n) || dtype_has_64_bits(b)))
-        return EXACT_I64;
     if (dtype_fits_f32(n) && dtype_fits_f32(b))
         return EXACT_F32;
-    return EXACT_F64;
+    return dtype_is_integer(n) && dtype_is_integer(b) ? EXACT_INTEGER : EXACT_F64;
 }
 
 bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_rule rule,

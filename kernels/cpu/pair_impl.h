@@ -191,6 +191,21 @@ ALWAYS_INLINE bool take_equal_f32(enum single_rule kind, const struct tdc_pair_p
     return true;
 }
 
+/* A loaded block. */
+ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
+                                   const struct prefetch *ahead, size_t start,
+                                   struct single_constants *constants, struct f32_operands *block,
+                                   struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    if (kind == SINGLE_EXACT)
+        constants->bound = exceeding_bound(sums->rel_max);
+    take_block_f32(kind, plan, ahead, start, constants, block, state, sums);
+    if (kind == SINGLE_EXACT)
+        enter_exact_f32(block, start, sums);
+    else
+        enter_native_f32(kind, block, start, constants, sums);
+}
+
 ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants constants,
                               const struct tdc_pair_plan *plan, const void *n, const void *b,
                               size_t count, struct tdc_pair_sums *sums)
@@ -209,13 +224,7 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
         load_block_f32(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);
-        if (kind == SINGLE_EXACT)
-            constants.bound = exceeding_bound(sums->rel_max);
-        take_block_f32(kind, plan, &ahead, start, &constants, &block, &state, sums);
-        if (kind == SINGLE_EXACT)
-            enter_exact_f32(&block, start, sums);
-        else
-            enter_native_f32(kind, &block, start, &constants, sums);
+        enter_block_f32(kind, plan, &ahead, start, &constants, &block, &state, sums);
     }
     finish_chunk(plan, &state, sums);
 }
@@ -259,6 +268,7 @@ static void KERNEL(pair_exact_f32)(const struct tdc_pair_plan *plan, const void 
 }
 
 #include "kernels/cpu/pair_impl_f64.h"
+#include "kernels/cpu/pair_impl_integer.h"
 
 const struct tdc_pair_kernel KERNEL(tdc_pair_kernel) = {{
     [NATIVE_F16] = KERNEL(pair_native_f16),
@@ -266,7 +276,7 @@ const struct tdc_pair_kernel KERNEL(tdc_pair_kernel) = {{
     [NATIVE_F64] = KERNEL(pair_native_f64),
     [EXACT_F32] = KERNEL(pair_exact_f32),
     [EXACT_F64] = KERNEL(pair_exact_f64),
-    [EXACT_I64] = KERNEL(pair_exact_i64),
+    [EXACT_INTEGER] = KERNEL(pair_exact_integer),
     [EXACT_COMPLEX] = KERNEL(pair_exact_complex),
 }};
 

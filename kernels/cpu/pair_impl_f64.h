@@ -150,7 +150,7 @@ static void KERNEL(pair_exact_f64)(const struct tdc_pair_plan *plan, const void 
     run_double(DOUBLE_EXACT, plan, n, b, count, sums);
 }
 
-/* ---- 64-bit integers and complex numbers: |n-b| is not a difference of two doubles ---------- */
+/* ---- complex numbers ------------------------------------------------------------------------ */
 
 /* The maxima of a block whose |n-b| and |b| lie in arrays. */
 static void enter_given(const struct f64_block *result, struct participants part,
@@ -164,38 +164,6 @@ static void enter_given(const struct f64_block *result, struct participants part
                   &sums->abs_at);
     ENTER_MAXIMUM(result->relative, exact_f64(distance[i], modulus[i]), part.first, count, start,
                   &sums->rel_max, &sums->rel_at);
-}
-
-static void KERNEL(pair_exact_i64)(const struct tdc_pair_plan *plan, const void *n, const void *b,
-                                   size_t count, struct tdc_pair_sums *sums)
-{
-    double x[BLOCK] __attribute__((aligned(64))), y[BLOCK] __attribute__((aligned(64)));
-    double distance[BLOCK] __attribute__((aligned(64)));
-    const struct f64_sides sides = {x, y, distance, NULL};
-    struct chunk_state state;
-    struct lane_sums block_sums;
-    struct f64_block result;
-    start_chunk(&state, count, sums);
-    for (size_t start = 0; start < count; start += BLOCK) {
-        size_t length = count - start < BLOCK ? count - start : BLOCK;
-        const void *n_block = at_element(n, plan->n_dtype, start);
-        const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
-        if (block_is_equal(plan, n_block, b_block, length) &&
-            take_equal_f64(plan, n_block, &ahead, start, length, TDC_PAIR_LIMITS, x, &state, sums))
-            continue;
-        load_f64(plan->n_dtype, n_block, length, x);
-        load_f64(plan->b_dtype, b_block, length, y);
-        integer_distance(plan->n_dtype, n_block, plan->b_dtype, b_block, length, distance);
-        if (plan->extremes)
-            add_extremes_f64(&state.extremes, x, y, length);
-        take_pairs_f64(DOUBLE_EXACT, &sides, padded_count(length), &ahead, NULL, &block_sums,
-                       &result);
-        add_lanes(&state.lanes, &block_sums);
-        sums->finite += length;
-        enter_given(&result, (struct participants){0, length}, distance, y, length, start, sums);
-    }
-    finish_chunk(plan, &state, sums);
 }
 
 static void sum_block_complex(const struct complex_block *block, size_t count,

@@ -9,13 +9,13 @@
 
 /* The arithmetic a pair of dtypes needs under a rule; picks one run function. */
 enum pair_arithmetic {
-    NATIVE_F16,   /* f16 against f16 */
-    NATIVE_F32,   /* f16, bf16, f32 in any mix but f16 against f16; promoted: that one, too */
-    NATIVE_F64,   /* at least one side counts as f64; promoted: likewise */
-    EXACT_F32,    /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
-    EXACT_F64,    /* TDC_RELATIVE_F64, other real types */
-    EXACT_I64,    /* TDC_RELATIVE_F64, integers of which one has 64 bits */
-    EXACT_COMPLEX /* TDC_RELATIVE_F64, at least one side is complex */
+    NATIVE_F16,    /* f16 against f16 */
+    NATIVE_F32,    /* f16, bf16, f32 in any mix but f16 against f16; promoted: that one, too */
+    NATIVE_F64,    /* at least one side counts as f64; promoted: likewise */
+    EXACT_F32,     /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
+    EXACT_F64,     /* TDC_RELATIVE_F64, other real types */
+    EXACT_INTEGER, /* TDC_RELATIVE_F64, integers of which one has 32 or 64 bits */
+    EXACT_COMPLEX  /* TDC_RELATIVE_F64, at least one side is complex */
 };
 #define PAIR_ARITHMETICS 7
 

@@ -9,6 +9,7 @@
 /* Ten of sixteen registers hold sums: the relative errors wait for a second pass. */
 #define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 1
+#define HAS_LIMIT_TALLY  1
 
 typedef __m256 f32v;
 typedef __m256d f64v;
@@ -61,16 +62,6 @@ ALWAYS_INLINE f32v f32_max(f32v x, f32v y)
 ALWAYS_INLINE f32v f32_min(f32v x, f32v y)
 {
     return _mm256_min_ps(x, y);
-}
-
-ALWAYS_INLINE f32v f32_nan_where_zero(f32v d)
-{
-    return _mm256_or_ps(d, _mm256_cmp_ps(d, _mm256_setzero_ps(), _CMP_EQ_OQ));
-}
-
-ALWAYS_INLINE f32_mask f32_reaches(f32v inverse, f32v d, f32v b)
-{
-    return _mm256_cmp_ps(_mm256_fmsub_ps(inverse, d, b), _mm256_setzero_ps(), _CMP_GE_OQ);
 }
 
 ALWAYS_INLINE f32v f32_shortfall(f32v bound, f32v b, f32v d)
@@ -129,6 +120,46 @@ static inline size_t f32_tally_total(const struct f32_tally *tally, size_t count
     for (size_t lane = 0; lane < F32_LANES; lane++)
         total += lanes[lane];
     return total;
+}
+
+/*
+ * limit_tally.h for four limits. A pair that does not reach a limit leaves inverse d - b negative,
+ * and so it does where both are 0 if 0 is the smallest number instead, which changes no other sign:
+ * inverse d is 0 or larger than that. The signs of four limits fit into a byte each, and a block
+ * has 128 of them in every lane.
+ */
+struct limit_tally {
+    __m256i below; /* bytes: four of each limit in either half */
+};
+
+ALWAYS_INLINE void limit_tally_start(struct limit_tally *tally)
+{
+    tally->below = _mm256_setzero_si256();
+}
+
+ALWAYS_INLINE void limit_tally_add(struct limit_tally *tally, size_t at, const float inverse[4],
+                                   f32v d, f32v b)
+{
+    (void)at;
+    f32v y = _mm256_max_ps(b, _mm256_set1_ps(0x1p-149f));
+    __m256i r[4];
+    for (size_t k = 0; k < 4; k++)
+        r[k] = _mm256_castps_si256(_mm256_fmsub_ps(_mm256_set1_ps(inverse[k]), d, y));
+    __m256i signs =
+        _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3]));
+    tally->below = _mm256_sub_epi8(tally->below, _mm256_cmpgt_epi8(_mm256_setzero_si256(), signs));
+}
+
+static inline void limit_tally_totals(const struct limit_tally *tally, size_t count,
+                                      size_t totals[4])
+{
+    uint8_t below[32];
+    memcpy(below, &tally->below, sizeof below);
+    for (size_t k = 0; k < 4; k++) {
+        totals[k] = count;
+        for (size_t i = 0; i < 4; i++)
+            totals[k] -= (size_t)below[4 * k + i] + below[16 + 4 * k + i];
+    }
 }
 
 ALWAYS_INLINE f64v f64_load(const f64_unaligned *from)

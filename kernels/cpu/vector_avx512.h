@@ -9,6 +9,7 @@
 /* There are registers enough to take sums and relative errors in one pass over a block. */
 #define FUSE_PASSES      1
 #define HAS_SMALL_FLOATS 1
+#define HAS_LIMIT_TALLY  0
 
 typedef __m512 f32v;
 typedef __m512d f64v;

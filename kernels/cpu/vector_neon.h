@@ -9,6 +9,7 @@
 /* Twenty of thirty-two registers hold sums: the relative errors wait for a second pass. */
 #define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 1
+#define HAS_LIMIT_TALLY  0
 
 typedef float32x4_t f32v;
 typedef float64x2_t f64v;

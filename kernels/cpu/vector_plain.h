@@ -14,6 +14,7 @@
 #define F64_LANES        2
 #define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 0
+#define HAS_LIMIT_TALLY  0
 
 typedef float f32v __attribute__((vector_size(16)));
 typedef double f64v __attribute__((vector_size(16)));

@@ -108,10 +108,52 @@ def read_json(path):
         return json.load(file, parse_constant=refuse)
 
 
+METRIC_COLUMNS = {
+    "Cosine": "cosine", "EucDist": "euclidean", "MaxAbsErr": "max_abs", "MaxRelativeErr": "max_rel",
+    "One Thousandth Err Ratio": "below_thousandth", "Five Thousandths Err Ratio": "below_five_thousandths",
+    "Rel Err Below 1%": "below_hundredth", "Rel Err Below 10%": "below_tenth", "Mean Abs Err": "mean_abs", "RMSE": "rmse",
+    "NPU NaN": "test_nan", "NPU Inf": "test_inf", "Bench NaN": "ref_nan", "Bench Inf": "ref_inf", "Elements": "elements",
+    "Relative Distance": "relative_distance", "Worst To Largest": "worst_to_largest",
+    "Max diff": "max_diff", "Min diff": "min_diff", "Mean diff": "mean_diff", "L2norm diff": "norm_diff"}
+RELATIVE_COLUMNS = {"MaxRelativeErr": "max_relative", "MinRelativeErr": "min_relative",
+                    "MeanRelativeErr": "mean_relative", "NormRelativeErr": "norm_relative"}
+
+
+def json_number(held, name):
+    """A number of an object; NaN and infinities as words."""
+    return held.get("not_finite", {}).get(name, held[name])
+
+
+def json_cells(row):
+    """A row of a JSON result by the headings of the csv, as far as it has them; an element that is complex as such."""
+    cells = {"Verdict": row["verdict"], "Severity": row["severity"], "Err_message": row["message"]}
+    for side, name in (("NPU", "test"), ("Bench", "ref")):
+        held = row[name]
+        cells[side + " Name"] = held["name"] if held else "N/A"
+        if held and "value" in held:
+            cells[side + " max"] = json_number(held, "value")
+        elif held:
+            for statistic in ("max", "min", "mean", "norm"):
+                cells["%s %s" % (side, statistic.replace("norm", "l2norm"))] = json_number(held, statistic)
+    for column, name in list(METRIC_COLUMNS.items()) + list(RELATIVE_COLUMNS.items()):
+        if name in row["metrics"]:
+            cells[column] = json_number(row["metrics"], name)
+    for column, name in (("Worst Abs", "worst_abs"), ("Worst Rel", "worst_rel")):
+        place = row.get(name)
+        if place:
+            cells[column + " At"] = str(place["index"])
+            for side, which in (("NPU", "test"), ("Bench", "ref")):
+                value = json_number(place, which)
+                cells["%s %s" % (column, side)] = complex(*value) if isinstance(value, list) else value
+    if row["severity"]:
+        cells["colour"] = ("yellow", "red", "red")[row["severity"] - 1]
+    return cells
+
+
 def json_rows(path):
-    """The rows of a result: a list in the compat rules, a member of the sound rules' object."""
+    """The rows of a result by column: as they are in the compat rules, whose file is a list."""
     found = read_json(path)
-    return found["rows"] if isinstance(found, dict) else found
+    return [json_cells(row) for row in found["rows"]] if isinstance(found, dict) else found
 
 
 def by_name(rows, column="NPU Name"):

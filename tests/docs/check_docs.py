@@ -102,6 +102,11 @@ def check_options(program, source):
     places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
     places["completion/_tdcmp, config_check"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
+    diff = help_options(program, ["diff", "--help"])
+    places["man/tdcmp.1, DIFF"] = (section(man, ".SH DIFF", ".SH INSPECT"), diff)
+    places["docs/diff.md"] = (section(read(source, "docs", "diff.md"), "## Options", "## Formats"), diff)
+    places["completion/_tdcmp, diff"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_diff()", "_tdcmp_ranks()"), diff)
     ranks = help_options(program, ["ranks", "--help"])
     places["man/tdcmp.1, RANKS"] = (section(man, ".SH RANKS", ".SH FILES"), ranks)
     places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)
@@ -115,6 +120,12 @@ def check_options(program, source):
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_convert()", "_tdcmp_inspect()"), convert)
     inspect = help_options(program, ["inspect", "--help"])
     places["man/tdcmp.1, INSPECT"] = (section(man, ".SH INSPECT", ".SH FILES"), inspect)
+    show = help_options(program, ["show", "--help"])
+    places["man/tdcmp.1, SHOW"] = (section(man, ".SH SHOW", ".SH MATCH"), show)
+    places["docs/compare.md, show"] = (
+        section(read(source, "docs", "compare.md"), "## One call, closely", "## Columns"), show)
+    places["completion/_tdcmp, show"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "$words[2] == show", "$words[2] == compare"), show)
     merge = help_options(program, ["merge", "--help"])
     trace = help_options(program, ["trace", "--help"])
     places["docs/trace.md"] = (section(read(source, "docs", "trace.md"), "## Options", "## Origins"), trace)
@@ -140,7 +151,7 @@ def check_options(program, source):
         for option in sorted(options - mentions(text)):
             failures.append(f"{place}: {option} is missing")
     bash = read(source, "host", "cli", "completion", "tdcmp.bash")
-    for name, options in (("friendly", friendly), ("match", match), ("msprobe", msprobe),
+    for name, options in (("friendly", friendly), ("show", show), ("match", match), ("msprobe", msprobe),
                           ("make", make), ("growth", growth),
                           ("measure", measure), ("plain", plain), ("kernels", kernels),
                           ("reading", reading), ("operators", reference), ("precheck", precheck), ("inspect", inspect), ("ranks", ranks), ("convert", convert), ("config_check", config)):
@@ -152,7 +163,7 @@ def check_options(program, source):
     for option in sorted(friendly | match):
         check(not option.startswith("--") or option[2:] in fish,
               f"completion/tdcmp.fish: {option} is missing")
-    known = convert | merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
+    known = convert | show | merge | trace | config | inspect | precheck | friendly | match | growth | msprobe | make | measure | plain | kernels | reading | {"--version", "--framework"}
     cmake = {"--preset", "--build", "--prefix", "--install"}
     for option in sorted(mentions(read(source, "README.md"))):
         check(not option.startswith("--") or option in known | cmake,

@@ -28,6 +28,7 @@ struct tdc_comm_graph *tdc_comm_graph_new(const struct tdc_comm_rules *rules)
     graph->rules = *rules;
     tdc_arena_init(&graph->arena, GRAPH_LIMIT);
     tdc_names_init(&graph->apis);
+    tdc_names_init(&graph->groups);
     return graph;
 }
 
@@ -36,6 +37,8 @@ void tdc_comm_graph_free(struct tdc_comm_graph *graph)
     if (graph == NULL)
         return;
     tdc_names_free(&graph->apis);
+    tdc_names_free(&graph->groups);
+    free(graph->sorted);
     tdc_arena_free(&graph->arena);
     free(graph->ranks);
     free(graph->nodes);
@@ -92,22 +95,54 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorted and without repetitions, in graph->sorted. */
+static bool sort_partners(struct tdc_comm_graph *graph, const struct tdc_comm_call *details,
+                          size_t *count)
+{
+    size_t given = details->partner_count;
+    if (given >= graph->sorted_capacity) {
+        long *grown = given < SIZE_MAX / sizeof *grown / 2
+                          ? realloc(graph->sorted, (given + 1) * 2 * sizeof *grown)
+                          : NULL;
+        if (grown == NULL)
+            return false;
+        graph->sorted = grown;
+        graph->sorted_capacity = (given + 1) * 2;
+    }
+    long *sorted = graph->sorted;
+    if (given != 0)
+        memcpy(sorted, details->partners, given * sizeof *sorted);
+    qsort(sorted, given, sizeof *sorted, by_number);
+    *count = 0;
+    for (size_t i = 0; i < given; i++)
+        if (*count == 0 || sorted[*count - 1] != sorted[i])
+            sorted[(*count)++] = sorted[i];
+    return true;
+}
+
+/* Groups are few and calls are many: a list that came before is used again. */
 static bool keep_partners(struct tdc_comm_graph *graph, struct comm_node *node,
                           const struct tdc_comm_call *details)
 {
     if (!details->has_partners)
         return true;
-    long *kept = tdc_arena_zeroed(&graph->arena, details->partner_count + 1, sizeof *kept);
-    if (kept == NULL)
+    size_t count;
+    if (!sort_partners(graph, details, &count))
         return false;
-    if (details->partner_count != 0)
-        memcpy(kept, details->partners, details->partner_count * sizeof *kept);
-    qsort(kept, details->partner_count, sizeof *kept, by_number);
-    size_t count = 0;
-    for (size_t i = 0; i < details->partner_count; i++)
-        if (count == 0 || kept[count - 1] != kept[i])
-            kept[count++] = kept[i];
-    node->partners = kept;
+    size_t bytes = count * sizeof *graph->sorted;
+    uint32_t known = tdc_names_find(&graph->groups, (const char *)graph->sorted, bytes);
+    if (known == TDC_NAME_NONE) {
+        long *kept = tdc_arena_zeroed(&graph->arena, count + 1, sizeof *kept);
+        bool fresh;
+        if (kept == NULL)
+            return false;
+        if (count != 0)
+            memcpy(kept, graph->sorted, bytes);
+        known = tdc_names_put(&graph->groups, (const char *)kept, bytes, &fresh);
+        if (known == TDC_NAME_NONE)
+            return false;
+    }
+    node->partners = (const long *)(const void *)graph->groups.keys[known].text;
     node->partner_count = count;
     return true;
 }

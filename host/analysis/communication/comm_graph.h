@@ -69,7 +69,7 @@ struct tdc_comm_finding {
 };
 
 struct tdc_comm_result {
-    enum tdc_comm_phase phase;
+    enum tdc_comm_phase phase;         /* of a search */
     struct tdc_comm_finding *findings; /* by rank, then call; they belong to the graph */
     size_t count;
     /* what the dumps do not agree about */
@@ -79,11 +79,37 @@ struct tdc_comm_result {
     size_t unlinked; /* communication calls of several ranks without any partner */
     long unlinked_rank;
     const char *unlinked_call;
+    size_t circles; /* of events: communications that wait for each other, taken all the same */
+    long circle_rank;
+    const char *circle_call;
 };
 
 /* phase_begins, if any, is called before each phase that is entered. False when out of memory. */
 bool tdc_comm_graph_search(struct tdc_comm_graph *graph,
                            void (*phase_begins)(void *context, enum tdc_comm_phase phase),
+                           void *context, struct tdc_comm_result *result);
+
+/* One communication: the calls that take part in it. */
+struct tdc_comm_member {
+    size_t rank; /* its place in the order in which ranks were given */
+    size_t call;
+    enum tdc_comm_end end;
+};
+
+struct tdc_comm_event {
+    uint32_t time; /* from 1: communications in the longest chain that ends with this one */
+    const struct tdc_comm_member *members; /* by rank, then call */
+    size_t count;
+};
+
+/*
+ * Links the calls and visits all communications in an order of time: whatever comes before one on
+ * any of its ranks was visited before it, but where calls wait for each other in a circle. For a
+ * graph whose communications are all suspicious (others are not linked), and in place of a search.
+ * False when out of memory.
+ */
+bool tdc_comm_graph_events(struct tdc_comm_graph *graph,
+                           void (*visit)(void *context, const struct tdc_comm_event *event),
                            void *context, struct tdc_comm_result *result);
 
 #endif

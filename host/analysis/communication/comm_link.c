@@ -40,6 +40,21 @@ static void join(struct tdc_comm_graph *graph, uint32_t a, uint32_t b)
         graph->nodes[a].set = b;
 }
 
+bool comm_list_sets(struct tdc_comm_graph *graph)
+{
+    uint32_t *last = malloc((graph->node_count + 1) * sizeof *last); /* by head */
+    if (last == NULL)
+        return false;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t head = comm_set_of(graph, i);
+        if (head != i)
+            graph->nodes[last[head]].next_member = i;
+        last[head] = i;
+    }
+    free(last);
+    return true;
+}
+
 static struct alike *alike_of(const struct linking *linking, size_t rank, uint32_t api, int end)
 {
     return &linking->alike[rank * linking->kinds + (size_t)api * 3 + (size_t)end];

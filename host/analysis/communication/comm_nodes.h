@@ -45,6 +45,9 @@ struct tdc_comm_graph {
     struct tdc_comm_rules rules;
     struct tdc_arena arena;
     struct tdc_name_table apis;
+    struct tdc_name_table groups; /* lists of partners, by their bytes */
+    long *sorted;                 /* of one call */
+    size_t sorted_capacity;
     struct comm_rank *ranks;
     size_t rank_count, rank_capacity;
     struct comm_node *nodes; /* rank by rank */
@@ -58,5 +61,7 @@ uint32_t comm_set_of(struct tdc_comm_graph *graph, uint32_t node);
 
 /* Links the nodes of all ranks and gives linked ones a layer; false when out of memory. */
 bool comm_link_all(struct tdc_comm_graph *graph, struct tdc_comm_result *result);
+/* Makes lists of the sets, in the order of the nodes, each from its head; likewise. */
+bool comm_list_sets(struct tdc_comm_graph *graph);
 
 #endif

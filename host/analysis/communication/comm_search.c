@@ -18,7 +18,6 @@ struct searching {
     struct queued *queue;
     size_t *next; /* by rank, into the queue */
     size_t *end;
-    uint32_t *last_member; /* by head of a set */
 };
 
 static void keep(struct searching *searching, long rank, size_t call, const char *name)
@@ -96,9 +95,7 @@ static bool prepare(struct searching *searching)
     searching->queue = malloc((graph->node_count + 1) * sizeof *searching->queue);
     searching->next = calloc(graph->rank_count + 1, sizeof *searching->next);
     searching->end = calloc(graph->rank_count + 1, sizeof *searching->end);
-    searching->last_member = malloc((graph->node_count + 1) * sizeof *searching->last_member);
-    if (searching->queue == NULL || searching->next == NULL || searching->end == NULL ||
-        searching->last_member == NULL)
+    if (searching->queue == NULL || searching->next == NULL || searching->end == NULL)
         return false;
     size_t count = 0;
     for (size_t i = 0; i < graph->rank_count; i++) {
@@ -113,13 +110,7 @@ static bool prepare(struct searching *searching)
         qsort(searching->queue + searching->next[i], count - searching->next[i],
               sizeof *searching->queue, by_layer);
     }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        uint32_t head = comm_set_of(graph, i);
-        if (head != i)
-            graph->nodes[searching->last_member[head]].next_member = i;
-        searching->last_member[head] = i;
-    }
-    return true;
+    return comm_list_sets(graph);
 }
 
 static void collect_node(struct searching *searching, const struct comm_node *node)
@@ -190,7 +181,6 @@ static bool link_and_search(struct searching *searching, struct tdc_comm_result 
     free(searching->queue);
     free(searching->next);
     free(searching->end);
-    free(searching->last_member);
     return done;
 }
 

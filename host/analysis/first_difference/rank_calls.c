@@ -1,9 +1,8 @@
 #include "host/analysis/first_difference/rank_calls.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "host/analysis/call_partners.h"
 #include "host/analysis/first_difference/row_cells.h"
 #include "host/analysis/first_difference/stack_lines.h"
 #include "io/base/error.h"
@@ -20,11 +19,9 @@ struct call {
     size_t number; /* of calls given to the graph */
     bool written;  /* in the file */
     bool different;
-    long output;                           /* number of the current output, -1: none yet */
-    bool fused;                            /* outputs 4 and 5 are never looked at */
-    bool by_src, by_dst, own_src, own_dst; /* src and dst among the inputs, naming this rank */
-    long *partners;
-    size_t partner_count, partner_capacity;
+    uint32_t entry;
+    long output; /* number of the current output, -1: none yet */
+    bool fused;  /* outputs 4 and 5 are never looked at */
 };
 
 struct writing {
@@ -33,92 +30,10 @@ struct writing {
     struct tdc_text *out;
     struct tdc_row_cells cells;
     struct call call;
+    struct tdc_call_partners partners;
     bool first_call, first_row;
     bool failed;
 };
-
-/* ---- partners of a communication call -------------------------------------------------------- */
-
-static void add_partner(struct writing *writing, long rank)
-{
-    struct call *call = &writing->call;
-    if (call->partner_count == call->partner_capacity) {
-        size_t more = call->partner_capacity != 0 ? 2 * call->partner_capacity : 64;
-        long *grown = realloc(call->partners, more * sizeof *grown);
-        if (grown == NULL) {
-            writing->failed = true;
-            return;
-        }
-        call->partners = grown;
-        call->partner_capacity = more;
-    }
-    call->partners[call->partner_count++] = rank;
-}
-
-/* A rank's number in a cell: a number, or a text that is one. */
-static bool rank_in(const struct tdc_cell *cell, long *rank)
-{
-    double number = cell->kind == TDC_CELL_NUMBER ? cell->number : -1;
-    if (cell->kind == TDC_CELL_TEXT && !tdc_python_float(cell->text, cell->length, &number))
-        return false;
-    if (!(number >= 0 && number <= 1e9) || number != floor(number))
-        return false;
-    *rank = (long)number;
-    return true;
-}
-
-/* "[0, 1]" */
-static void add_group(struct writing *writing, const struct tdc_cell *cell)
-{
-    if (cell->kind != TDC_CELL_TEXT || cell->length < 2 || cell->text[0] != '[' ||
-        cell->text[cell->length - 1] != ']')
-        return;
-    long number = -1;
-    for (size_t i = 1; i < cell->length; i++) {
-        char c = cell->text[i];
-        if (c >= '0' && c <= '9' && number < 100000000) {
-            number = (number < 0 ? 0 : number * 10) + (c - '0');
-        } else if (number >= 0) {
-            add_partner(writing, number);
-            number = -1;
-        }
-    }
-}
-
-static void note_input(struct writing *writing, const struct tdc_record *npu)
-{
-    struct call *call = &writing->call;
-    const struct tdc_cell *value = tdc_row_cells_npu_value(&writing->cells);
-    bool src = strstr(npu->name, "src") != NULL, dst = strstr(npu->name, "dst") != NULL;
-    long rank;
-    if (src || dst) {
-        bool known = value != NULL && rank_in(value, &rank);
-        if (known)
-            add_partner(writing, rank);
-        if (src && !call->by_src) {
-            call->by_src = true;
-            call->own_src = known && rank == writing->calls->rank;
-        }
-        if (dst && !call->by_dst) {
-            call->by_dst = true;
-            call->own_dst = known && rank == writing->calls->rank;
-        }
-    } else if (tdc_ends_in(npu->name, ".group")) {
-        if (value != NULL)
-            add_group(writing, value);
-    } else if (writing->cells.npu_peer.given && writing->cells.npu_peer.integer) {
-        add_partner(writing, (long)writing->cells.npu_peer.number);
-    }
-}
-
-static enum tdc_comm_end end_of(const struct call *call)
-{
-    if (call->by_src)
-        return call->own_src ? TDC_COMM_SRC : TDC_COMM_DST;
-    if (call->by_dst)
-        return call->own_dst ? TDC_COMM_DST : TDC_COMM_SRC;
-    return TDC_COMM_LINK;
-}
 
 /* ---- is a call the same ---------------------------------------------------------------------- */
 
@@ -196,17 +111,17 @@ static size_t parts_of(const char *name)
     return parts;
 }
 
-static void begin_call(struct writing *writing, const char *name)
+static void begin_call(struct writing *writing, uint32_t entry, const char *name)
 {
     struct call *call = &writing->call;
     struct tdc_comm_api api = tdc_comm_api_of(name);
     static const char fused[] = "npu_fusion_attention";
     call->name = name;
+    call->entry = entry;
     call->written = !writing->calls->rules.outputs_only || parts_of(name) >= 4;
-    call->different = call->by_src = call->by_dst = false;
+    call->different = false;
     call->fused = api.length == strlen(fused) && memcmp(api.text, fused, api.length) == 0;
     call->output = -1;
-    call->partner_count = 0;
     writing->first_row = true;
 }
 
@@ -232,11 +147,15 @@ static void end_call(struct writing *writing, struct tdc_text *rows)
     size_t number = call->number++;
     bool added;
     if (tdc_comm_is_call(call->name)) {
+        const struct tdc_rank_calls *calls = writing->calls;
+        struct tdc_call_partners *partners = &writing->partners;
+        tdc_call_partners_read(partners, calls->table->match->npu, call->entry, calls->rank, false);
+        writing->failed |= partners->failed;
         const struct tdc_comm_call details = {
-            .end = end_of(call),
-            .has_partners = call->partner_count != 0,
-            .partners = call->partners,
-            .partner_count = call->partner_count,
+            .end = partners->end,
+            .has_partners = partners->count != 0,
+            .partners = partners->ranks,
+            .partner_count = partners->count,
             .suspicious = call->different,
             .suspicious_input = call->different,
             .culprit = call->different,
@@ -259,14 +178,12 @@ static tdc_status write_row(struct writing *writing, struct tdc_text *rows, size
     if (writing->call.name != name) {
         end_call(writing, rows);
         tdc_text_clear(rows);
-        begin_call(writing, name);
+        begin_call(writing, npu->entry, name);
     }
     tdc_status status = tdc_row_cells_fill(&writing->cells, row, error);
     if (status != TDC_OK)
         return status;
     judge_row(writing, npu, bench);
-    if (npu->state == TDC_STATE_INPUT && tdc_comm_is_call(name))
-        note_input(writing, npu);
     const char *stack = calls->lines != NULL && npu->first_of_entry
                             ? tdc_stack_lines_find(calls->lines, name)
                             : NULL;
@@ -295,6 +212,6 @@ tdc_status tdc_rank_calls_write(struct tdc_rank_calls *calls, struct tdc_comm_gr
         status =
             tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the calls of rank %ld", calls->rank);
     tdc_text_free(&rows);
-    free(writing.call.partners);
+    tdc_call_partners_free(&writing.partners);
     return status;
 }

@@ -21,7 +21,6 @@ void tdc_row_cells_init(struct tdc_row_cells *cells, struct tdc_table *table, bo
     cells->npu_stats = place_of(table, "NPU max");
     cells->bench_stats = place_of(table, "Bench max");
     cells->diffs = place_of(table, "Max diff");
-    cells->npu_digest = place_of(table, "NPU MD5");
     cells->result = place_of(table, "Result");
     cells->message = place_of(table, "Err_message");
     cells->stack = place_of(table, "NPU_Stack_Info");
@@ -84,13 +83,6 @@ tdc_status tdc_row_cells_fill(struct tdc_row_cells *cells, size_t row, struct td
     if (status == TDC_OK)
         find_peers(cells, &cells->table->rows[row]);
     return status;
-}
-
-const struct tdc_cell *tdc_row_cells_npu_value(const struct tdc_row_cells *cells)
-{
-    if (cells->npu_digest != SIZE_MAX)
-        return &cells->cells[cells->npu_digest];
-    return cells->npu_stats != SIZE_MAX ? &cells->cells[cells->npu_stats] : NULL;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@ struct tdc_row_cells {
     bool plain_result; /* Result and Err_message as msprobe 26 leaves them here */
     struct tdc_cell cells[TDC_MOST_COLUMNS];
     /* places of columns, SIZE_MAX: absent */
-    size_t npu_stats, bench_stats, diffs, npu_digest, result, message, stack;
+    size_t npu_stats, bench_stats, diffs, result, message, stack;
     size_t relative[TDC_STATISTICS];
     size_t bench_at; /* record of the bench that stands at the place of the row */
     struct tdc_peer npu_op, npu_peer, bench_op, bench_peer;
@@ -28,8 +28,6 @@ struct tdc_row_cells {
 void tdc_row_cells_init(struct tdc_row_cells *cells, struct tdc_table *table, bool plain_result);
 /* Rows must be filled in their order. */
 tdc_status tdc_row_cells_fill(struct tdc_row_cells *cells, size_t row, struct tdc_error *error);
-/* The cell with the value of a scalar argument: NPU max, or NPU MD5; NULL when there is none. */
-const struct tdc_cell *tdc_row_cells_npu_value(const struct tdc_row_cells *cells);
 /* Appends the row as an object, three levels deep; stack is JSON or NULL. */
 void tdc_row_cells_put(const struct tdc_row_cells *cells, size_t row, const char *call,
                        const char *stack, struct tdc_text *out);

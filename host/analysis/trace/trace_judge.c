@@ -10,27 +10,47 @@
 /* ULP from which on a result within its bound is worth a word. */
 #define FAR 2.0
 
-static const char *keep(struct tdc_trace *trace, const char *text)
+/* The two dumps of a task, read once for all origins in it. */
+struct court {
+    const struct tdc_options *options;
+    size_t task;
+    tdc_precheck *sides[2]; /* NULL: could not be read */
+    struct tdc_error errors[2];
+};
+
+static void close_court(struct court *court)
 {
-    const char *kept = tdc_arena_text(&trace->arena, text, strlen(text));
-    return kept != NULL ? kept : "";
+    tdc_precheck_free(court->sides[0]);
+    tdc_precheck_free(court->sides[1]);
+    court->sides[0] = court->sides[1] = NULL;
 }
 
-static void measure(const char *dump, const char *row, struct tdc_measure *measure,
-                    const struct tdc_options *options)
+static void open_court(struct court *court, const struct tdc_trace *trace, size_t task)
 {
-    struct tdc_precheck_options how;
-    tdc_precheck_options_init(&how, sizeof how, TDC_PROFILE_EXTENDED);
-    how.tested = TDC_TESTED_RECORDED;
-    how.threads = options->threads;
-    tdc_precheck *precheck = NULL;
-    struct tdc_error error = {0};
+    const struct tdc_task *dumps = trace->tasks[task].task;
+    const char *paths[] = {dumps->npu, dumps->bench};
+    if (court->task == task)
+        return;
+    close_court(court);
+    court->task = task;
+    for (int side = 0; side < 2; side++) {
+        struct tdc_precheck_options how;
+        tdc_precheck_options_init(&how, sizeof how, TDC_PROFILE_EXTENDED);
+        how.tested = TDC_TESTED_RECORDED;
+        how.threads = court->options->threads;
+        if (tdc_precheck_open(paths[side], &how, &court->sides[side], &court->errors[side]) !=
+            TDC_OK)
+            court->sides[side] = NULL;
+    }
+}
+
+static void measure(struct court *court, int side, const char *row, struct tdc_measure *measure)
+{
     *measure = (struct tdc_measure){.status = TDC_CHECK_SKIP, .ulp = -1};
-    if (tdc_precheck_open(dump, &how, &precheck, &error) == TDC_OK)
-        tdc_precheck_measure(precheck, row, measure);
+    if (court->sides[side] != NULL)
+        tdc_precheck_measure(court->sides[side], row, measure);
     else
-        snprintf(measure->reason, sizeof measure->reason, "%.200s", error.message);
-    tdc_precheck_free(precheck);
+        snprintf(measure->reason, sizeof measure->reason, "%.200s", court->errors[side].message);
 }
 
 /* `same`: the inputs of the sides are equal, so that nothing but the call makes the difference. */
@@ -51,8 +71,7 @@ static enum trace_verdict compare(const struct tdc_measure *npu, const struct td
     return bench->ulp > CLEARLY * npu->ulp ? TRACE_BENCH_OFF : TRACE_BOTH_OFF;
 }
 
-static void judge(struct tdc_trace *trace, struct trace_origin *origin,
-                  const struct tdc_options *options)
+static void judge(struct tdc_trace *trace, struct trace_origin *origin, struct court *court)
 {
     const struct trace_task *task = &trace->tasks[origin->task];
     struct tdc_measure npu, bench;
@@ -61,23 +80,29 @@ static void judge(struct tdc_trace *trace, struct trace_origin *origin,
         origin->reason = "the dumps hold no tensors to compute it from";
         return;
     }
-    measure(task->task->npu, origin->row, &npu, options);
-    measure(task->task->bench, origin->row, &bench, options);
+    open_court(court, trace, origin->task);
+    measure(court, 0, origin->row, &npu);
+    measure(court, 1, origin->row, &bench);
     origin->npu_ulp = npu.ulp;
     origin->bench_ulp = bench.ulp;
     if (npu.status == TDC_CHECK_SKIP || bench.status == TDC_CHECK_SKIP) {
         origin->verdict = TRACE_NO_REFERENCE;
-        origin->reason = keep(trace, npu.status == TDC_CHECK_SKIP ? npu.reason : bench.reason);
+        const char *kept =
+            trace_keep(trace, npu.status == TDC_CHECK_SKIP ? npu.reason : bench.reason);
+        origin->reason = kept != NULL ? kept : "";
         return;
     }
     origin->verdict = compare(&npu, &bench, origin->input_distance == 0);
 }
 
-void trace_judge(struct tdc_trace *trace, size_t top, const struct tdc_options *options)
+void trace_judge(struct tdc_trace *trace, const struct tdc_options *options)
 {
-    for (size_t i = 0; i < trace->origin_count && i < top; i++)
-        if (trace->origins[i].kind == TDC_ORIGIN_OPERATOR && !trace->origins[i].arrived)
-            judge(trace, &trace->origins[i], options);
+    struct court court = {.options = options, .task = SIZE_MAX};
+    for (size_t i = 0; i < trace->origin_count && i < trace->top; i++)
+        if (trace->origins[i].kind == TDC_ORIGIN_OPERATOR && !trace->origins[i].arrived &&
+            !trace->origins[i].repeated)
+            judge(trace, &trace->origins[i], &court);
+    close_court(&court);
 }
 
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)

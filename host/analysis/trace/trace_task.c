@@ -1,21 +1,24 @@
-/* trace_task.c - one rank of a trace: compared, its origins and how differences grow in it. */
+/* trace_task.c - one rank of a trace: compared, and what is found in it. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/analysis/communication/comm_name.h"
+#include "host/analysis/analysis.h"
 #include "host/analysis/module_path.h"
 #include "host/analysis/trace/trace_origins.h"
 #include "host/find/folders.h"
+#include "host/judge/record_numbers.h"
+#include "host/origin/call_name.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 
-static tdc_status no_memory(struct tdc_error *error)
+tdc_status trace_no_memory(struct tdc_error *error)
 {
     return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the trace");
 }
 
-static const char *keep(struct tdc_trace *trace, const char *text)
+const char *trace_keep(struct tdc_trace *trace, const char *text)
 {
     return text != NULL ? tdc_arena_text(&trace->arena, text, strlen(text)) : NULL;
 }
@@ -49,61 +52,19 @@ static struct trace_abnormal first_abnormal(struct tdc_trace *trace, const struc
             else
                 input |= abnormal;
         }
-        bool undefined = strstr(entry->name, "empty") != NULL;
-        if (output && !input && !undefined)
-            return (struct trace_abnormal){keep(trace, entry->name), true};
+        if (!output && !input)
+            continue;
+        struct tdc_call_name name = tdc_call_name_parse(entry->name);
+        if (output && !input && !tdc_operation_leaves_undefined(&name))
+            return (struct trace_abnormal){
+                .call = trace_keep(trace, entry->name), .made = true, .entry = i};
         if (input && met.call == NULL)
-            met = (struct trace_abnormal){keep(trace, entry->name), false};
+            met = (struct trace_abnormal){.call = trace_keep(trace, entry->name), .entry = i};
     }
     return met;
 }
 
-/* ---- growth ---------------------------------------------------------------------------------- */
-
-static tdc_status note_growth(struct tdc_trace *trace, struct trace_task *task,
-                              const struct tdc_table *table, struct tdc_error *error)
-{
-    const struct tdc_dump *npu = table->match->npu;
-    task->growth = tdc_arena_zeroed(&trace->arena, npu->entry_count + 1, sizeof *task->growth);
-    if (task->growth == NULL)
-        return no_memory(error);
-    uint32_t last = UINT32_MAX;
-    for (size_t row = 0; row < table->row_count; row++) {
-        const struct tdc_row *shown = &table->rows[row];
-        const struct tdc_record *record = tdc_row_npu(table, shown);
-        if (record == NULL || record->scalar || !tdc_state_is_output(record->state) ||
-            shown->excused || shown->row_class < TDC_ROW_IDENTICAL ||
-            shown->row_class > TDC_ROW_DIFFERENT)
-            continue;
-        if (record->entry != last) {
-            if (task->growth_count == npu->entry_count)
-                break;
-            last = record->entry;
-            const char *name = npu->entries[last].name;
-            task->growth[task->growth_count++] =
-                (struct trace_growth){.call = keep(trace, name),
-                                      .backward = strstr(name, ".backward") != NULL ||
-                                                  record->state == TDC_STATE_PARAMETERS_GRAD};
-        }
-        struct trace_growth *growth = &task->growth[task->growth_count - 1];
-        if (isfinite(shown->r) && shown->r > growth->distance)
-            growth->distance = shown->r;
-    }
-    return TDC_OK;
-}
-
 /* ---- origins --------------------------------------------------------------------------------- */
-
-/* Communication calls before each entry: the time the ranks have in common. */
-static size_t *count_communications(const struct tdc_dump *dump)
-{
-    size_t *counts = calloc(dump->entry_count + 1, sizeof *counts), count = 0;
-    for (size_t i = 0; i < dump->entry_count && counts != NULL; i++) {
-        counts[i] = count;
-        count += tdc_comm_is_call(dump->entries[i].name);
-    }
-    return counts;
-}
 
 static bool add_origin(struct tdc_trace *trace, const struct trace_origin *origin)
 {
@@ -119,43 +80,39 @@ static bool add_origin(struct tdc_trace *trace, const struct trace_origin *origi
     return origin->row != NULL && origin->call != NULL && origin->worst != NULL;
 }
 
-static const char *stack_of(struct tdc_trace *trace, const struct tdc_table *table,
-                            const char *entry)
-{
-    const struct tdc_stack *stack =
-        table->stacks != NULL ? tdc_stacks_find(table->stacks, entry) : NULL;
-    if (stack == NULL || stack->list == NULL)
-        return NULL;
-    /* the first line of the list's text, the innermost, up to the source line it quotes */
-    const char *start = strpbrk(stack->list, "'\"");
-    const char *end = start != NULL ? strchr(start + 1, *start) : NULL;
-    if (end == NULL)
-        return NULL;
-    const char *quoted = strstr(start, ", \\n");
-    if (quoted != NULL && quoted < end)
-        end = quoted;
-    return tdc_arena_text(&trace->arena, start + 1, (size_t)(end - start - 1));
-}
-
-/* The module a call stands in, from construct.json beside the dump. */
-static const char *module_of(struct tdc_trace *trace, const struct tdc_module_paths *paths,
-                             const char *call)
+/* The modules a call stands in, from construct.json. */
+static bool note_modules(struct tdc_trace *trace, const struct tdc_module_paths *paths,
+                         struct trace_origin *origin)
 {
     const char *parents[TDC_MODULE_DEPTH];
     bool cycle;
-    size_t count = paths != NULL ? tdc_module_path(paths, call, parents, &cycle) : 0;
-    return count != 0 ? keep(trace, parents[0]) : NULL;
+    size_t count = paths != NULL ? tdc_module_path(paths, origin->call, parents, &cycle) : 0;
+    const char **kept = tdc_arena_zeroed(&trace->arena, count + 1, sizeof *kept);
+    if (kept == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if ((kept[i] = trace_keep(trace, parents[i])) == NULL)
+            return false;
+    origin->modules = kept;
+    origin->module_count = count;
+    return true;
 }
 
-static struct tdc_module_paths *load_paths(const struct tdc_dump *dump)
+/* A collector may write gradients before the backward call of their module, and even among the
+ * forward calls: they came about with that call, or at the end where there is none. */
+static size_t entry_in_time(const struct tdc_table *table, const struct tdc_row *row)
 {
-    struct tdc_module_paths *paths = NULL;
-    char *path = tdc_path_join(dump->folder, "construct.json");
-    /* without it, or with one that cannot be read, places are not shown */
-    if (path != NULL && tdc_is_file(path))
-        tdc_module_paths_load(path, &paths, NULL);
-    free(path);
-    return paths;
+    const struct tdc_dump *npu = table->match->npu;
+    size_t entry = npu->records[row->npu].entry;
+    const struct tdc_call *call = &table->calls.calls[row->call];
+    if (call->direction != TDC_CALL_GRADIENTS)
+        return entry;
+    if (call->backward == TDC_NO_CALL)
+        return npu->entry_count - 1;
+    const struct tdc_row *backward = &table->rows[table->calls.calls[call->backward].first];
+    return backward->npu != TDC_UNPAIRED && npu->records[backward->npu].entry > entry
+               ? npu->records[backward->npu].entry
+               : entry;
 }
 
 /* The entry from which on calls count: the first whose name begins so; SIZE_MAX: none does. */
@@ -168,92 +125,184 @@ static size_t first_entry(const struct tdc_dump *dump, const char *from)
 }
 
 static tdc_status note_origins(struct tdc_trace *trace, size_t task, tdc_table *table,
-                               const char *from, struct tdc_error *error)
+                               const struct tdc_module_paths *paths, const char *from,
+                               struct tdc_error *error)
 {
     const struct tdc_match *match = table->match;
     size_t start = first_entry(match->npu, from);
     if (start == SIZE_MAX)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: no call whose name begins with %s",
                         match->npu->path, from);
-    size_t *communications = count_communications(match->npu);
-    if (communications == NULL)
-        return no_memory(error);
-    bool room = true;
-    struct tdc_module_paths *paths = tdc_table_origins(table) != 0 ? load_paths(match->npu) : NULL;
-    for (size_t i = 0; i < tdc_table_origins(table) && room; i++) {
+    trace->tasks[task].first_origin = trace->origin_count;
+    for (size_t i = 0; i < tdc_table_origins(table); i++) {
         const struct tdc_origin *found = tdc_table_origin(table, i);
         const struct tdc_row *row = &table->rows[found->row];
         const struct tdc_record *npu = tdc_row_npu(table, row);
         if (npu == NULL || npu->entry < start)
             continue;
-        const char *call = match->npu->entries[npu->entry].name;
-        const struct trace_origin origin = {
+        struct trace_origin origin = {
             .task = task,
             .kind = found->kind,
             .backward = found->backward,
             .consequence = found->consequence,
-            .row = keep(trace, npu->name),
-            .call = keep(trace, call),
-            .worst = keep(trace, tdc_table_worst(table, found->row)),
-            .stack = stack_of(trace, table, call),
-            .module = module_of(trace, paths, call),
-            .communications = communications[npu->entry],
+            .parameter = npu->state == TDC_STATE_PARAMETERS,
+            .row = trace_keep(trace, npu->name),
+            .call = trace_keep(trace, match->npu->entries[npu->entry].name),
+            .worst = trace_keep(trace, tdc_table_worst(table, found->row)),
+            .entry = entry_in_time(table, row),
             .place = found->row,
             .distance = found->distance,
             .element = found->worst,
             .input_distance = found->input_distance,
+            .explains = found->explains,
             .npu_ulp = -1,
             .bench_ulp = -1,
         };
-        room = add_origin(trace, &origin);
+        if (origin.call == NULL || !note_modules(trace, paths, &origin) ||
+            !add_origin(trace, &origin))
+            return trace_no_memory(error);
+        trace->tasks[task].origin_count++;
     }
-    tdc_module_paths_free(paths);
-    free(communications);
-    return room ? TDC_OK : no_memory(error);
+    return TDC_OK;
 }
 
 /* ---- a task ---------------------------------------------------------------------------------- */
 
+static struct tdc_module_paths *load_paths(const struct tdc_dump *dump,
+                                           const struct tdc_options *options)
+{
+    struct tdc_module_paths *paths = NULL;
+    struct tdc_error reason = {0};
+    char *path = tdc_path_join(dump->folder, "construct.json");
+    /* without it places are known of modules alone */
+    if (path != NULL && tdc_is_file(path) && tdc_module_paths_load(path, &paths, &reason) != TDC_OK)
+        tdc_analysis_say(options, TDC_MESSAGE_WARNING, "%s: places in the network are not shown",
+                         reason.message);
+    free(path);
+    return paths;
+}
+
 static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *table,
-                          const char *from, struct tdc_error *error)
+                          const char *from, const struct tdc_options *options,
+                          struct tdc_error *error)
 {
     struct trace_task *task = &trace->tasks[number];
     struct tdc_summary summary;
     tdc_table_summary(table, &summary, sizeof summary);
     task->rows = summary.rows;
     task->different = summary.classes[TDC_ROW_DIFFERENT];
+    task->unread = summary.classes[TDC_ROW_ERROR];
+    task->unmatched = summary.classes[TDC_ROW_UNMATCHED];
     task->mode = table->mode;
     task->abnormal[0] = first_abnormal(trace, table->match->npu);
     task->abnormal[1] = first_abnormal(trace, table->match->bench);
-    tdc_status status = note_growth(trace, task, table, error);
-    return status == TDC_OK ? note_origins(trace, number, table, from, error) : status;
+    struct tdc_module_paths *paths = load_paths(table->match->npu, options);
+    tdc_status status = trace_note_growth(trace, task, table, paths, error);
+    if (status == TDC_OK)
+        status = note_origins(trace, number, table, paths, from, error);
+    tdc_module_paths_free(paths);
+    if (status == TDC_OK)
+        status = trace_note_stacks(trace, task, options, error);
+    return status == TDC_OK ? trace_note_exchanges(trace, number, table, error) : status;
+}
+
+struct loading {
+    const char *path;
+    tdc_dump *dump;
+    tdc_status status;
+    struct tdc_error error;
+};
+
+static void *load_one(void *argument)
+{
+    struct loading *loading = argument;
+    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    return NULL;
+}
+
+/* Both sides at once, if a thread can be had. */
+static void load_both(struct loading sides[2])
+{
+    pthread_t thread;
+    bool apart = pthread_create(&thread, NULL, load_one, &sides[1]) == 0;
+    load_one(&sides[0]);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        load_one(&sides[1]);
+}
+
+struct comparison {
+    tdc_match *match;
+    tdc_table *table;
+};
+
+static void end_comparison(struct comparison *comparison)
+{
+    tdc_table_free(comparison->table);
+    tdc_match_free(comparison->match);
+    *comparison = (struct comparison){0};
+}
+
+static tdc_status compare_once(const struct loading sides[2], const struct tdc_options *options,
+                               struct comparison *comparison, struct tdc_error *error)
+{
+    const char *name = sides[0].path;
+    tdc_status status =
+        tdc_match_new(sides[0].dump, sides[1].dump, options, &comparison->match, error);
+    if (status == TDC_OK && tdc_match_pairs(comparison->match) == 0)
+        status = tdc_fail(error, TDC_ERR_NOTHING, "%s: nothing to compare", name);
+    if (status == TDC_OK)
+        status = tdc_table_new(comparison->match, options, NULL, &comparison->table, error);
+    if (status == TDC_OK)
+        status = tdc_compare(&comparison->table, 1, options, error);
+    struct tdc_summary summary = {0};
+    if (status == TDC_OK)
+        tdc_table_summary(comparison->table, &summary, sizeof summary);
+    /* arguments alone are no comparison where the files of all tensors are missing */
+    bool unread = summary.tensors == 0 && summary.classes[TDC_ROW_ERROR] != 0;
+    if (status == TDC_OK && (unread || !tdc_table_compared(comparison->table)))
+        status = tdc_fail(error, TDC_ERR_NOTHING, "%s: nothing could be compared", name);
+    return status;
+}
+
+/* By the tensors, or by the statistics of the json where no tensor is there to be compared. */
+static tdc_status compare(const struct loading sides[2], const struct tdc_options *options,
+                          struct comparison *comparison, struct tdc_error *error)
+{
+    tdc_status status = compare_once(sides, options, comparison, error);
+    if (status != TDC_ERR_NOTHING || comparison->table == NULL ||
+        comparison->table->mode != TDC_MODE_TENSOR)
+        return status;
+    end_comparison(comparison);
+    struct tdc_options by_statistics = *options;
+    by_statistics.flags |= TDC_OPTION_STATISTICS;
+    status = compare_once(sides, &by_statistics, comparison, error);
+    if (status == TDC_OK)
+        tdc_analysis_say(options, TDC_MESSAGE_WARNING,
+                         "%s: no tensor could be compared; traced by the statistics of the json",
+                         sides[0].path);
+    return status;
 }
 
 tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, const char *from,
                           const struct tdc_options *options, struct tdc_error *error)
 {
-    tdc_dump *npu = NULL, *bench = NULL;
-    tdc_match *match = NULL;
-    tdc_table *table = NULL;
-    tdc_status status = tdc_dump_load(task->npu, &npu, error);
+    struct loading sides[2] = {{.path = task->npu}, {.path = task->bench}};
+    struct comparison comparison = {0};
+    load_both(sides);
+    tdc_status status = sides[0].status != TDC_OK ? sides[0].status : sides[1].status;
+    if (status != TDC_OK)
+        *error = sides[sides[0].status == TDC_OK].error;
     if (status == TDC_OK)
-        status = tdc_dump_load(task->bench, &bench, error);
-    if (status == TDC_OK)
-        status = tdc_match_new(npu, bench, options, &match, error);
-    if (status == TDC_OK && tdc_match_pairs(match) == 0)
-        status = tdc_fail(error, TDC_ERR_NOTHING, "%s: nothing to compare", task->npu);
-    if (status == TDC_OK)
-        status = tdc_table_new(match, options, task->stack, &table, error);
-    if (status == TDC_OK)
-        status = tdc_compare(&table, 1, options, error);
+        status = compare(sides, options, &comparison, error);
     if (status == TDC_OK) {
         size_t number = trace->task_count++;
         trace->tasks[number].task = task;
-        status = look_at(trace, number, table, from, error);
+        status = look_at(trace, number, comparison.table, from, options, error);
     }
-    tdc_table_free(table);
-    tdc_match_free(match);
-    tdc_dump_free(npu);
-    tdc_dump_free(bench);
+    end_comparison(&comparison);
+    tdc_dump_free(sides[0].dump);
+    tdc_dump_free(sides[1].dump);
     return status;
 }

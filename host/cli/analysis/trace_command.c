@@ -87,12 +87,19 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
     } else {
-        code = tdc_trace_origins(trace) != 0 ? TDC_EXIT_DIFFERENT : TDC_EXIT_SAME;
+        code = tdc_trace_origins(trace) != 0   ? TDC_EXIT_DIFFERENT
+               : tdc_trace_missing(trace) != 0 ? TDC_EXIT_TROUBLE
+                                               : TDC_EXIT_SAME;
         bool standard = settings->json != NULL && strcmp(settings->json, "-") == 0;
-        if (standard)
-            fputs(tdc_trace_json(trace), stdout);
+        const char *json = standard ? tdc_trace_json(trace) : NULL;
+        if (json != NULL)
+            fputs(json, stdout);
         else
             tdc_show_lines(stdout, tdc_trace_text(trace));
+        if (standard && json == NULL) {
+            tdc_complain("out of memory for the json");
+            code = TDC_EXIT_TROUBLE;
+        }
         if (settings->json != NULL && !standard &&
             tdc_trace_write(trace, settings->json, &error) != TDC_OK) {
             tdc_complain("%s", error.message);

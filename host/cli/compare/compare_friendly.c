@@ -1,6 +1,7 @@
 /* compare_friendly.c - `tdcmp compare TEST REF`. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
@@ -20,7 +21,7 @@ static void complain_of_nothing(const struct tdc_run_request *request, const str
 }
 
 /* Messages about how two dumps fit each other do not name them. */
-static void complain_of(const struct tdc_run *run, const struct tdc_error *error)
+static void complain_of(const struct tdc_run *run, char **sides, const struct tdc_error *error)
 {
     bool about_both = error->status == TDC_ERR_MISMATCH || error->status == TDC_ERR_REFUSED ||
                       error->status == TDC_ERR_NOTHING || error->status == TDC_ERR_FORMAT;
@@ -29,32 +30,44 @@ static void complain_of(const struct tdc_run *run, const struct tdc_error *error
         strstr(error->message, task->bench) == NULL)
         tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);
     else
-        tdc_complain("%s", error->message);
+        tdc_complain_of_sides(sides[0], sides[1], error);
 }
 
-int tdc_command_compare(int argc, char **argv)
+static bool print_paths(const struct tdc_run *run)
 {
-    struct tdc_compare_settings settings;
-    struct tdc_run_request *request = &settings.request;
-    if (!tdc_take_compare_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help || settings.version) {
-        if (settings.help)
-            fputs(tdc_compare_usage, stdout);
-        else
-            tdc_print_version();
-        return TDC_EXIT_SAME;
-    }
+    for (size_t i = 0; i < run->count; i++)
+        for (size_t k = 0; k < run->comparisons[i].file_count; k++)
+            puts(run->comparisons[i].files[k]);
+    return true;
+}
+
+/* The answer: a page, or what a script wants in its place. */
+static int answer_run(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    struct tdc_run_answer answer;
+    bool printed = request->stream != TDC_FORMAT_NONE ||
+                   (request->quiet ? print_paths(run) : tdc_print_page(request, run));
+    complain_of_nothing(request, run);
+    tdc_run_judge(request, run, &answer);
+    if (run->unwritten.status != TDC_OK)
+        tdc_complain("%s", run->unwritten.message);
+    return printed && run->unwritten.status == TDC_OK ? answer.code : TDC_EXIT_TROUBLE;
+}
+
+/* The comparison that was asked for; the two dumps. */
+static int compare(struct tdc_compare_settings *settings, char **sides)
+{
+    struct tdc_run_request *request = &settings->request;
     struct tdc_said said = {0};
     request->options.message = tdc_print_message;
     request->options.context = &said;
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = request->align != NULL
-                            ? tdc_tasks_whole(argv[optind], argv[optind + 1], &tasks, &error)
-                            : tdc_tasks_find(argv[optind], argv[optind + 1], settings.step,
-                                             &request->options, &tasks, &error);
+    tdc_status status =
+        request->align != NULL
+            ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
+            : tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
@@ -64,16 +77,34 @@ int tdc_command_compare(int argc, char **argv)
         tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
         fputc('\n', stderr);
     } else if (status != TDC_OK) {
-        complain_of(&run, &error);
+        complain_of(&run, sides, &error);
     } else {
-        struct tdc_run_answer answer;
-        bool printed = request->quiet || tdc_print_page(request, &run);
-        complain_of_nothing(request, &run);
-        tdc_run_judge(request, &run, &answer);
-        code = printed ? answer.code : TDC_EXIT_TROUBLE;
+        code = answer_run(request, &run);
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
     tdc_said_free(&said);
+    return code;
+}
+
+int tdc_command_compare(int argc, char **argv)
+{
+    struct tdc_compare_settings settings;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && tdc_take_compare_options(argc, argv, &settings)) {
+        settings.request.options.command = words;
+        settings.request.options.command_words = (size_t)argc + 1;
+        if (settings.help || settings.version) {
+            if (settings.help)
+                fputs(tdc_compare_usage, stdout);
+            else
+                tdc_print_version();
+            code = TDC_EXIT_SAME;
+        } else {
+            code = compare(&settings, argv + optind);
+        }
+    }
+    free(words);
     return code;
 }

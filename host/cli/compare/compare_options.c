@@ -1,6 +1,8 @@
 #include "host/cli/compare/compare_options.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "host/terminal/colour.h"
 #include "host/terminal/match_options.h"
@@ -16,12 +18,15 @@ const char tdc_compare_usage[] =
     "process folder, a step folder (all its ranks are compared) or a dump root (its steps, also\n"
     "those below graph and pynative). Two tensor files, .npy or .pt, are compared as they are.\n"
     "\n"
-    "  -o, --output DIR         folder for the results (default ./output)\n"
-    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
+    "                           by its ending (result.csv); - for the standard output (csv)\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
+    "      --json               the result as json on the standard output, and no page\n"
+    "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --step N             of dump roots: compare this step only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
-    "  -q, --quiet              no progress, no summary\n"
+    "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
     "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
     "never\n"
     "  -V, --version            version of program and library\n"
@@ -59,6 +64,8 @@ enum {
     OPTION_STEP = TDC_WORD_FIRST_FREE,
     OPTION_RULES,
     OPTION_TOP,
+    OPTION_JSON,
+    OPTION_ONLY,
     OPTION_COLOR,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -75,6 +82,8 @@ enum {
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'F'},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"only", required_argument, NULL, OPTION_ONLY},
     {"step", required_argument, NULL, OPTION_STEP},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
@@ -162,11 +171,19 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     struct tdc_run_request *request = &settings->request;
     switch (option) {
     case 'o':
-        request->output = optarg;
+        settings->output = optarg;
         return true;
     case 'F':
         return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+               tdc_wrong_value("--format", optarg, "xlsx, csv, json, jsonl or several with commas");
+    case OPTION_JSON:
+        settings->json = true;
+        return true;
+    case OPTION_ONLY:
+        return tdc_parse_levels(optarg, &request->only) ||
+               tdc_wrong_value("--only", optarg,
+                               "different, close, rounding, identical, unmatched, error, no-data, "
+                               "not-judged or several with commas");
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
@@ -220,6 +237,46 @@ static bool check_align(struct tdc_compare_settings *settings)
     return true;
 }
 
+static bool one_format(unsigned formats)
+{
+    return (formats & (formats - 1)) == 0;
+}
+
+/* Where the results go, and in which format: -o is a folder, a file or "-". */
+static bool settle_output(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    const char *output = settings->output;
+    unsigned formats = request->formats; /* 0: not said */
+    struct stat info;
+    if (settings->json)
+        request->stream = TDC_FORMAT_JSON;
+    if (output != NULL && strcmp(output, "-") == 0) {
+        if (settings->json || !one_format(formats)) {
+            tdc_complain("-o - takes one format (--format %s)",
+                         settings->json ? "or --json, not both" : "csv, say");
+            return false;
+        }
+        request->stream = formats != 0 ? (tdc_format)formats : TDC_FORMAT_CSV;
+        request->formats = 0;
+        return true;
+    }
+    tdc_format ending = output != NULL ? tdc_format_of_file(output) : TDC_FORMAT_NONE;
+    if (ending != TDC_FORMAT_NONE && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+        if (formats != 0 && formats != (unsigned)ending) {
+            tdc_complain("-o %s is one file of its format; --format asks for another", output);
+            return false;
+        }
+        request->file = output;
+        request->formats = (unsigned)ending;
+        return true;
+    }
+    request->output = output != NULL ? output : "./output";
+    if (formats == 0 && (output != NULL || !settings->json))
+        request->formats = TDC_FORMAT_XLSX;
+    return true;
+}
+
 /* What the rules decide where no option did. */
 static void settle(struct tdc_compare_settings *settings)
 {
@@ -229,6 +286,8 @@ static void settle(struct tdc_compare_settings *settings)
     else
         request->options.flags |= TDC_OPTION_HIGHLIGHT;
     tdc_settle_match_options(&request->options);
+    if (request->allow_unmatched)
+        request->options.flags |= TDC_OPTION_ALLOW_UNMATCHED;
     /* msprobe 26 gives none */
     request->advice &= request->options.rules != TDC_RULES_COMPAT26;
 }
@@ -242,8 +301,7 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
     tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
-    request->formats = TDC_FORMAT_XLSX;
-    request->advice = request->stacks = request->skip_bad = true;
+    request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (option == TDC_WRONG_OPTION || !take_option(settings, option))
@@ -256,5 +314,5 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
-    return check_align(settings);
+    return check_align(settings) && settle_output(settings);
 }

@@ -6,7 +6,9 @@
 
 struct tdc_compare_settings {
     struct tdc_run_request request;
-    int step; /* -1: all */
+    int step;           /* -1: all */
+    const char *output; /* -o as it was given; NULL: not */
+    bool json;          /* on the standard output */
     bool help, version;
     bool no_highlight;
     struct tdc_align_options align;

@@ -330,7 +330,7 @@ static void print_next(const struct tdc_page *page, const struct tdc_run_compari
     else if (rest + strlen("RESULT") <= page->width)
         printf("\nnext: tdcmp show RESULT %.*s\n", (int)length, call);
     else
-        printf("\nnext: tdcmp show RESULT %zu\n", tdc_sheet_row(row));
+        printf("\nnext: tdcmp show RESULT %zu\n", tdc_page_sheet_row(page, comparison->table, row));
 }
 
 /* ", .csv, .json": the other files of the same name. Returns the columns they take. */

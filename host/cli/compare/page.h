@@ -22,6 +22,10 @@ const char *tdc_paint(const struct tdc_page *page, const char *code);
 #define TDC_PAINT_BOLD   "\x1b[1m"
 #define TDC_PAINT_END    "\x1b[0m"
 
+/* Number of a row in the files that were written, which may have some rows alone. */
+size_t tdc_page_sheet_row(const struct tdc_page *page, const tdc_table *table, size_t row);
+/* The same at the beginning of a line; "-" for a row that they do not have. */
+void tdc_page_put_row(const struct tdc_page *page, const tdc_table *table, size_t row);
 /* Where differences begin, by groups of dumps; or, where nothing begins, the rows that differ most.
  */
 void tdc_page_starts(const struct tdc_page *page);

@@ -107,8 +107,8 @@ static void list_errors(const struct tdc_page *page)
             char why[400];
             snprintf(why, sizeof why, "%s", tdc_table_remark(comparison->table, row));
             why[strcspn(why, "\n")] = '\0';
-            printf("%6zu   %s\n", tdc_sheet_row(row),
-                   tdc_fit(tdc_page_row_name(comparison, row), page->width - 9));
+            tdc_page_put_row(page, comparison->table, row);
+            printf("%s\n", tdc_fit(tdc_page_row_name(comparison, row), page->width - 9));
             printf("         %s\n", tdc_fit(why, page->width - 9));
             shown++;
         }

@@ -154,11 +154,23 @@ static void describe(const struct tdc_run_comparison *comparison, size_t row,
     }
 }
 
-static size_t row_in_sheet(const struct tdc_page *page, const tdc_table *table, size_t row)
+size_t tdc_page_sheet_row(const struct tdc_page *page, const tdc_table *table, size_t row)
 {
-    (void)page;
-    (void)table;
-    return tdc_sheet_row(row);
+    size_t before = row;
+    if (page->request->only != 0) {
+        before = 0;
+        for (size_t i = 0; i < row; i++)
+            before += tdc_table_selected(table, i, page->request->only);
+    }
+    return tdc_sheet_row(before);
+}
+
+void tdc_page_put_row(const struct tdc_page *page, const tdc_table *table, size_t row)
+{
+    if (tdc_table_selected(table, row, page->request->only))
+        printf("%*zu   ", ROW_COLUMNS, tdc_page_sheet_row(page, table, row));
+    else
+        printf("%*s   ", ROW_COLUMNS, "-");
 }
 
 static void print_line(const struct tdc_page *page, const struct tdc_run_comparison *comparison,
@@ -171,8 +183,8 @@ static void print_line(const struct tdc_page *page, const struct tdc_run_compari
         call ? tdc_table_call(comparison->table, row) : tdc_page_row_name(comparison, row);
     char reason[400];
     size_t columns = name_columns(page, origin != NULL);
-    printf("%*zu   %s", ROW_COLUMNS, row_in_sheet(page, comparison->table, row),
-           tdc_paint(page, TDC_PAINT_BOLD));
+    tdc_page_put_row(page, comparison->table, row);
+    fputs(tdc_paint(page, TDC_PAINT_BOLD), stdout);
     if (tdc_columns_of(tdc_shown(name)) <= columns) {
         tdc_put_padded(stdout, tdc_shown(name), columns);
         fputs(tdc_paint(page, TDC_PAINT_END), stdout);

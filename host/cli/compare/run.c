@@ -5,8 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
 
 static double now(void)
@@ -27,6 +29,7 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
 }
 
 struct loading {
+    const struct tdc_run_request *request;
     const char *path;
     tdc_dump *dump;
     tdc_status status;
@@ -36,15 +39,21 @@ struct loading {
 static void *load_one(void *argument)
 {
     struct loading *loading = argument;
-    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    if (loading->request->tensors)
+        loading->status =
+            tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
+    else
+        loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
     return NULL;
 }
 
 /* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
  * comparison. */
-static tdc_status load_both(struct tdc_run_comparison *comparison, struct tdc_error *error)
+static tdc_status load_both(const struct tdc_run_request *request,
+                            struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    struct loading npu = {.path = comparison->task->npu}, bench = {.path = comparison->task->bench};
+    struct loading npu = {.request = request, .path = comparison->task->npu};
+    struct loading bench = {.request = request, .path = comparison->task->bench};
     pthread_t thread;
     bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
     load_one(&npu);
@@ -82,11 +91,11 @@ static tdc_status check_records(const struct tdc_run_request *request,
 static tdc_status match_dumps(const struct tdc_run_request *request,
                               struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    tdc_status status = load_both(comparison, error);
+    tdc_status status = load_both(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
-        status = tdc_match_new(comparison->npu, comparison->bench, &request->options,
+        status = tdc_match_dumps(comparison->npu, comparison->bench, &request->options,
                                &comparison->match, error);
     return status;
 }
@@ -152,11 +161,6 @@ static char *result_path(const struct tdc_run_request *request, const struct tdc
     return path;
 }
 
-static const struct {
-    tdc_format format;
-    const char *extension;
-} formats[] = {{TDC_FORMAT_XLSX, "xlsx"}, {TDC_FORMAT_CSV, "csv"}, {TDC_FORMAT_JSON, "json"}};
-
 static const char *table_stem(const struct tdc_task *task)
 {
     return task->debug ? "debug_compare_result" : "compare_result";
@@ -186,9 +190,10 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         const struct tdc_task *task = run->comparisons[i].task;
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
                      is_taken(request, task, "data_mapping", time_stamp, "yaml");
-        for (size_t k = 0; k < 3 && !taken; k++)
-            taken = is_taken(request, task, table_stem(task), time_stamp, formats[k].extension) ||
-                    is_taken(request, task, "compare_axis", time_stamp, formats[k].extension);
+        for (size_t k = 0; k < TDC_FORMAT_NAMES && !taken; k++)
+            taken =
+                is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name) ||
+                is_taken(request, task, "compare_axis", time_stamp, tdc_format_names[k].name);
         if (taken)
             return true;
     }
@@ -214,24 +219,65 @@ static tdc_status out_of_memory(struct tdc_error *error)
     return error->status = TDC_ERR_MEMORY;
 }
 
+/* A file is made under a new name, or replaces what has the name that was given. */
+static tdc_status plan_file(const struct tdc_run_request *request,
+                            struct tdc_run_comparison *comparison, const char *time_stamp,
+                            const struct tdc_format_name *format, struct tdc_output *output,
+                            struct tdc_error *error)
+{
+    char *path = request->file != NULL
+                     ? strdup(request->file)
+                     : result_path(request, comparison->task, table_stem(comparison->task),
+                                   time_stamp, format->name);
+    if (path == NULL)
+        return out_of_memory(error);
+    comparison->files[comparison->file_count++] = path;
+    tdc_output_init(output, sizeof *output, comparison->table, format->format, path);
+    output->flags =
+        TDC_OUTPUT_MAKE_FOLDERS | (request->file == NULL ? (unsigned)TDC_OUTPUT_EXCLUSIVE : 0);
+    output->classes = request->only;
+    return TDC_OK;
+}
+
 /* The result files of a comparison, one per format; their names are noted when all is well. */
 static tdc_status plan_outputs(const struct tdc_run_request *request,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
-    const char *stem = table_stem(comparison->task);
-    for (size_t i = 0; i < 3; i++) {
-        if ((request->formats & (unsigned)formats[i].format) == 0)
-            continue;
-        char *path = result_path(request, comparison->task, stem, time_stamp, formats[i].extension);
-        if (path == NULL)
-            return out_of_memory(error);
-        comparison->files[comparison->file_count++] = path;
-        struct tdc_output *output = &outputs[(*count)++];
-        tdc_output_init(output, sizeof *output, comparison->table, formats[i].format, path);
-        output->flags = TDC_OUTPUT_EXCLUSIVE | TDC_OUTPUT_MAKE_FOLDERS;
-    }
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < TDC_FORMAT_NAMES && status == TDC_OK; i++)
+        if ((request->formats & (unsigned)tdc_format_names[i].format) != 0)
+            status = plan_file(request, comparison, time_stamp, &tdc_format_names[i],
+                               &outputs[(*count)++], error);
+    if (request->stream == TDC_FORMAT_NONE || status != TDC_OK)
+        return status;
+    struct tdc_output *output = &outputs[(*count)++];
+    tdc_output_init(output, sizeof *output, comparison->table, request->stream,
+                    "the standard output");
+    output->flags = TDC_OUTPUT_STREAM;
+    output->stream = STDOUT_FILENO;
+    output->classes = request->only;
     return TDC_OK;
+}
+
+/* Names of files that there are not. */
+static void forget_files(struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct tdc_run_comparison *comparison = &run->comparisons[i];
+        while (comparison->file_count != 0)
+            free(comparison->files[--comparison->file_count]);
+    }
+}
+
+/* False: the failure is one to end the run with. */
+static bool do_without_files(const struct tdc_run_request *request, struct tdc_run *run,
+                             tdc_status status, const struct tdc_error *error)
+{
+    if (status != TDC_ERR_WRITE || !request->answer_anyway)
+        return false;
+    run->unwritten = *error;
+    return true;
 }
 
 static tdc_status compare_planned(const struct tdc_run_request *request, struct tdc_run *run,
@@ -239,6 +285,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
                                   const char *time_stamp, struct tdc_error *error)
 {
     size_t count = 0, output_count = 0;
+    bool unwritten = run->unwritten.status != TDC_OK; /* known before */
     uint64_t rows = 0, bytes = 0;
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_run_comparison *comparison = &run->comparisons[i];
@@ -249,13 +296,15 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         rows += table_rows;
         bytes += table_bytes;
         tables[count++] = comparison->table;
-        tdc_status status =
-            plan_outputs(request, comparison, time_stamp, outputs, &output_count, error);
+        tdc_status status = unwritten ? TDC_OK
+                                      : plan_outputs(request, comparison, time_stamp, outputs,
+                                                     &output_count, error);
         if (status != TDC_OK)
             return status;
     }
     struct progress_context progress = {.original = request->options};
     progress.bar = tdc_progress_start("comparing", rows, bytes, request->quiet || rows == 0);
+    tdc_progress_after(progress.bar, output_count != 0 ? "writing" : NULL);
     struct tdc_options options = request->options;
     options.message = forward_message;
     options.progress = forward_progress;
@@ -269,7 +318,7 @@ static tdc_status compare_all(const struct tdc_run_request *request, struct tdc_
                               const char *time_stamp, struct tdc_error *error)
 {
     tdc_table **tables = calloc(run->count + 1, sizeof(tdc_table *));
-    struct tdc_output *outputs = calloc(3 * run->count + 1, sizeof *outputs);
+    struct tdc_output *outputs = calloc((TDC_FORMAT_NAMES + 1) * run->count + 1, sizeof *outputs);
     tdc_status status;
     if (tables == NULL || outputs == NULL)
         status = out_of_memory(error);
@@ -308,16 +357,17 @@ static tdc_status write_series(const struct tdc_run_request *request,
                                struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
-    for (size_t i = 0; i < 3 && status == TDC_OK && request->align != NULL; i++) {
-        bool wanted = (request->formats & (unsigned)formats[i].format) != 0;
-        if (!wanted || formats[i].format == TDC_FORMAT_JSON)
+    static const tdc_format tables[] = {TDC_FORMAT_CSV, TDC_FORMAT_XLSX};
+    static const char *const endings[] = {"csv", "xlsx"};
+    for (size_t i = 0; i < 2 && status == TDC_OK && request->align != NULL; i++) {
+        if ((request->formats & (unsigned)tables[i]) == 0)
             continue;
         size_t rows = 0;
-        char *path = result_path(request, comparison->task, "compare_axis", time_stamp,
-                                 formats[i].extension);
+        char *path =
+            result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
         if (path == NULL)
             return out_of_memory(error);
-        status = tdc_series_write(comparison->table, formats[i].format, path, &rows, error);
+        status = tdc_series_write(comparison->table, tables[i], path, &rows, error);
         if (status == TDC_OK && rows != 0)
             comparison->files[comparison->file_count++] = path;
         else
@@ -330,7 +380,10 @@ static tdc_status write_extras(const struct tdc_run_request *request,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_error *error)
 {
-    tdc_status status = write_series(request, comparison, time_stamp, error);
+    tdc_status status = TDC_OK;
+    if (request->formats == 0 || request->file != NULL)
+        return TDC_OK; /* what was asked for, and nothing beside it */
+    status = write_series(request, comparison, time_stamp, error);
     if (status != TDC_OK)
         return status;
     if (request->advice)
@@ -342,6 +395,50 @@ static tdc_status write_extras(const struct tdc_run_request *request,
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
+
+/* One file, or the standard output, has room for one table. */
+static tdc_status check_single(const struct tdc_run_request *request, size_t tasks,
+                               struct tdc_error *error)
+{
+    if (tasks <= 1 || (request->file == NULL && request->stream == TDC_FORMAT_NONE))
+        return TDC_OK;
+    snprintf(error->message, sizeof error->message,
+             "%s takes one result, and there are %zu ranks or steps to compare: name one of them, "
+             "or a folder with -o",
+             request->file != NULL ? request->file : "the standard output", tasks);
+    return error->status = TDC_ERR_ARGUMENT;
+}
+
+/* The folder is made and the names are chosen before the work, so that what cannot be written is
+ * known early. */
+static tdc_status compare_and_write(const struct tdc_run_request *request, struct tdc_run *run,
+                                    struct tdc_error *error)
+{
+    tdc_stamp *stamp = NULL;
+    tdc_status status = TDC_OK;
+    bool named = request->formats != 0 && request->file == NULL;
+    if (named)
+        status = choose_stamp(request, run, &stamp, error);
+    if (do_without_files(request, run, status, error)) {
+        request->options.message(request->options.context, TDC_MESSAGE_WARNING,
+                                 "the results cannot be written; comparing all the same");
+        status = TDC_OK;
+    }
+    const char *text = stamp != NULL ? tdc_stamp_text(stamp) : "";
+    if (status == TDC_OK)
+        status = compare_all(request, run, text, error);
+    if (do_without_files(request, run, status, error)) {
+        forget_files(run);
+        status = TDC_OK;
+    }
+    for (size_t i = 0; i < run->count && status == TDC_OK; i++)
+        if (run->comparisons[i].table != NULL && run->unwritten.status == TDC_OK)
+            status = write_extras(request, &run->comparisons[i], text, error);
+    if (do_without_files(request, run, status, error))
+        status = TDC_OK;
+    tdc_stamp_free(stamp);
+    return status;
+}
 
 tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
                        struct tdc_error *error)
@@ -363,14 +460,9 @@ tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *ru
             return status;
         }
     }
-    tdc_stamp *stamp = NULL;
-    tdc_status status = choose_stamp(request, run, &stamp, error);
+    tdc_status status = check_single(request, tasks, error);
     if (status == TDC_OK)
-        status = compare_all(request, run, tdc_stamp_text(stamp), error);
-    for (size_t i = 0; i < run->count && status == TDC_OK; i++)
-        if (run->comparisons[i].table != NULL)
-            status = write_extras(request, &run->comparisons[i], tdc_stamp_text(stamp), error);
-    tdc_stamp_free(stamp);
+        status = compare_and_write(request, run, error);
     run->seconds = now() - start;
     return status;
 }

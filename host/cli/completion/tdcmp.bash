@@ -7,15 +7,16 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
 }
 
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
+    local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
@@ -32,13 +33,16 @@ _tdcmp()
         --help"
     local plain="--dtype --size --total --state --step --fuzzy --data-mapping --layer-mapping --api-mapping
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
-    local kernels="--dtype --variant --rule --extremes --size --threads --repeat --json --help"
+    local kernels="--dtype --variant --rule --equal --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
+    local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+        --verbose --quiet --color --help"
     local config_check="--output --threads --help"
+    local llm="--my-path --golden-path --output --rank --log-level --help"
     local convert="--output --to --quiet --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
@@ -47,7 +51,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -61,6 +65,7 @@ _tdcmp()
     --rules) COMPREPLY=($(compgen -W "sound msprobe msprobe26" -- "$cur")) && return ;;
     --color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")) && return ;;
     -F | --format) _tdcmp_list && return ;;
+    --only) COMPREPLY=($(compgen -W "different different,unmatched" -- "$cur")) && return ;;
     --profile) COMPREPLY=($(compgen -W "compat extended" -- "$cur")) && return ;;
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
@@ -70,6 +75,7 @@ _tdcmp()
     --threads | --step | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
+    show) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$show" -- "$cur")) ;;
     compare)
         [[ $prev == -t ]] && return
         if [[ " ${COMP_WORDS[*]} " == *" -tp "* || " ${COMP_WORDS[*]} " == *" --target_path "* ]]; then
@@ -82,9 +88,17 @@ _tdcmp()
         [[ $prev == -t ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$precheck" -- "$cur"))
         ;;
+    diff)
+        [[ $prev == -t || $prev == --key ]] && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$diff" -- "$cur"))
+        ;;
     config_check)
         [[ $prev == --threads ]] && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$config_check" -- "$cur"))
+        ;;
+    llm)
+        [[ $prev == llm ]] && COMPREPLY=(compare) && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$llm" -- "$cur"))
         ;;
     convert)
         [[ $prev == --to ]] && COMPREPLY=(npy) && return

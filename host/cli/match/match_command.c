@@ -31,7 +31,8 @@ static const char usage[] =
     "                           records make it on either side, or why it cannot be compared\n"
     "  -h, --help               this text\n"
     "\n"
-    "exit code: 0 every row has a partner, 1 some have not, 2 the dumps cannot be matched\n"
+    "exit code: 0 every row has a partner (with --suggest: always), 1 some have not, 2 the dumps\n"
+    "cannot be matched\n"
     "\n"
     "example: tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --suggest > layers.yaml\n"
     "         tdcmp match ms_dump/step0/rank0 pt_dump/step0/rank0 --layer-mapping layers.yaml -u\n";
@@ -150,11 +151,13 @@ static tdc_status suggest(struct showing *showing, tdc_match *match, struct tdc_
 static tdc_status show(struct showing *showing, struct tdc_error *error)
 {
     const struct settings *settings = showing->settings;
-    tdc_match *match;
+    tdc_match *match = NULL;
     tdc_status status =
-        tdc_match_new(showing->npu, showing->bench, &settings->options, &match, error);
-    if (status != TDC_OK)
+        tdc_match_dumps(showing->npu, showing->bench, &settings->options, &match, error);
+    if (status != TDC_OK) {
+        tdc_match_free(match);
         return status;
+    }
     size_t lonely;
     if (!print_pairs(showing, match, &lonely)) {
         tdc_match_free(match);
@@ -254,11 +257,13 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     tdc_tasks_free(tasks);
     tdc_suggestion_free(&showing.suggestion);
     if (status != TDC_OK)
-        tdc_complain("%s", error.message);
+        tdc_complain_of_sides(npu, bench, &error);
     else if (showing.rows == 0)
         tdc_complain("there is nothing to match: neither dump has a row");
     if (status != TDC_OK || showing.rows == 0)
         return TDC_EXIT_TROUBLE;
+    if (settings->suggest)
+        return TDC_EXIT_SAME; /* what was asked for was done; the rows are no answer */
     return showing.lonely == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
 }
 

@@ -259,8 +259,10 @@ int tdc_word26_compare(int argc, char **argv)
     const char *mode = arguments[ARG26_MODE].given ? arguments[ARG26_MODE].value : "auto";
     if (strcmp(mode, "atb") == 0)
         return tdc_compare26_atb(arguments);
+    if (strcmp(mode, "torchair") == 0)
+        return tdc_compare26_torchair(arguments);
     if (strcmp(mode, "auto") != 0) {
-        log_error("of the modes of compare only auto and atb are part of this version");
+        log_error("of the modes of compare only auto, torchair and atb are part of this version");
         return 1;
     }
     struct tdc_run_request request = {.stacks = true};

@@ -47,6 +47,7 @@ int tdc_compare26_words(int argc, char **argv, struct tdc_argument arguments[ARG
                         bool *helped);
 
 /* The modes but auto. */
+int tdc_compare26_torchair(const struct tdc_argument arguments[ARG26_COUNT]);
 int tdc_compare26_atb(const struct tdc_argument arguments[ARG26_COUNT]);
 
 #endif

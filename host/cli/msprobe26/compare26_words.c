@@ -34,7 +34,8 @@ static const struct tdc_argument arguments_template[ARG26_COUNT] = {
         OPTION("-da", "--diff_analyze", TDC_FLAG, "", "first-difference search in step folders"),
     [ARG26_TENSOR_LOG] = OPTION("-tensor_log", "--is_print_compare_log", TDC_FLAG, "",
                                 "a log line before and after each pair of tensors"),
-    [ARG26_RANK] = OPTION("--rank", "--rank", TDC_VALUE, "LIST", "ranks of MindSpore kernel dumps"),
+    [ARG26_RANK] = OPTION("--rank", "--rank", TDC_VALUE, "LIST",
+                          "ranks of MindSpore kernel dumps; one rank of TorchAir's"),
     [ARG26_STEP] = OPTION("--step", "--step", TDC_VALUE, "LIST", "steps of MindSpore kernel dumps"),
     [ARG26_CONSISTENT_CHECK] = OPTION("--consistent_check", "--consistent_check", TDC_FLAG, "",
                                       "training against inference; needs --backend"),
@@ -85,7 +86,7 @@ static const struct mode {
                  BIT(ARG26_CONFIG)},
     {"offline_data",
      PATHS | BIT(ARG26_FUSION_RULE) | BIT(ARG26_QUANT_FUSION_RULE) | BIT(ARG26_CLOSE_FUSION_RULE)},
-    {"torchair", PATHS},
+    {"torchair", PATHS | BIT(ARG26_RANK)}, /* whose own list forgets the rank */
     {"offline_model", PATHS | BIT(ARG26_RANK) | BIT(ARG26_INPUT_DATA) | BIT(ARG26_INPUT_SHAPE) |
                           BIT(ARG26_OUTPUT_SIZE) | BIT(ARG26_DYM_SHAPE_RANGE) |
                           BIT(ARG26_ONNX_FUSION)},

@@ -285,7 +285,7 @@ static bool find_dumps(const char *path, tdc_dump_files **dumps)
     options.message = tdc_print_message;
     if (tdc_dump_files_find(path, &options, dumps, &error) == TDC_OK)
         return true;
-    tdc_complain("%s", error.message);
+    tdc_complain_of_dump(path, &error);
     return false;
 }
 

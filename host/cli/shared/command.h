@@ -13,6 +13,8 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_diff(int argc, char **argv);
+int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
@@ -23,6 +25,8 @@ int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
 int tdc_command_align(int argc, char **argv);
+/* `llm compare ...`: the words of msit. */
+int tdc_command_llm(int argc, char **argv);
 
 /* `-f pytorch|mindspore COMMAND ...`; argv[0] is the program. */
 int tdc_msprobe_form(int argc, char **argv);
@@ -34,8 +38,28 @@ int tdc_msprobe_config_check(int argc, char **argv, bool pytorch);
 /* `-f pytorch api_precision_compare` */
 int tdc_msprobe_precision_compare(int argc, char **argv);
 
+/* The words of a command line, "tdcmp" in front: argc + 1 of them, in the order in which they were
+ * given (parsing options changes it). The list is the caller's to free; NULL, complained about:
+ * out of memory. */
+const char **tdc_command_words(int argc, char **argv);
+
 /* "tdcmp 1.0.0 (x86-64-v3 kernels)" on stdout. */
 void tdc_print_version(void);
+
+/* ---- messages and matching ------------------------------------------------------------------- */
+
+/* Says on stderr what is wrong with a dump, or with two of them, which are named by their sides;
+ * and the path that may have been meant. The paths are those the person gave. */
+void tdc_complain_of_dump(const char *path, const struct tdc_error *error);
+void tdc_complain_of_sides(const char *test, const char *ref, const struct tdc_error *error);
+
+/* True for --layer-mapping=auto. */
+bool tdc_mapping_is_auto(const struct tdc_options *options);
+/* tdc_match_new, with what tdc_match_suggest finds applied where the options ask for it, which a
+ * message tells. The match is to be freed in any case. */
+tdc_status tdc_match_dumps(const tdc_dump *npu, const tdc_dump *bench,
+                           const struct tdc_options *options, tdc_match **match,
+                           struct tdc_error *error);
 
 /* ---- one run over several dumps -------------------------------------------------------------- */
 
@@ -44,7 +68,9 @@ struct tdc_run_request {
     struct tdc_options options;
     const tdc_tasks *tasks;
     const char *output; /* folder of the results */
-    unsigned formats;   /* of tdc_format */
+    unsigned formats;   /* of tdc_format; 0: no files */
+    const char *file;   /* the one file of the only comparison; NULL: names made in the folder */
+    tdc_format stream;  /* the only comparison goes to stdout, too; TDC_FORMAT_NONE: it does not */
     bool advice;
     bool stacks;       /* look for stack.json beside the NPU json */
     const char *stack; /* or use this one for all */
@@ -57,6 +83,11 @@ struct tdc_run_request {
     unsigned only; /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
+    /* Results that cannot be written do not keep the comparison from being done: its answer is in
+     * the tables, the reason in tdc_run.unwritten. */
+    bool answer_anyway;
+    bool tensors;    /* the sides hold tensors by name and no json (tdc_tensors_load) */
+    const char *key; /* of torch files, with that */
 };
 
 /* One comparison of the run and its results. */
@@ -73,7 +104,8 @@ struct tdc_run_comparison {
 struct tdc_run {
     struct tdc_run_comparison *comparisons;
     size_t count;
-    double seconds; /* all in all */
+    struct tdc_error unwritten; /* why there are no files although some were asked for */
+    double seconds;             /* all in all */
 };
 
 /* Loads, matches, compares and writes. The run is to be freed in any case. */

@@ -7,6 +7,20 @@
 
 #include "host/judge/colours.h"
 
+tdc_severity tdc_sound_severity(const struct tdc_coloured_row *row)
+{
+    const struct tdc_row *held = row->row;
+    if (held->origin != TDC_ORIGIN_NONE)
+        return TDC_SEVERITY_START;
+    if (held->row_class == TDC_ROW_DIFFERENT)
+        return TDC_SEVERITY_DIFFERENT;
+    bool other_grad = row->npu != NULL && row->bench != NULL &&
+                      strcmp(row->npu->requires_grad, row->bench->requires_grad) != 0;
+    bool look = held->row_class == TDC_ROW_ERROR || held->row_class == TDC_ROW_UNMATCHED ||
+                held->row_class == TDC_ROW_CLOSE || held->enters || other_grad;
+    return look ? TDC_SEVERITY_LOOK : TDC_SEVERITY_NONE;
+}
+
 static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
                        struct tdc_reasons *reasons)
 {
@@ -23,24 +37,13 @@ static void colour_row(tdc_mode mode, const struct tdc_coloured_row *row,
     const struct tdc_row *held = row->row;
     if (held->origin != TDC_ORIGIN_NONE)
         tdc_reason_add(reasons, TDC_COLOUR_RED, origins[held->origin]);
-    if (held->row_class == TDC_ROW_DIFFERENT)
-        reasons->colour = TDC_COLOUR_RED;
-    else if (held->row_class == TDC_ROW_ERROR || held->row_class == TDC_ROW_UNMATCHED ||
-             held->row_class == TDC_ROW_CLOSE || held->enters)
-        reasons->colour = TDC_COLOUR_YELLOW;
-}
-
-static void colour_last(tdc_mode mode, const struct tdc_coloured_row *row,
-                        struct tdc_reasons *reasons)
-{
-    (void)mode;
-    if (row->npu != NULL && row->bench != NULL &&
-        strcmp(row->npu->requires_grad, row->bench->requires_grad) != 0)
-        reasons->colour = reasons->colour == TDC_COLOUR_NONE ? TDC_COLOUR_YELLOW : reasons->colour;
+    tdc_severity severity = tdc_sound_severity(row);
+    reasons->colour = severity >= TDC_SEVERITY_DIFFERENT ? TDC_COLOUR_RED
+                      : severity == TDC_SEVERITY_LOOK    ? TDC_COLOUR_YELLOW
+                                                         : TDC_COLOUR_NONE;
 }
 
 const struct tdc_highlight_rules tdc_highlight_sound = {
     .repeat_reasons = false,
     .row = colour_row,
-    .last = colour_last,
 };

@@ -6,15 +6,6 @@
 
 #include "host/judge/sound/level.h"
 
-void tdc_sound_say(struct tdc_text *message, const char *text)
-{
-    if (strstr(tdc_text_get(message), text) != NULL)
-        return;
-    if (message->length != 0)
-        tdc_text_addc(message, ' ');
-    tdc_text_adds(message, text);
-}
-
 /* A conversion that converts nothing has no backward call of its own: the collector writes another
  * one under its name, and the two sides need not fit. */
 static void without_partner(const struct tdc_case *row_case, struct tdc_row *row,
@@ -22,7 +13,7 @@ static void without_partner(const struct tdc_case *row_case, struct tdc_row *row
 {
     row->row_class = row_case->scene.unjudged ? TDC_ROW_SHOWN : TDC_ROW_UNMATCHED;
     if (row_case->scene.unjudged)
-        tdc_sound_say(message, "Not judged.");
+        tdc_sound_say(row, message, TDC_REASON_NOT_JUDGED);
 }
 
 bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
@@ -30,21 +21,21 @@ bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
 {
     const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
     if (npu == NULL || bench == NULL) {
-        tdc_sound_say(message, npu == NULL ? "No test data matched." : "No ref data matched.");
+        tdc_sound_say(row, message, npu == NULL ? TDC_REASON_NO_TEST : TDC_REASON_NO_REF);
         without_partner(row_case, row, message);
         return true;
     }
     if (strcmp(npu->requires_grad, bench->requires_grad) != 0)
-        tdc_sound_say(message, "Requires_grad inconsistent.");
+        tdc_sound_say(row, message, TDC_REASON_REQUIRES_GRAD);
     if (npu->scalar != bench->scalar || strcmp(npu->shape, bench->shape) != 0) {
-        tdc_sound_say(message, "Shape of test and ref tensor do not match. Skipped.");
+        tdc_sound_say(row, message, TDC_REASON_SHAPE);
         without_partner(row_case, row, message);
         return true;
     }
     if (strcmp(npu->dtype, bench->dtype) != 0)
-        tdc_sound_say(message, "Dtype of test and ref tensor do not match.");
+        tdc_sound_say(row, message, TDC_REASON_DTYPE);
     if (row_case->match->fuzzy && strcmp(npu->name, bench->name) != 0)
-        tdc_sound_say(message, "Fuzzy matching data, the comparison accuracy may be affected.");
+        tdc_sound_say(row, message, TDC_REASON_FUZZY);
     return false;
 }
 
@@ -89,7 +80,7 @@ static void judge_number(const struct tdc_case *row_case, double x, double y, st
     } else if (both_fill(x, y) || fabs(x - y) <= 2 * u * fabs(y)) {
         row->row_class = TDC_ROW_ROUNDING;
     } else {
-        tdc_sound_say(message, "Argument values differ.");
+        tdc_sound_say(row, message, TDC_REASON_ARGUMENT);
     }
 }
 
@@ -112,11 +103,11 @@ void tdc_sound_scalar(const struct tdc_case *row_case, struct tdc_row *row,
         judge_number(row_case, x, y, row, message);
     } else if (texts) {
         /* they differ for good reasons (device names, paths, types): worth a word, no verdict */
-        tdc_sound_say(message, "Argument texts differ.");
+        tdc_sound_say(row, message, TDC_REASON_ARGUMENT_TEXT);
         row->row_class = TDC_ROW_SHOWN;
         row->r = row->s = 0;
     } else {
-        tdc_sound_say(message, "Argument values differ.");
+        tdc_sound_say(row, message, TDC_REASON_ARGUMENT);
     }
 }
 
@@ -130,9 +121,9 @@ void tdc_sound_finish(const struct tdc_case *row_case, struct tdc_row *row,
     bool same_type = strcmp(row_case->npu->dtype, row_case->bench->dtype) == 0;
     if (row_case->scene.enters && same_type && !row->excused) {
         row->enters = true;
-        tdc_sound_say(message, row_case->npu->state == TDC_STATE_PARAMETERS
-                                   ? "Parameters of the two runs are not identical."
-                                   : "Inputs of the two runs are not identical.");
+        tdc_sound_say(row, message,
+                      row_case->npu->state == TDC_STATE_PARAMETERS ? TDC_REASON_PARAMETER
+                                                                   : TDC_REASON_RUN_INPUT);
     }
 }
 

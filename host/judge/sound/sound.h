@@ -3,9 +3,7 @@
 #define TDC_HOST_SOUND_H
 
 #include "host/judge/rules.h"
-
-/* Adds a message, after a blank if there is one already; the same message only once. */
-void tdc_sound_say(struct tdc_text *message, const char *text);
+#include "host/judge/reason.h"
 
 /* What every mode says of a row: no partner, other shape, other type, other requires_grad. True
  * when there is nothing more to compare. */

@@ -8,22 +8,16 @@
 
 #include "host/judge/sound/sound.h"
 
-static void fail(struct tdc_row *row, struct tdc_text *message, const char *text)
-{
-    tdc_sound_say(message, text);
-    row->row_class = TDC_ROW_ERROR;
-}
-
 void tdc_sound_no_file(const struct tdc_case *row_case, struct tdc_row *row,
                        struct tdc_text *message)
 {
     bool npu = strcmp(row_case->n_file, "-1") == 0, bench = strcmp(row_case->b_file, "-1") == 0;
     if (npu && bench) {
-        tdc_sound_say(message, "The test side has no data file.");
-        tdc_sound_say(message, "The ref side has no data file.");
+        tdc_sound_say(row, message, TDC_REASON_NO_TEST_FILE);
+        tdc_sound_say(row, message, TDC_REASON_NO_REF_FILE);
     } else {
-        fail(row, message,
-             npu ? "The test side has no data file." : "The ref side has no data file.");
+        tdc_sound_say(row, message, npu ? TDC_REASON_NO_TEST_FILE : TDC_REASON_NO_REF_FILE);
+        row->row_class = TDC_ROW_ERROR;
     }
 }
 
@@ -34,13 +28,15 @@ void tdc_sound_empty(const struct tdc_case *row_case, const struct tdc_outcome *
     if (outcome->b_count != 0) {
         snprintf(text, sizeof text, "The test file has no elements, the ref file %llu.",
                  (unsigned long long)outcome->b_count);
-        fail(row, message, text);
+        tdc_sound_say_text(row, message, TDC_REASON_EMPTY_FILE, text);
+        row->row_class = TDC_ROW_ERROR;
     } else if (!tdc_shape_is_empty(row_case->npu->shape)) {
         snprintf(text, sizeof text, "The files have no elements, the dump says %.200s.",
                  row_case->npu->shape);
-        fail(row, message, text);
+        tdc_sound_say_text(row, message, TDC_REASON_EMPTY_FILE, text);
+        row->row_class = TDC_ROW_ERROR;
     } else {
-        tdc_sound_say(message, "This is empty data, can not compare.");
+        tdc_sound_say(row, message, TDC_REASON_EMPTY);
     }
 }
 
@@ -77,16 +73,15 @@ bool tdc_sound_no_statistics(const struct tdc_case *row_case, struct tdc_row *ro
     if (npu->scalar)
         return false;
     if (npu_none == TDC_STATISTICS && bench_none == TDC_STATISTICS) {
-        tdc_sound_say(message, tdc_shape_is_empty(npu->shape)
-                                   ? "This is empty data, can not compare."
-                                   : "No statistics on either side.");
+        tdc_sound_say(row, message,
+                      tdc_shape_is_empty(npu->shape) ? TDC_REASON_EMPTY : TDC_REASON_NO_STATISTICS);
         row->row_class = TDC_ROW_NONE;
         return true;
     }
     bool one_side = (npu_none == TDC_STATISTICS) != (bench_none == TDC_STATISTICS);
     if (apart == 0 && !one_side)
         return false;
-    tdc_sound_say(message, "Statistics on one side only.");
+    tdc_sound_say(row, message, TDC_REASON_ONE_SIDED_STATISTICS);
     row->row_class = TDC_ROW_DIFFERENT;
     return true;
 }
@@ -96,7 +91,7 @@ bool tdc_sound_no_digest(const struct tdc_case *row_case, struct tdc_row *row,
 {
     if (row_case->npu->scalar || row_case->npu->digest_given || row_case->bench->digest_given)
         return false;
-    tdc_sound_say(message, "No md5 on either side.");
+    tdc_sound_say(row, message, TDC_REASON_NO_DIGEST);
     row->row_class = TDC_ROW_NONE;
     return true;
 }

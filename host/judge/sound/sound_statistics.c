@@ -49,8 +49,7 @@ static void compare_stat(const struct tdc_case *row_case, int which, struct tdc_
         }
         sums->equal = false;
         sums->apart = true;
-        tdc_sound_say(message, x_bad ? "NaN or infinity in test statistics."
-                                     : "NaN or infinity in ref statistics.");
+        tdc_sound_say(row, message, x_bad ? TDC_REASON_TEST_NOT_FINITE : TDC_REASON_REF_NOT_FINITE);
         return;
     }
     if (!x_number || !y_number) {
@@ -138,7 +137,7 @@ static void judge_digest(const struct tdc_case *row_case, struct tdc_row *row,
     struct tdc_measure measure = {.apart = true};
     if (strcmp(row_case->npu->digest, row_case->bench->digest) != 0) {
         measure.r = measure.s = HUGE_VAL;
-        tdc_sound_say(message, "Bits differ.");
+        tdc_sound_say(row, message, TDC_REASON_BITS);
     }
     tdc_level_judge(&row_case->scene, &measure, row, message);
 }

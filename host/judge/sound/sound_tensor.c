@@ -19,7 +19,8 @@ static void set_all(struct tdc_row *row, enum tdc_value_form form)
 }
 
 /* 1 when both are zero; undefined (Nan) when one is; a single element has no direction. */
-static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_text *message)
+static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_row *row,
+                               struct tdc_text *message)
 {
     const struct tdc_pair_norms *norms = &outcome->norms;
     if (outcome->sums.count == 1)
@@ -27,7 +28,7 @@ static struct tdc_value cosine(const struct tdc_outcome *outcome, struct tdc_tex
     if (norms->d == 0) /* equal, not just nearly parallel */
         return tdc_value_number(1);
     if (norms->n == 0 || norms->b == 0) {
-        tdc_sound_say(message, norms->n == 0 ? "All test data is zero." : "All ref data is zero.");
+        tdc_sound_say(row, message, norms->n == 0 ? TDC_REASON_TEST_ZERO : TDC_REASON_REF_ZERO);
         return tdc_value_of(TDC_HOLDS_NAN);
     }
     double c = norms->cosine;
@@ -120,7 +121,7 @@ static void compute(const struct tdc_case *row_case, const struct tdc_outcome *o
     double count = (double)sums->count;
     bool apart = sums->count - sums->finite != sums->nonfinite_equal;
     fill_extra(outcome, extra);
-    row->values[TDC_COSINE] = cosine(outcome, message);
+    row->values[TDC_COSINE] = cosine(outcome, row, message);
     row->values[TDC_EUC_DIST] = tdc_value_number(outcome->norms.d);
     row->values[TDC_MAX_ABS] = tdc_value_number(sums->finite != 0 ? sums->abs_max : 0);
     row->values[TDC_MAX_REL] = tdc_value_number(sums->finite != 0 ? sums->rel_max : 0);
@@ -129,7 +130,7 @@ static void compute(const struct tdc_case *row_case, const struct tdc_outcome *o
     row->values[TDC_FIVE_THOUSANDTHS] =
         tdc_value_number((double)(sums->below[1] + sums->nonfinite_equal) / count);
     if (apart)
-        tdc_sound_say(message, "The position of inf or nan in test and ref tensor do not match.");
+        tdc_sound_say(row, message, TDC_REASON_NOT_FINITE);
     struct tdc_measure measure = measure_of(row_case, outcome, extra, apart);
     tdc_level_judge(&row_case->scene, &measure, row, message);
 }
@@ -142,13 +143,13 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
         compute(row_case, outcome, row, extra, message);
         break;
     case TDC_OUTCOME_UNREADABLE:
-        tdc_sound_say(message, outcome->error.message);
+        tdc_sound_say_text(row, message, TDC_REASON_UNREADABLE, outcome->error.message);
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_NOT_NUMBERS:
-        tdc_sound_say(message, "Data is unreadable.");
+        tdc_sound_say(row, message, TDC_REASON_NOT_NUMBERS);
         if (outcome->error.message[0] != '\0')
-            tdc_sound_say(message, outcome->error.message);
+            tdc_sound_say_text(row, message, TDC_REASON_NOT_NUMBERS, outcome->error.message);
         row->row_class = TDC_ROW_ERROR;
         break;
     case TDC_OUTCOME_EMPTY:
@@ -156,10 +157,17 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
         break;
     case TDC_OUTCOME_SHAPES_DIFFER:
         set_all(row, TDC_HOLDS_SHAPE);
-        tdc_sound_say(message, "Shape of test and ref tensor do not match. Skipped.");
+        tdc_sound_say(row, message, TDC_REASON_SHAPE);
         row->row_class = TDC_ROW_UNMATCHED;
         break;
     }
+}
+
+/* A tensor that could not be described has no shape to be compared. */
+static bool refused(const struct tdc_case *row_case)
+{
+    return (row_case->npu != NULL && row_case->npu->refusal != NULL) ||
+           (row_case->bench != NULL && row_case->bench->refusal != NULL);
 }
 
 void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
@@ -167,7 +175,9 @@ void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome 
 {
     set_all(row, TDC_HOLDS_UNSUPPORTED);
     row->row_class = TDC_ROW_NONE;
-    if (tdc_sound_structure(row_case, row, message)) {
+    if (outcome != NULL && refused(row_case)) {
+        judge_outcome(row_case, outcome, row, extra, message);
+    } else if (tdc_sound_structure(row_case, row, message)) {
         if (row_case->npu != NULL && row_case->bench != NULL)
             set_all(row, TDC_HOLDS_SHAPE);
     } else if (outcome != NULL) {

@@ -52,10 +52,10 @@ class Trace(GoldenCase):
                 run, report = self.report(1, *self.pair(mode, name, bench))
                 first = report["origins"][0]
                 self.assertEqual((first["kind"], first["judge"]), (kind, judge), first)
-                self.assertTrue(first["row"].startswith(row), first)
-                self.assertEqual(run.out.splitlines()[0], "first origin: " + first["row"])
+                self.assertTrue(first["name"].startswith(row), first)
+                self.assertEqual(run.out.splitlines()[0], "first origin: " + first["name"])
                 if judge == "test is off" and name != "mlp_fault_nan":
-                    self.assertGreater(first["npu_ulp"], 4 * first["bench_ulp"])
+                    self.assertGreater(first["test_ulp"], 4 * first["ref_ulp"])
 
     def test_the_other_side(self):
         _, report = self.report(1, *self.pair("tensor", "mlp", "mlp_fault_scale"))
@@ -71,8 +71,8 @@ class Trace(GoldenCase):
     def test_nan_of_a_side(self):
         run, report = self.report(1, *self.pair("tensor", "mlp_fault_nan", "mlp"))
         found = report["dumps"][0]
-        self.assertEqual(found["npu_first_nan"], {"call": "Functional.linear.1.forward", "made": True})
-        self.assertIsNone(found["bench_first_nan"])
+        self.assertEqual(found["test_first_nan"], {"call": "Functional.linear.1.forward", "made": True})
+        self.assertIsNone(found["ref_first_nan"])
         self.assertIn("first NaN or infinity: test, made by Functional.linear.1.forward", run.out)
 
     def test_random_is_no_error(self):
@@ -84,7 +84,7 @@ class Trace(GoldenCase):
         _, report = self.report(1, npu, bench)
         first = report["origins"][0]
         run = harness.run("trace", npu, bench, "--from", first["call"], "--json", "-")
-        self.assertEqual(json.loads(run.out)["origins"][0]["row"], first["row"])
+        self.assertEqual(json.loads(run.out)["origins"][0]["name"], first["name"])
         run = harness.run("trace", npu, bench, "--from", "No.such.call")
         self.assertEqual(run.code, 2, run)
         self.assertEqual(harness.run("trace", npu, bench, "--top", "none").code, 2)

@@ -45,7 +45,7 @@ class Extremes(Case):
         result = harness.run("compare", *sides, "-o", out, "--format", "json", "-t", settings.get("threads", "1"),
                              env=settings.get("env"))
         self.assertIn(result.code, (0, 1), str(result))
-        return harness.read_json(harness.only_file(out, "json"))["rows"][0], result
+        return harness.json_rows(harness.only_file(out, "json"))[0], result
 
     def close(self, found, expected):
         self.assertTrue(abs(found - expected) <= 1e-14 * abs(expected), (found, expected))
@@ -93,7 +93,7 @@ class Extremes(Case):
             row, _ = self.row([npu, 1], [bench, 1], "i64")
             self.assertEqual(row["MaxAbsErr"], apart)
             if abs(npu) > LONG:
-                self.assertEqual((row["Worst Abs NPU"], row["Worst Abs Bench"]), (str(npu), str(bench)))
+                self.assertEqual((row["Worst Abs NPU"], row["Worst Abs Bench"]), (npu, bench))
         # against a float, too
         row, _ = self.row([LONG + 1, 1], [float(LONG), 1.0], "i64", "f64")
         self.assertEqual(row["MaxAbsErr"], 1)
@@ -112,7 +112,7 @@ class Extremes(Case):
         self.assertIn(result.code, (0, 1), str(result))
         if not tensor:
             self.assertEqual(result.code, npu != bench, str(result))
-        return harness.read_json(harness.only_file(out, "json"))["rows"][0]
+        return harness.json_rows(harness.only_file(out, "json"))[0]
 
     def test_integer_arguments_and_statistics(self):
         for npu, bench in ((LONG, LONG + 1), (LONG + 1, LONG + 2), (10 ** 30, 10 ** 30 + 1), (10 ** 50, 10 ** 50 + 1),
@@ -132,7 +132,7 @@ class Extremes(Case):
         self.assertEqual(row["MaxRelativeErr"], 0.5)
         self.assertEqual(row["MaxAbsErr"], 1.7976931348623157e308)
         self.assertEqual((row["NPU Inf"], row["Bench Inf"]), (0, 0))
-        self.assertEqual(row["Worst Abs NPU"], "1.14813069527425452e+602")
+        self.assertEqual(row["Worst Abs NPU"], float("inf"))
         row, result = self.row(extended(1.0, -3000) + extended(1.0, -3000), extended(-1.0, -3000) * 2)
         self.close(row["Cosine"], -1)
         self.assertEqual(row["MaxRelativeErr"], 2)

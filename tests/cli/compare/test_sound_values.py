@@ -92,12 +92,9 @@ class Values(harness.Case):
             if column in SUMMED:
                 self.assertAlmostEqual(found, value, delta=1e-12 * max(1.0, abs(value)), msg=column)
             elif isinstance(value, complex):
-                # a text of 16 digits
                 self.assertLessEqual(abs(complex(found) - value), 2e-15 * abs(value), column)
             elif dtype in ("c64", "c128") and isinstance(value, float):
                 self.assertAlmostEqual(found, value, delta=4e-16 * abs(value), msg=column)
-            elif isinstance(value, int) and abs(value) > 2**53:
-                self.assertEqual(found, str(value), column)  # all digits, as a text
             else:
                 self.assertEqual(found, value, column)
 
@@ -136,14 +133,14 @@ class Values(harness.Case):
         self.assertEqual(rows["near"]["MaxAbsErr"], 1)
         self.assertEqual(rows["near"]["Mean Abs Err"], 0.4)
         self.assertEqual(rows["near"]["Worst Abs At"], "[0]")
-        self.assertEqual((rows["near"]["Worst Abs NPU"], rows["near"]["Worst Abs Bench"]), (str(2**53 + 1), str(2**53)))
+        self.assertEqual((rows["near"]["Worst Abs NPU"], rows["near"]["Worst Abs Bench"]), (2**53 + 1, 2**53))
         self.assertEqual(rows["far"]["MaxAbsErr"], 2.0**64)
-        self.assertEqual(rows["far"]["Worst Abs NPU"], str(2**63 - 1))
+        self.assertEqual(rows["far"]["Worst Abs NPU"], 2**63 - 1)
 
     def test_imaginary_parts_count(self):
         rows = self.rows_for(1, {"c": ("c64", [2], [complex(1, 5), 1], [complex(1, 2), 1])})
         self.assertEqual(rows["c"]["MaxAbsErr"], 3)
-        self.assertEqual(rows["c"]["Accuracy Reached or Not"], "different")
+        self.assertEqual(rows["c"]["Verdict"], "different")
 
     def test_nan_and_infinities(self):
         b = [INF, -INF, NAN, 1.0, 2.0, INF, NAN, 3.0, INF]
@@ -153,14 +150,14 @@ class Values(harness.Case):
                 row = self.rows_for(1, {"x": (dtype, [9], n, b)})["x"]
                 self.check_row(row, dtype, [9], n, b)
                 self.assertEqual((row["NPU NaN"], row["NPU Inf"], row["Bench NaN"], row["Bench Inf"]), (2, 3, 2, 4))
-                self.assertEqual(row["Accuracy Reached or Not"], "different")
+                self.assertEqual(row["Verdict"], "different")
                 self.assertIn("The position of inf or nan in test and ref tensor do not match.", row["Err_message"])
 
     def test_infinity_of_the_other_sign_differs(self):
         rows = self.rows_for(1, {"signs": ("f32", [3], [INF, 1, 2], [-INF, 1, 2]),
                                  "same": ("f32", [3], [INF, 1, NAN], [INF, 1, NAN])})
-        self.assertEqual(rows["signs"]["Accuracy Reached or Not"], "different")
-        self.assertEqual(rows["same"]["Accuracy Reached or Not"], "identical")
+        self.assertEqual(rows["signs"]["Verdict"], "different")
+        self.assertEqual(rows["same"]["Verdict"], "identical")
         self.assertEqual(rows["same"]["One Thousandth Err Ratio"], 1)
 
     def test_zeros_in_half_precision(self):
@@ -171,14 +168,14 @@ class Values(harness.Case):
     def test_nothing_vanishes_by_rounding(self):
         rows = self.rows_for(0, {"tiny": ("f64", [2], [1e-13, 1], [2e-13, 1])})
         self.assertEqual(rows["tiny"]["MaxAbsErr"], 2e-13 - 1e-13)
-        self.assertEqual(rows["tiny"]["Accuracy Reached or Not"], "close")
+        self.assertEqual(rows["tiny"]["Verdict"], "close")
 
     def test_single_elements(self):
         rows = self.rows_for(1, {"zero_d": ("f32", [], [1.5], [1.25]), "one": ("f32", [1], [1.5], [1.5]),
                                  "u8": ("u8", [], [3], [5])})
         self.assertEqual((rows["zero_d"]["MaxAbsErr"], rows["zero_d"]["MaxRelativeErr"]), (0.25, 0.2))
-        self.assertEqual(rows["zero_d"]["Accuracy Reached or Not"], "different")
-        self.assertEqual(rows["one"]["Accuracy Reached or Not"], "identical")
+        self.assertEqual(rows["zero_d"]["Verdict"], "different")
+        self.assertEqual(rows["one"]["Verdict"], "identical")
         self.assertEqual(rows["u8"]["MaxAbsErr"], 2)
 
     def test_different_types_are_compared(self):
@@ -236,18 +233,18 @@ class Statistics(harness.Case):
                                       "c": (2.0, 0.5, 0.0, 1.0)})
         self.assertEqual(rows["a"]["Max diff"], 1.1 - 1.0)
         self.assertEqual(rows["a"]["Mean diff"], 0.0012345678901234567 - 0.0012345678901234565)
-        self.assertEqual(rows["a"]["MaxRelativeErr"], "%r%%" % (abs((1.1 - 1.0) / 1.0) * 100))
-        self.assertEqual(rows["a"]["MinRelativeErr"], "0.0%")
-        self.assertEqual(rows["a"]["NormRelativeErr"], "20.0%")
-        self.assertEqual((rows["a"]["Result"], rows["b"]["Result"], rows["c"]["Result"]), ("different", "different", "rounding"))
-        self.assertEqual(rows["b"]["NormRelativeErr"], "75.0%")
+        self.assertEqual(rows["a"]["MaxRelativeErr"], abs((1.1 - 1.0) / 1.0) * 100 / 100)
+        self.assertEqual(rows["a"]["MinRelativeErr"], 0)
+        self.assertEqual(rows["a"]["NormRelativeErr"], 0.2)
+        self.assertEqual((rows["a"]["Verdict"], rows["b"]["Verdict"], rows["c"]["Verdict"]), ("different", "different", "rounding"))
+        self.assertEqual(rows["b"]["NormRelativeErr"], 0.75)
 
     def test_nan_and_infinity(self):
         rows, _ = self.compare_stats(1, {"both": (NAN, INF, -INF, 1.0), "npu": (NAN, 0.0, 0.0, 0.0),
                                          "bench": (1.0, 0.0, 0.0, 0.0), "sign": (INF, 0.0, 0.0, 0.0)},
                                      {"both": (NAN, INF, -INF, 1.0), "npu": (1.0, 0.0, 0.0, 0.0),
                                       "bench": (INF, 0.0, 0.0, 0.0), "sign": (-INF, 0.0, 0.0, 0.0)})
-        self.assertEqual({name: row["Result"] for name, row in rows.items()},
+        self.assertEqual({name: row["Verdict"] for name, row in rows.items()},
                          {"both": "identical", "npu": "different", "bench": "different", "sign": "different"})
         self.assertIn("NaN or infinity in test statistics.", rows["npu"]["Err_message"])
         self.assertIn("NaN or infinity in ref statistics.", rows["bench"]["Err_message"])

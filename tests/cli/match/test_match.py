@@ -89,7 +89,7 @@ class Match(MappingCase):
 
     def test_suggest(self):
         npu, bench = self.guide(3, first=7)
-        suggested = self.run_code(1, "match", npu.folder, bench.folder, "--suggest")
+        suggested = self.run_code(0, "match", npu.folder, bench.folder, "--suggest")
         lines = {(section, old, new) for section, rules in networks.GUIDE.items() for old, new in rules.items()}
         found = set()
         for line in suggested.out.splitlines():
@@ -102,6 +102,12 @@ class Match(MappingCase):
         pairs, result = self.match(0, npu.folder, bench.folder, "--layer-mapping=" + file)
         self.assertEqual({reason for _, _, reason in pairs}, {"layer mapping"})
         self.assertIn("0 without a partner", result.err)
+        # auto applies the same and says so
+        for words in (("match",), ("compare", "-o", self.path("auto.csv"))):
+            applied = harness.run(words[0], npu.folder, bench.folder, *words[1:], "--layer-mapping=auto")
+            self.assertRegex(applied.err, r"--layer-mapping=auto: \d+ names? paired by shape and place")
+        self.assertEqual(harness.run("match", npu.folder, bench.folder, "--layer-mapping", "auto").out,
+                         harness.run("match", npu.folder, bench.folder, "--layer-mapping=" + file).out)
         # nothing is left to be suggested
         result = self.run_code(0, "match", npu.folder, bench.folder, "--layer-mapping=" + file, "--suggest")
         self.assertEqual(result.out, "")
@@ -112,7 +118,7 @@ class Match(MappingCase):
         npu, bench = self.guide(2)
         file = self.file("TopLayer:\n  network_with_loss.embedding.dropout: module.embedding.embedding_dropout\n"
                          "  network_with_loss: module\nParallelTransformerLayer:\n  attention: self_attention\n")
-        result = self.run_code(1, "match", npu.folder, bench.folder, "--layer-mapping=" + file, "--suggest")
+        result = self.run_code(0, "match", npu.folder, bench.folder, "--layer-mapping=" + file, "--suggest")
         self.assertEqual(result.out, "ParallelAttention:\n  qkv_proj: query_key_value\n  out_proj: dense\n\n"
                                      "ParallelMLP:\n  mapping: dense_h_to_4h\n  projection: dense_4h_to_h\n")
 
@@ -124,7 +130,7 @@ class Match(MappingCase):
             for name, kind in names:
                 side.call("%s.net.%s.%s.forward.0" % (top, name, kind), [tensor(1.0, 2.0)])
             side.write(stack={"x": []})
-        result = self.run_code(1, "match", npu.folder, bench.folder, "--suggest")
+        result = self.run_code(0, "match", npu.folder, bench.folder, "--suggest")
         self.assertEqual(result.out, "Net:\n  proj: out\n")
 
     def test_suggest_needs_equal_shapes(self):
@@ -133,7 +139,7 @@ class Match(MappingCase):
             side.call(top + ".net.Net.forward.0", [tensor(1.0)])
             side.call("%s.net.%s.Dense.forward.0" % (top, name), [tensor(*range(size))])
             side.write(stack={"x": []})
-        result = self.run_code(1, "match", npu.folder, bench.folder, "--suggest")
+        result = self.run_code(0, "match", npu.folder, bench.folder, "--suggest")
         self.assertEqual(result.out, "")
 
     def test_suggest_for_several_ranks(self):
@@ -145,7 +151,7 @@ class Match(MappingCase):
                 made.call("%s.%s.%s.Dense.forward.0" % (top, ("net", "module")[number], kind[number]),
                           [tensor(1.0, 2.0)])
                 made.write(stack={"x": []})
-        result = self.run_code(1, "match", self.path("npu"), self.path("bench"), "--suggest")
+        result = self.run_code(0, "match", self.path("npu"), self.path("bench"), "--suggest")
         self.assertEqual(result.out, "Net:\n  embed: embedding\n  head: lm_head\n\nTopLayer:\n  net: module\n")
         self.match(0, self.path("npu"), self.path("bench"), "--layer-mapping=" + self.file(result.out))
 
@@ -164,7 +170,7 @@ class Match(MappingCase):
             side.call(top + ".net.Net.forward.0", [tensor(1.0)])
             side.call("%s.net.%s.Dense.forward.0" % (top, name), [tensor(1.0, 2.0)])
             side.write(stack={"x": []})
-        result = self.run_code(1, "match", npu.folder, bench.folder, "--suggest")
+        result = self.run_code(0, "match", npu.folder, bench.folder, "--suggest")
         self.assertEqual(result.out, "Net:\n  \"it's: a #\\\"b\\\\\\x1B[31m\": 'null'\n\nTopLayer:\n"
                          .split("\n\nTopLayer")[0] + "\n")
         self.match(0, npu.folder, bench.folder, "--layer-mapping=" + self.file(result.out))

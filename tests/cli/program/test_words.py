@@ -2,7 +2,7 @@
 
 import harness
 
-COMMANDS = ("compare", "precheck", "trace", "match", "inspect", "ranks", "overflow", "gradients", "merge",
+COMMANDS = ("compare", "show", "precheck", "trace", "match", "inspect", "ranks", "overflow", "gradients", "merge",
             "config_check", "devices", "bench")
 
 

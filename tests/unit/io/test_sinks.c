@@ -10,6 +10,7 @@
 
 #include "io/file/out_file.h"
 #include "io/table/sink_backend.h"
+#include "io/table/json_object.h"
 #include "tests/support/sink_rows.h"
 #include "tests/support/temporary_folder.h"
 
@@ -176,7 +177,64 @@ static void json_without_rows_is_valid(void **state)
     struct tdc_sink_spec spec = {.path = path, .columns = one, .column_count = 1};
     closed(opened(TDC_FORMAT_JSON, &spec));
     assert_content(path, "[\n]\n");
+    closed(opened(TDC_FORMAT_JSONL, &spec));
+    assert_content(path, "");
     folder_remove(&folder);
+}
+
+/* Rows that come as objects, with what stands around them. */
+static void write_objects(tdc_format format, const char *path, size_t rows)
+{
+    struct tdc_sink_spec spec = {.path = path, .columns = one, .column_count = 1, .objects = true};
+    struct tdc_sink *sink = opened(format, &spec);
+    struct tdc_error error;
+    assert_int_equal(tdc_sink_head(sink, "\"head\": 1", &error), TDC_OK);
+    for (size_t i = 0; i < rows; i++)
+        assert_int_equal(tdc_sink_object(sink, "{\"a\": 2}", 8, &error), TDC_OK);
+    tdc_sink_tail(sink, "\"tail\": 3");
+    closed(sink);
+}
+
+static void json_of_objects(void **state)
+{
+    (void)state;
+    struct temporary_folder folder;
+    folder_make(&folder);
+    const char *path = folder_file(&folder, "t.json");
+    write_objects(TDC_FORMAT_JSON, path, 2);
+    assert_content(path, "{\"head\": 1,\n\"rows\": [\n{\"a\": 2},\n{\"a\": 2}\n],\n\"tail\": 3}\n");
+    write_objects(TDC_FORMAT_JSON, path, 0);
+    assert_content(path, "{\"head\": 1,\n\"rows\": [\n],\n\"tail\": 3}\n");
+    write_objects(TDC_FORMAT_JSONL, path, 2);
+    assert_content(path, "{\"head\": 1}\n{\"a\": 2}\n{\"a\": 2}\n");
+    folder_remove(&folder);
+}
+
+static void numbers_without_a_word(void **state)
+{
+    (void)state;
+    struct tdc_text out;
+    struct tdc_json_object object, inner;
+    tdc_text_init(&out, 1 << 16);
+    tdc_object_begin(&object, &out);
+    tdc_object_number(&object, "a", NAN);
+    tdc_object_key(&object, "b");
+    tdc_object_begin(&inner, &out);
+    tdc_object_number(&inner, "c", -INFINITY);
+    tdc_object_number(&inner, "d", -0.0);
+    tdc_object_text(&inner, "e", NULL);
+    tdc_object_truth(&inner, "f", true);
+    tdc_object_end(&inner);
+    tdc_object_whole(&object, "g", UINT64_MAX);
+    tdc_object_number(&object, "h", INFINITY);
+    tdc_object_end(&object);
+    assert_string_equal(
+        tdc_text_get(&out),
+        "{\"a\": null, \"b\": {\"c\": null, \"d\": -0.0, \"e\": null, \"f\": true, \"not_finite\": "
+        "{\"c\": \"-Infinity\"}}, \"g\": 18446744073709551615, \"h\": null, \"not_finite\": "
+        "{\"a\": "
+        "\"NaN\", \"h\": \"Infinity\"}}");
+    tdc_text_free(&out);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -310,6 +368,8 @@ int main(void)
         cmocka_unit_test(csv_escapes_formulas),
         cmocka_unit_test(csv_passes_its_buffer),
         cmocka_unit_test(json_is_an_array_of_objects),
+        cmocka_unit_test(json_of_objects),
+        cmocka_unit_test(numbers_without_a_word),
         cmocka_unit_test(json_without_rows_is_valid),
         cmocka_unit_test(bad_folders_are_errors),
         cmocka_unit_test(full_disk_leaves_nothing),
