@@ -64,6 +64,7 @@ struct tdc_job {
     const struct tdc_logical *n_logical, *b_logical;
     const struct tdc_series *series; /* with these: errors along axes; NULL: none */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
+    bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */

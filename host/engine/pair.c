@@ -144,11 +144,11 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   const struct tdc_worker *worker)
+                                   bool any_shape, const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
-    if (!same_shape(&pair->n, &pair->b))
+    if (!same_shape(&pair->n, &pair->b) && !(any_shape && pair->n.count == pair->b.count))
         return TDC_OUTCOME_SHAPES_DIFFER;
     if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
                             worker->variant, &pair->plan))
@@ -247,7 +247,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_tensor_squeeze(&pair->b);
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker);
+    outcome->code = judge(pair, rule, job->any_shape, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

@@ -221,6 +221,12 @@ static void put_aligned(struct filling *fill, enum column_id id)
     put_text(fill, text != NULL ? text : "");
 }
 
+static void put_found(struct filling *fill)
+{
+    const struct tdc_record *record = fill->npu != NULL ? fill->npu : fill->bench;
+    put_text(fill, record != NULL && record->found != NULL ? record->found : "");
+}
+
 static void put_element(struct filling *fill, uint8_t dtype, const struct tdc_element *element)
 {
     double number;
@@ -362,6 +368,9 @@ static void fill_cell(struct filling *fill, enum column_id id)
     case NPU_PARTS:
     case BENCH_PARTS:
         put_aligned(fill, id);
+        break;
+    case FOUND:
+        put_found(fill);
         break;
     default:
         put_extra(fill, id);

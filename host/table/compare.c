@@ -60,7 +60,7 @@ static bool needs_engine(const struct tdc_table *table, size_t index,
     if (!table->rules->extended)
         return true;
     return row_case->npu != NULL && row_case->bench != NULL &&
-           strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
+           tdc_shapes_agree(row_case->npu, row_case->bench);
 }
 
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
@@ -171,6 +171,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .n_tensor = row_case.npu->tensor,
             .b_tensor = row_case.bench != NULL ? row_case.bench->tensor : NULL,
             .squeeze = table->rules->squeeze,
+            .any_shape = row_case.npu != NULL && row_case.npu->flat,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],

@@ -39,22 +39,20 @@ struct loading {
 static void *load_one(void *argument)
 {
     struct loading *loading = argument;
-    if (loading->request->tensors)
-        loading->status =
-            tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
-    else
-        loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    loading->status =
+        tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
     return NULL;
 }
 
-/* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
- * comparison. */
+/* Both sides at once, if a thread can be had. */
 static tdc_status load_both(const struct tdc_run_request *request,
                             struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
     struct loading npu = {.request = request, .path = comparison->task->npu};
     struct loading bench = {.request = request, .path = comparison->task->bench};
     pthread_t thread;
+    if (!request->tensors)
+        return tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
     bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
     load_one(&npu);
     if (apart)
