@@ -37,6 +37,10 @@ const char tdc_compare_usage[] =
     "  -h, --help               this text\n"
     "\n"
     "how names are matched:\n" TDC_MATCH_OPTIONS_HELP
+    "      --align FILE         compare logical tensors by rules: runs that are laid out "
+    "differently\n"
+    "                           (yaml, or a preset: tdcmp align --list)\n"
+    "      --series AXIS        with --align: errors along this axis too, token by token...\n"
     "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
     "\n"
     "advanced:\n"
@@ -75,7 +79,9 @@ enum {
     OPTION_ALLOW_UNMATCHED,
     OPTION_IO,
     OPTION_DEVICE,
-    OPTION_NO_FALLBACK
+    OPTION_NO_FALLBACK,
+    OPTION_ALIGN,
+    OPTION_SERIES
 };
 
 static const struct option long_options[] = {
@@ -92,6 +98,8 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     TDC_MATCH_LONG_OPTIONS{"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"align", required_argument, NULL, OPTION_ALIGN},
+    {"series", required_argument, NULL, OPTION_SERIES},
     {"rules", required_argument, NULL, OPTION_RULES},
     {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
     {"stack", required_argument, NULL, OPTION_STACK},
@@ -155,6 +163,15 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_series(struct tdc_compare_settings *settings)
+{
+    size_t most = sizeof settings->series / sizeof *settings->series;
+    if (settings->align.series_count == most)
+        return tdc_wrong_value("--series", optarg, "one of up to 16 axes");
+    settings->series[settings->align.series_count++] = optarg;
+    return true;
+}
+
 /* The formats of tables, and the database beside them. */
 static bool take_formats(struct tdc_compare_settings *settings)
 {
@@ -208,10 +225,36 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_ALLOW_UNMATCHED:
         settings->request.allow_unmatched = true;
         return true;
+    case OPTION_ALIGN:
+        settings->align.rules = optarg;
+        return true;
+    case OPTION_SERIES:
+        return take_series(settings);
     default:
-        return tdc_take_match_option(option, optarg, &request->options) ||
-               take_work(settings, option);
+        if (!tdc_take_match_option(option, optarg, &request->options))
+            return take_work(settings, option);
+        return settings->mapped = true;
     }
+}
+
+/* Rules for logical tensors leave no choice of others. */
+static bool check_align(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    if (settings->align.rules == NULL && settings->align.series_count != 0) {
+        tdc_complain("--series needs --align");
+        return false;
+    }
+    if (settings->align.rules == NULL)
+        return true;
+    if (request->options.rules != TDC_RULES_SOUND || settings->mapped) {
+        tdc_complain("--align needs the rules sound, and takes no other way to match names");
+        return false;
+    }
+    settings->align.step = settings->step;
+    settings->align.series = settings->series;
+    request->align = &settings->align;
+    return true;
 }
 
 static bool one_format(unsigned formats)
@@ -281,6 +324,7 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     struct tdc_run_request *request = &settings->request;
     *settings = (struct tdc_compare_settings){.step = -1};
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
     request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
@@ -295,5 +339,5 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
-    return settle_output(settings);
+    return check_align(settings) && settle_output(settings);
 }
