@@ -23,6 +23,7 @@
 #include "tdcmp/dump.h"
 #include "tdcmp/table.h"
 #include "tdcmp/fields.h"
+#include "tdcmp/align.h"
 #include "tdcmp/buffer.h"
 #include "tdcmp/result.h"
 #include "tdcmp/device.h"
@@ -31,8 +32,10 @@
 #include "tdcmp/ranks.h"
 #include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
+#include "tdcmp/report.h"
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
+#include "tdcmp/visual.h"
 #include "tdcmp/files.h"
 
 #endif

@@ -22,6 +22,7 @@ static const char usage[] =
     "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
+    "  diff A B            compare two checkpoints, tensor files or folders of them by name\n"
     "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
@@ -29,6 +30,7 @@ static const char usage[] =
     "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
     "  merge DIR           metrics of all ranks' results side by side\n"
     "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
+    "  align               the rules for runs laid out differently that the program carries\n"
     "  convert DUMP        GE dump files to npy\n"
     "  devices             which devices there are, or why there is none\n"
     "  bench               how fast tdcmp is on this machine\n"
@@ -61,9 +63,11 @@ static const struct command {
     {"precheck", tdc_command_precheck},
     {"trace", tdc_command_trace},
     {"match", tdc_command_match},
+    {"diff", tdc_command_diff},
     {"inspect", tdc_command_inspect},
     {"ranks", tdc_command_ranks},
     {"convert", tdc_command_convert},
+    {"align", tdc_command_align},
     {"llm", tdc_command_llm},
     {"overflow", tdc_command_overflow},
     {"gradients", tdc_command_gradients},

@@ -5,7 +5,7 @@
 
 #include "host/dump/dump.h"
 #include "host/engine/elements.h"
-#include "host/table/element_text.h"
+#include "host/judge/element_text.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "kernels/dtype.h"

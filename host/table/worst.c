@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/table/element_text.h"
+#include "host/judge/element_text.h"
 #include "host/table/table.h"
 
 static void add_element(struct tdc_text *out, uint8_t dtype, const struct tdc_element *element)

@@ -37,6 +37,8 @@ struct tdc_affine {
     unsigned axis;
 };
 
+struct tdc_assembled;
+
 struct tdc_tensor {
     tdc_dtype dtype; /* as stored */
     enum tdc_coding coding;
@@ -57,12 +59,15 @@ struct tdc_tensor {
     unsigned block_axis;
     uint64_t count;            /* product of shape */
     const unsigned char *data; /* element 0,0,...: the storage offset is already added */
+    /* elements that lie in many tensors (host/engine/logical/logical.h): there is no data then */
+    const struct tdc_assembled *assembled;
 
     /* owned by the reader */
     void *map;       /* the whole file; NULL when it was read into a scratch */
     size_t map_size; /* bytes of the file, mapped or not */
     int descriptor;  /* of a mapped file, else -1 */
     bool linked;     /* the file is a symbolic link, which was followed */
+    bool borrowed;   /* map and descriptor belong to someone else (tensor_list.h) */
 };
 
 enum tdc_tensor_kind {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "host/origin/call_name.h"
-#include "host/table/element_text.h"
+#include "host/judge/element_text.h"
 #include "host/judge/sound/level.h"
 #include "host/judge/rules.h"
 #include "io/text/pytext.h"

@@ -1,4 +1,4 @@
-#include "host/table/element_text.h"
+#include "host/judge/element_text.h"
 
 #include <inttypes.h>
 #include <math.h>
