@@ -23,6 +23,10 @@ const char tdc_compare_usage[] =
     "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
+    "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
+    "with\n"
+    "      --rtol R             one beyond is different, and no other (what is not given is 0)\n"
+    "      --cos C              and a row whose cosine is below C\n"
     "      --step N             of dump roots: compare this step only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
@@ -62,6 +66,9 @@ enum {
     OPTION_TOP,
     OPTION_JSON,
     OPTION_ONLY,
+    OPTION_ATOL,
+    OPTION_RTOL,
+    OPTION_COS,
     OPTION_COLOR,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -78,6 +85,9 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'F'},
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
+    {"atol", required_argument, NULL, OPTION_ATOL},
+    {"rtol", required_argument, NULL, OPTION_RTOL},
+    {"cos", required_argument, NULL, OPTION_COS},
     {"step", required_argument, NULL, OPTION_STEP},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
@@ -149,6 +159,32 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_limit(const char *option, double *limit, bool *used)
+{
+    *used = true;
+    return (tdc_parse_real(optarg, limit) && *limit >= 0) ||
+           tdc_wrong_value(option, optarg, "a number that is not negative");
+}
+
+/* Limits in place of those of the rules. */
+static bool take_tolerance(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_tolerance *tolerance = &settings->request.options.tolerance;
+    switch (option) {
+    case OPTION_ATOL:
+        return take_limit("--atol", &tolerance->atol, &tolerance->elements);
+    case OPTION_RTOL:
+        return take_limit("--rtol", &tolerance->rtol, &tolerance->elements);
+    case OPTION_COS:
+        tolerance->use_cosine = true;
+        return (tdc_parse_real(optarg, &tolerance->cosine) && tolerance->cosine >= -1 &&
+                tolerance->cosine <= 1) ||
+               tdc_wrong_value("--cos", optarg, "a number from -1 to 1");
+    default:
+        return take_work(settings, option);
+    }
+}
+
 static bool take_option(struct tdc_compare_settings *settings, int option)
 {
     struct tdc_run_request *request = &settings->request;
@@ -190,7 +226,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return true;
     default:
         return tdc_take_match_option(option, optarg, &request->options) ||
-               take_work(settings, option);
+               take_tolerance(settings, option);
     }
 }
 
@@ -270,5 +306,11 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
+    const struct tdc_tolerance *tolerance = &request->options.tolerance;
+    if ((tolerance->elements || tolerance->use_cosine) &&
+        request->options.rules != TDC_RULES_SOUND) {
+        tdc_complain("--atol, --rtol and --cos go with the rules sound; msprobe's have their own");
+        return false;
+    }
     return settle_output(settings);
 }
