@@ -1,9 +1,10 @@
-# Debian's -dev packages: libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev (and libcmocka-dev for tests).
+# Debian's -dev packages: libsleef-dev libsqlite3-dev libxlsxwriter-dev libyaml-dev zlib1g-dev (and libcmocka-dev for tests).
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(SLEEF REQUIRED IMPORTED_TARGET sleef)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 if(TDC_PROGRAM OR TDC_TESTS)
     pkg_check_modules(XLSXWRITER REQUIRED IMPORTED_TARGET xlsxwriter)

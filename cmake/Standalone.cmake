@@ -2,7 +2,7 @@
 # linked from the objects of the ordinary one. Its own definitions (host/standalone) come before those of the archives:
 # it cannot load AscendCL, and does without the libraries of which the distribution has no archive.
 set(reason "")
-foreach(name yaml z)
+foreach(name sqlite3 yaml z)
     find_library(TDC_ARCHIVE_${name} lib${name}.a)
     if(NOT TDC_ARCHIVE_${name})
         string(APPEND reason " lib${name}.a")
@@ -42,7 +42,7 @@ target_link_libraries(tdcmp_standalone PRIVATE tdc_flags -Wl,--start-group)
 foreach(archive ${archives})
     target_link_libraries(tdcmp_standalone PRIVATE $<TARGET_FILE:${archive}>)
 endforeach()
-target_link_libraries(tdcmp_standalone PRIVATE ${TDC_ARCHIVE_yaml} ${TDC_ARCHIVE_z} -Wl,--end-group
+target_link_libraries(tdcmp_standalone PRIVATE ${TDC_ARCHIVE_sqlite3} ${TDC_ARCHIVE_yaml} ${TDC_ARCHIVE_z} -Wl,--end-group
                       $<$<BOOL:${TDC_ARCHIVE_sleef}>:${TDC_ARCHIVE_sleef}>
                       $<$<BOOL:${TDC_ARCHIVE_xlsxwriter}>:${TDC_ARCHIVE_xlsxwriter}> -fopenmp -pthread m)
 target_link_options(tdcmp_standalone PRIVATE -static -Wl,--wrap=dlopen)

@@ -33,6 +33,7 @@
 #include "tdcmp/analysis.h"
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
+#include "tdcmp/visual.h"
 #include "tdcmp/files.h"
 
 #endif

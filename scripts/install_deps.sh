@@ -6,7 +6,7 @@
 #                                      $TDC_AARCH64_ROOT, ~/.cache/tdcmp/aarch64 unless that is set. Needs no root.
 set -eu
 
-libraries="libsleef-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
+libraries="libsleef-dev libsqlite3-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
 build="cmake ninja-build gcc pkg-config $libraries"
 check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-format clang-tidy
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

@@ -35,7 +35,7 @@ fi
 folder=${folder:-$PWD/build/packages}
 mkdir -p "$folder"
 cmake --build "$build" --target tdcmp tdcmp_shared tdcmp_static tdcmp_standalone -j "$(nproc)" >/dev/null ||
-    fail "not built; without libyaml.a and libz.a there is no static program"
+    fail "not built; without libsqlite3.a, libyaml.a and libz.a there is no static program"
 
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 work=$(mktemp -d)
@@ -79,7 +79,7 @@ Architecture: $architecture
 Maintainer: the tdcmp authors <tdcmp@localhost>
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Depends: $libraries
-Suggests: libsleef-dev, libyaml-dev, zlib1g-dev
+Suggests: libsleef-dev, libsqlite3-dev, libyaml-dev, zlib1g-dev
 Section: science
 Priority: optional
 Description: compares two dumps of a neural network

@@ -22,6 +22,7 @@ static const char usage[] =
     "  show RESULT CALL    one call of a comparison: stack, tensors, worst elements, histogram\n"
     "  precheck DUMP       judge each operator of one dump by a float64 reference\n"
     "  trace TEST REF      with which call differences begin, and which side is off\n"
+    "  diff A B            compare two checkpoints, tensor files or folders of them by name\n"
     "  match TEST REF      which row faces which, and why; --suggest proposes layer mappings\n"
     "  inspect DUMP        is a dump sane: files, dtypes, shapes, NaN, sizes\n"
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
@@ -61,6 +62,7 @@ static const struct command {
     {"precheck", tdc_command_precheck},
     {"trace", tdc_command_trace},
     {"match", tdc_command_match},
+    {"diff", tdc_command_diff},
     {"inspect", tdc_command_inspect},
     {"ranks", tdc_command_ranks},
     {"convert", tdc_command_convert},

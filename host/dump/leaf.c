@@ -6,10 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include <zlib.h>
-
+#include "host/dump/python_value.h"
 #include "io/text/pytext.h"
-#include "io/base/utf8_step.h"
 
 /* A copy in the dump's arena. */
 static const char *keep(struct tdc_record_builder *builder, const char *text, size_t length)
@@ -45,28 +43,6 @@ static const char *intern_str(struct tdc_record_builder *builder, const struct t
         tdc_pytext_str(&builder->text, value);
     builder->failed |= builder->text.failed;
     return intern(builder, tdc_text_get(&builder->text), builder->text.length);
-}
-
-bool tdc_json_truthy(const struct tdc_json *value)
-{
-    if (value == NULL)
-        return false;
-    switch (value->kind) {
-    case TDC_JSON_NULL:
-    case TDC_JSON_FALSE:
-        return false;
-    case TDC_JSON_TRUE:
-        return true;
-    case TDC_JSON_INTEGER:
-    case TDC_JSON_FLOAT:
-        return value->number != 0;
-    case TDC_JSON_STRING:
-        return value->length != 0;
-    case TDC_JSON_LIST:
-    case TDC_JSON_OBJECT:
-        return value->children != 0;
-    }
-    return false;
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -126,30 +102,6 @@ static const char *slice_shape(struct tdc_record_builder *builder, const struct 
     return intern(builder, text, strlen(text));
 }
 
-static const char *python_class(const struct tdc_json *value)
-{
-    if (value == NULL)
-        return "<class 'NoneType'>";
-    switch (value->kind) {
-    case TDC_JSON_NULL:
-        return "<class 'NoneType'>";
-    case TDC_JSON_FALSE:
-    case TDC_JSON_TRUE:
-        return "<class 'bool'>";
-    case TDC_JSON_INTEGER:
-        return "<class 'int'>";
-    case TDC_JSON_FLOAT:
-        return "<class 'float'>";
-    case TDC_JSON_STRING:
-        return "<class 'str'>";
-    case TDC_JSON_LIST:
-        return "<class 'list'>";
-    case TDC_JSON_OBJECT:
-        return "<class 'dict'>";
-    }
-    return "";
-}
-
 /* The last part of the name says that the value is a rank number of a collective call. */
 static bool names_a_rank(const struct tdc_text *name)
 {
@@ -188,32 +140,15 @@ static void describe_untyped(struct tdc_record_builder *builder, struct tdc_reco
         set_all_stats(builder, record, ranks, true);
         record->digest = intern_str(builder, ranks);
     } else {
-        record->dtype = python_class(value);
+        record->dtype = tdc_python_class(value);
         set_all_stats(builder, record, value, false);
     }
 }
 
-/* zlib.crc32 of the text in UTF-8, in which a NUL is one byte. */
-static uLong python_crc32(const char *text)
-{
-    uLong sum = crc32_z(0, NULL, 0);
-    for (const char *nul; (nul = strstr(text, TDC_UTF8_NUL)) != NULL; text = nul + 2) {
-        sum = crc32_z(sum, (const Bytef *)text, (size_t)(nul - text));
-        sum = crc32_z(sum, (const Bytef *)"", 1);
-    }
-    return crc32_z(sum, (const Bytef *)text, strlen(text));
-}
-
-/* CRC-32 of the value's text, of the empty text without a value. */
 static const char *digest_of_value(struct tdc_record_builder *builder, const struct tdc_json *value)
 {
-    tdc_text_clear(&builder->text);
-    if (value != NULL)
-        tdc_pytext_str(&builder->text, value);
-    builder->failed |= builder->text.failed;
-    uLong sum = python_crc32(tdc_text_get(&builder->text));
-    char digits[16];
-    snprintf(digits, sizeof digits, "%08lx", (unsigned long)sum);
+    char digits[TDC_VALUE_DIGEST];
+    builder->failed |= !tdc_value_digest(&builder->text, value, digits);
     return intern(builder, digits, strlen(digits));
 }
 
@@ -277,7 +212,7 @@ void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_j
     if (record == NULL)
         return;
     record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
-    record->dtype = python_class(value);
+    record->dtype = tdc_python_class(value);
     record->shape = "[]";
     record->scalar = record->sound_only = true;
     record->since_26 = false;

@@ -34,9 +34,6 @@ void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state sta
 void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_json *value,
                           enum tdc_state state);
 
-/* Python's truth of a value: false for null, false, 0, "", [], {} and a missing one (NULL). */
-bool tdc_json_truthy(const struct tdc_json *value);
-
 /* True when the entry holds md5 values where msprobe looks for them (docs/msprobe.md#mode). */
 bool tdc_entry_has_digest(enum tdc_dump_kind kind, const struct tdc_json *value);
 

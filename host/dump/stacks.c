@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/dump/dump.h"
-#include "host/dump/record_builder.h"
+#include "host/dump/python_value.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/text/json.h"

@@ -55,9 +55,11 @@ struct tdc_job {
     const char *b_folder, *b_file;
     /* what is done to a side before; NULL: nothing */
     const struct tdc_side_change *n_change, *b_change;
-    /* Tensors in memory that outlive the run, instead of files; the names are for messages then. */
+    /* Tensors in memory, or in files that stay open (io/tensor/tensor_list.h): they outlive the run
+     * and stand instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
+    bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */

@@ -33,14 +33,15 @@ static bool is_npy(const char *file)
 static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
                       struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (job->n_tensor != NULL) {
+    tdc_status status = TDC_OK;
+    if (job->n_tensor != NULL)
         pair->n = *job->n_tensor;
+    else
+        status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file, job->n_change,
+                           &pair->n, &pair->n_memory, &outcome->error);
+    if (status == TDC_OK && job->b_tensor != NULL) {
         pair->b = *job->b_tensor;
-        return true;
-    }
-    tdc_status status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file,
-                                  job->n_change, &pair->n, &pair->n_memory, &outcome->error);
-    if (status == TDC_OK) {
+    } else if (status == TDC_OK) {
         status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, job->b_change,
                            &pair->b, &pair->b_memory, &outcome->error);
         if (status != TDC_OK) {
@@ -122,11 +123,11 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   const struct tdc_worker *worker)
+                                   bool any_shape, const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
-    if (!same_shape(&pair->n, &pair->b))
+    if (!same_shape(&pair->n, &pair->b) && !(any_shape && pair->n.count == pair->b.count))
         return TDC_OUTCOME_SHAPES_DIFFER;
     if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
                             worker->variant, &pair->plan))
@@ -178,12 +179,12 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
 static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
                            struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (pair->spans <= 1 || job->n_tensor != NULL)
+    if (pair->spans <= 1)
         return true;
-    return (pair->n_memory != NULL ||
+    return (job->n_tensor != NULL || pair->n_memory != NULL ||
             leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
                           &outcome->error) == TDC_OK) &&
-           (pair->b_memory != NULL ||
+           (job->b_tensor != NULL || pair->b_memory != NULL ||
             leave_scratch(worker, job->b_folder, job->b_file, job->squeeze, &pair->b,
                           &outcome->error) == TDC_OK);
 }
@@ -223,7 +224,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_tensor_squeeze(&pair->b);
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker);
+    outcome->code = judge(pair, rule, job->any_shape, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;

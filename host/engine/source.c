@@ -67,12 +67,14 @@ static bool is_cold(const struct tdc_tensor *tensor)
     enum {
         SAMPLES = 16
     };
+    /* of its own pages: a file of many tensors may be in the cache in part */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t pages = tensor->map_size / page;
+    size_t start = (size_t)(tensor->data - (const unsigned char *)tensor->map) / page * page;
+    size_t pages = tensor->count * tdc_dtype_size(tensor->dtype) / page;
     unsigned absent = 0;
     for (size_t i = 0; i < SAMPLES; i++) {
         unsigned char resident = 1;
-        size_t at = pages / SAMPLES * i * page;
+        size_t at = start + pages / SAMPLES * i * page;
         if (!tdc_pages_resident((char *)tensor->map + at, page, &resident))
             return false;
         absent += resident == 0;
@@ -80,11 +82,21 @@ static bool is_cold(const struct tdc_tensor *tensor)
     return absent > SAMPLES / 2;
 }
 
+/* Arrays in archives begin at any byte; the kernels want elements where the machine does. */
+static bool is_aligned(const struct tdc_tensor *tensor)
+{
+    size_t size = tdc_dtype_size(tensor->dtype), most = sizeof(double);
+    if (tensor->dtype == TDC_C64)
+        size = sizeof(float);
+    size = size == 0 ? 1 : size < most ? size : most;
+    return (uintptr_t)tensor->data % size == 0;
+}
+
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
 {
     *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
     if (!tensor->dense || tensor->swapped || tensor->dtype == TDC_TEXT ||
-        tensor->coding != TDC_CODING_PLAIN) {
+        tensor->coding != TDC_CODING_PLAIN || !is_aligned(tensor)) {
         source->mode = TDC_SOURCE_GATHER;
         return;
     }

@@ -4,8 +4,8 @@
  * A dense tensor in the page cache is used where it is mapped. One that is not there is read with
  * O_DIRECT into buffers of the thread: that costs no copy, keeps the disk busy with large requests
  * and leaves the page cache of the machine to others. `pread` reads through the page cache into the
- * same buffers, for file systems where a map is slow. Tensors that are not dense or not in native
- * order are gathered from the map.
+ * same buffers, for file systems where a map is slow. Tensors that are not dense, not in native
+ * order or not aligned are gathered from the map.
  */
 #ifndef TDC_HOST_SOURCE_H
 #define TDC_HOST_SOURCE_H

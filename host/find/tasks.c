@@ -5,6 +5,7 @@
 #include "host/dump/atb_dump.h"
 #include "host/dump/tensor_dump.h"
 #include "host/find/folders.h"
+#include "host/graph/graph_set.h"
 #include "io/base/error.h"
 
 /* *stack is NULL where there is none. False when out of memory. */
@@ -62,12 +63,28 @@ tdc_status tdc_tasks_add(struct tdc_tasks *list, const char *npu, const char *be
     return TDC_OK;
 }
 
+tdc_status tdc_tasks_pair(const char *npu, const char *bench, tdc_tasks **tasks,
+                          struct tdc_error *error)
+{
+    struct tdc_tasks *list = *tasks = calloc(1, sizeof *list);
+    if (list == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_status status = tdc_tasks_add(list, npu, bench, "", "", "", error);
+    if (status == TDC_OK) { /* what lies beside is no stack of theirs */
+        free(list->tasks[0].stack);
+        list->tasks[0].stack = NULL;
+        list->tasks[0].debug = false;
+    }
+    return status;
+}
+
 void tdc_tasks_free(tdc_tasks *tasks)
 {
     if (tasks == NULL)
         return;
     for (size_t i = 0; i < tasks->count; i++)
         free_task(&tasks->tasks[i]);
+    tdc_graph_set_free(tasks->graphs);
     free(tasks->tasks);
     free(tasks);
 }

@@ -77,7 +77,7 @@ static const struct {
     {TDC_RESULT_WORST, "Worst To Largest"},
     {TDC_RESULT_WORST, "metrics.worst_to_largest"},
     {TDC_RESULT_MAX_ABS_AT, "Worst Abs At"},
-    {TDC_RESULT_MAX_ABS_AT, "worst_abs.at"},
+    {TDC_RESULT_MAX_ABS_AT, "worst_abs.index"},
     {TDC_RESULT_MAX_ABS_TEST, "Worst Abs NPU"},
     {TDC_RESULT_MAX_ABS_TEST, "worst_abs.test"},
     {TDC_RESULT_MAX_ABS_REF, "Worst Abs Bench"},

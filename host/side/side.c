@@ -64,5 +64,6 @@ bool tdc_side_shape(struct tdc_side *side, const char *text, struct tdc_side_rec
 tdc_status tdc_side_open(const struct tdc_side_request *request, struct tdc_side **side,
                          struct tdc_error *error)
 {
-    return tdc_side_from_dump(request, side, error);
+    return tdc_path_holds_dump(request->path) ? tdc_side_from_dump(request, side, error)
+                                              : tdc_side_from_tensors(request, side, error);
 }

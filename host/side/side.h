@@ -70,6 +70,9 @@ struct tdc_side_request {
 /* A dump: json file, rank, step or root folder, with all its steps and ranks. */
 tdc_status tdc_side_from_dump(const struct tdc_side_request *request, struct tdc_side **side,
                               struct tdc_error *error);
+/* A checkpoint, a file of tensors or a folder of them; folders of ranks with one each. */
+tdc_status tdc_side_from_tensors(const struct tdc_side_request *request, struct tdc_side **side,
+                                 struct tdc_error *error);
 /* Whatever the path is. */
 tdc_status tdc_side_open(const struct tdc_side_request *request, struct tdc_side **side,
                          struct tdc_error *error);

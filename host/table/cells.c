@@ -200,6 +200,12 @@ static void put_data_name(struct filling *fill)
     tdc_text_addc(out, ']');
 }
 
+static void put_found(struct filling *fill)
+{
+    const struct tdc_record *record = fill->npu != NULL ? fill->npu : fill->bench;
+    put_text(fill, record != NULL && record->found != NULL ? record->found : "");
+}
+
 static void put_element(struct filling *fill, uint8_t dtype, const struct tdc_element *element)
 {
     double number;
@@ -336,6 +342,9 @@ static void fill_cell(struct filling *fill, enum column_id id)
         break;
     case DATA_NAME:
         put_data_name(fill);
+        break;
+    case FOUND:
+        put_found(fill);
         break;
     default:
         put_extra(fill, id);

@@ -23,6 +23,7 @@ enum column_id {
     MESSAGE,
     STACK,
     DATA_NAME,
+    FOUND,
     /* extended rules */
     DISTANCE,
     WORST,

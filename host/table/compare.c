@@ -41,15 +41,23 @@ static bool has_files(const struct tdc_case *row_case)
            strcmp(row_case->n_file, "N/A") != 0 && strcmp(row_case->b_file, "N/A") != 0;
 }
 
+/* What cannot be read needs no engine to say so. */
+static const char *refusal_of(const struct tdc_case *row_case)
+{
+    if (row_case->npu != NULL && row_case->npu->refusal != NULL)
+        return row_case->npu->refusal;
+    return row_case->bench != NULL ? row_case->bench->refusal : NULL;
+}
+
 /* Under the sound rules shapes that differ in the json need no file. */
 static bool needs_engine(const struct tdc_table *table, const struct tdc_case *row_case)
 {
-    if (!has_files(row_case))
+    if (!has_files(row_case) || refusal_of(row_case) != NULL)
         return false;
     if (!table->rules->extended)
         return true;
     return row_case->npu != NULL && row_case->bench != NULL &&
-           strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
+           tdc_shapes_agree(row_case->npu, row_case->bench);
 }
 
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
@@ -121,6 +129,17 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
     }
 }
 
+static void judge_without_files(struct tdc_table *table, size_t index, const char *refusal)
+{
+    if (refusal == NULL) {
+        judge(table, index, NULL);
+        return;
+    }
+    struct tdc_outcome outcome = {.code = TDC_OUTCOME_UNREADABLE};
+    tdc_fail(&outcome.error, TDC_ERR_FORMAT, "%s", refusal);
+    judge(table, index, &outcome);
+}
+
 /* Judges the rows that need no file and lists the others as jobs. */
 static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
                         size_t first_order)
@@ -129,7 +148,7 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
         if (!needs_engine(table, &row_case)) {
-            judge(table, i, NULL);
+            judge_without_files(table, i, refusal_of(&row_case));
             continue;
         }
         job_rows[count] = (struct job_row){table, i};
@@ -140,7 +159,10 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .b_file = row_case.b_file,
             .n_change = table->changes != NULL ? table->changes[i].sides[0] : NULL,
             .b_change = table->changes != NULL ? table->changes[i].sides[1] : NULL,
+            .n_tensor = row_case.npu->tensor,
+            .b_tensor = row_case.bench != NULL ? row_case.bench->tensor : NULL,
             .squeeze = table->rules->squeeze,
+            .any_shape = row_case.npu != NULL && row_case.npu->flat,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],

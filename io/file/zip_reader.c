@@ -1,5 +1,6 @@
 #include "io/file/zip_reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/base/error.h"
@@ -140,4 +141,108 @@ tdc_status tdc_zip_find(const struct tdc_zip *zip, const char *folder, const uns
     if (status == TDC_OK && !stands_alone(zip, found_position, &found, member))
         return damaged(zip, error, "overlapping members");
     return status;
+}
+
+/* ---- all members ----------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct tdc_zip_item *x = *(const struct tdc_zip_item *const *)a;
+    const struct tdc_zip_item *y = *(const struct tdc_zip_item *const *)b;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int compare_names(const unsigned char *a, size_t a_length, const unsigned char *b,
+                         size_t b_length)
+{
+    size_t common = a_length < b_length ? a_length : b_length;
+    int order = common != 0 ? memcmp(a, b, common) : 0;
+    return order != 0 ? order : a_length < b_length ? -1 : a_length > b_length;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct tdc_zip_item *x = *(const struct tdc_zip_item *const *)a;
+    const struct tdc_zip_item *y = *(const struct tdc_zip_item *const *)b;
+    return compare_names(x->name, x->name_length, y->name, y->name_length);
+}
+
+/* Until overlaps are looked for the name is that of the local header, which lies before the data:
+ * members in the order of their names are members in the order of the file. */
+static tdc_status check_order(const struct tdc_zip *zip, const struct tdc_zip_list *list,
+                              struct tdc_arena *arena, struct tdc_error *error)
+{
+    qsort(list->by_name, list->count, sizeof *list->by_name, by_place);
+    for (size_t i = 1; i < list->count; i++) {
+        const struct tdc_zip_member *before = &list->by_name[i - 1]->member;
+        if (before->data + before->stored_size > list->by_name[i]->name - TDC_ZIP_LOCAL)
+            return damaged(zip, error, "overlapping members");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct tdc_zip_item *item = &list->items[i];
+        if (item->name_length < zip->prefix_length ||
+            (zip->prefix_length != 0 && memcmp(item->name, zip->prefix, zip->prefix_length) != 0))
+            return damaged(zip, error, "its members are not in one folder");
+        item->name_length -= zip->prefix_length;
+        item->name = (const unsigned char *)tdc_arena_text(
+            arena, (const char *)item->name + zip->prefix_length, item->name_length);
+        if (item->name == NULL)
+            return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", zip->name);
+    }
+    qsort(list->by_name, list->count, sizeof *list->by_name, by_name);
+    for (size_t i = 1; i < list->count; i++)
+        if (by_name(&list->by_name[i - 1], &list->by_name[i]) == 0)
+            return damaged(zip, error, "two members of the same name");
+    return TDC_OK;
+}
+
+tdc_status tdc_zip_list_make(const struct tdc_zip *zip, struct tdc_arena *arena,
+                             struct tdc_zip_list *list, struct tdc_error *error)
+{
+    size_t members = (size_t)zip->directory.members, position = zip->directory.start;
+    *list = (struct tdc_zip_list){
+        .items = tdc_arena_zeroed(arena, members, sizeof *list->items),
+        .by_name = tdc_arena_zeroed(arena, members, sizeof *list->by_name),
+    };
+    if (list->items == NULL || list->by_name == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", zip->name);
+    for (size_t i = 0; i < members; i++) {
+        struct tdc_zip_entry entry;
+        if (!tdc_zip_entry_read(&zip->directory, position, &entry))
+            return damaged(zip, error, "wrong entry in the central directory");
+        position += entry.whole_length;
+        if (entry.name_length == 0 || entry.name[entry.name_length - 1] == '/')
+            continue;
+        struct tdc_zip_item *item = &list->items[list->count];
+        tdc_status status = locate(zip, &entry, &item->member, error);
+        if (status != TDC_OK)
+            return status;
+        item->member.found = true;
+        item->name = zip->bytes + entry.header + TDC_ZIP_LOCAL;
+        item->name_length = entry.name_length;
+        list->by_name[list->count++] = item;
+    }
+    return check_order(zip, list, arena, error);
+}
+
+const struct tdc_zip_item *tdc_zip_list_find(const struct tdc_zip_list *list, const char *folder,
+                                             const unsigned char *key, size_t key_length)
+{
+    size_t folder_length = strlen(folder), low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tdc_zip_item *item = list->by_name[middle];
+        size_t first = item->name_length < folder_length ? item->name_length : folder_length;
+        int order = compare_names(item->name, first, (const unsigned char *)folder, folder_length);
+        if (order == 0)
+            order = compare_names(item->name + folder_length, item->name_length - folder_length,
+                                  key, key_length);
+        if (order == 0)
+            return item;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }

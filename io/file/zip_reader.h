@@ -8,6 +8,7 @@
 #ifndef TDC_IO_ZIP_READER_H
 #define TDC_IO_ZIP_READER_H
 
+#include "io/base/arena.h"
 #include "io/file/zip_directory.h"
 #include "tdcmp.h"
 
@@ -47,5 +48,27 @@ tdc_status tdc_zip_open(struct tdc_zip *zip, struct tdc_zip_kind kind, const uns
  */
 tdc_status tdc_zip_find(const struct tdc_zip *zip, const char *folder, const unsigned char *key,
                         size_t key_length, struct tdc_zip_member *member, struct tdc_error *error);
+
+/* All members at once, for archives of many: looking for one after the other would take the square
+ * of their number. */
+struct tdc_zip_item {
+    const unsigned char *name; /* in the arena, without the folder of all; may hold NUL */
+    size_t name_length;
+    struct tdc_zip_member member;
+};
+
+struct tdc_zip_list {
+    struct tdc_zip_item *items; /* in the order of the directory */
+    const struct tdc_zip_item **by_name;
+    size_t count;
+};
+
+/* Lists every member, with the checks of tdc_zip_find for each; names of folders are left out. The
+ * arena must outlive the list. */
+tdc_status tdc_zip_list_make(const struct tdc_zip *zip, struct tdc_arena *arena,
+                             struct tdc_zip_list *list, struct tdc_error *error);
+/* The member called folder + key, NULL if there is none. */
+const struct tdc_zip_item *tdc_zip_list_find(const struct tdc_zip_list *list, const char *folder,
+                                             const unsigned char *key, size_t key_length);
 
 #endif

@@ -97,6 +97,17 @@ static void put_text(struct tdc_sink *sink, const char *text, size_t length)
         tdc_putc(writer, '"');
 }
 
+/* In tables of our own a number reads back as the same double; those of others have 16 digits. */
+static void put_number(struct tdc_sink *sink, double value)
+{
+    char text[TDC_FLOAT_TEXT];
+    size_t length =
+        sink->escape_formulas ? tdc_float_repr(value, text) : tdc_float_g16(value, text);
+    if (sink->escape_formulas && length > 2 && memcmp(text + length - 2, ".0", 2) == 0)
+        length -= 2;
+    tdc_put(&sink->writer, text, length);
+}
+
 static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
                           struct tdc_error *error)
 {
@@ -105,7 +116,6 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
     for (size_t i = 0; i < sink->column_count; i++) {
         if (i != 0)
             tdc_putc(writer, ',');
-        char number[TDC_FLOAT_TEXT];
         switch (cells[i].kind) {
         case TDC_CELL_NONE:
             break;
@@ -116,7 +126,7 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
             if (cells[i].text != NULL)
                 tdc_put(writer, cells[i].text, cells[i].length);
             else
-                tdc_put(writer, number, tdc_float_g16(cells[i].number, number));
+                put_number(sink, cells[i].number);
             break;
         case TDC_CELL_BOOL:
             if (cells[i].truth)

@@ -250,7 +250,7 @@ void tdc_tensor_close(struct tdc_tensor *tensor)
 {
     if (tensor == NULL)
         return;
-    if (tensor->map != NULL) {
+    if (tensor->map != NULL && !tensor->borrowed) {
         struct tdc_file_map map = {tensor->map, tensor->map_size};
         tdc_file_map_close(&map);
         if (tensor->descriptor >= 0)

@@ -63,6 +63,7 @@ struct tdc_tensor {
     size_t map_size; /* bytes of the file, mapped or not */
     int descriptor;  /* of a mapped file, else -1 */
     bool linked;     /* the file is a symbolic link, which was followed */
+    bool borrowed;   /* map and descriptor belong to someone else (tensor_list.h) */
 };
 
 enum tdc_tensor_kind {

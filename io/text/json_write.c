@@ -91,15 +91,16 @@ static void put_children(struct tdc_text *out, const struct tdc_json *value, int
     tdc_text_addc(out, object ? '{' : '[');
     for (const struct tdc_json *child = value->child; child != NULL; child = child->next) {
         if (child != value->child)
-            tdc_text_addc(out, ',');
-        tdc_json_put_line(out, indent, depth + 1);
+            tdc_text_adds(out, indent < 0 ? ", " : ",");
+        if (indent >= 0)
+            tdc_json_put_line(out, indent, depth + 1);
         if (object) {
             tdc_json_put_text(out, child->key, child->key_length);
             tdc_text_adds(out, ": ");
         }
         tdc_json_put_tree(out, child, indent, depth + 1);
     }
-    if (value->child != NULL)
+    if (value->child != NULL && indent >= 0)
         tdc_json_put_line(out, indent, depth);
     tdc_text_addc(out, object ? '}' : ']');
 }

@@ -17,7 +17,7 @@ void tdc_json_put_text(struct tdc_text *out, const char *text, size_t length);
 void tdc_json_put_float(struct tdc_text *out, double value);
 /* A line break and `depth` times `indent` blanks. */
 void tdc_json_put_line(struct tdc_text *out, int indent, int depth);
-/* A value that stands `depth` levels deep. */
+/* A value that stands `depth` levels deep; all in one line with an indent of -1. */
 void tdc_json_put_tree(struct tdc_text *out, const struct tdc_json *value, int indent, int depth);
 
 #endif

@@ -52,6 +52,7 @@ def check_options(program, source):
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
     match = help_options(program, ["match", "--help"])
     growth = help_options(program, ["bench", "match", "--help"])
+    searches = help_options(program, ["bench", "trace", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
     network = help_options(program, ["bench", "network", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
@@ -71,7 +72,9 @@ def check_options(program, source):
         "man/tdcmp.1, bench network": (
             section(man, ".B tdcmp bench network\n.RI", ".B tdcmp bench match\n.RI"), network),
         "man/tdcmp.1, bench match": (
-            section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
+            section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench trace"), growth),
+        "man/tdcmp.1, bench trace": (
+            section(man, ".B tdcmp bench trace\n.RI", ".B tdcmp bench compare"), searches),
         "man/tdcmp.1, bench compare": (
             section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
         "man/tdcmp.1, bench": (
@@ -102,6 +105,11 @@ def check_options(program, source):
     places["docs/config_check.md"] = (section(read(source, "docs", "config_check.md"), "## Options", "Exit code"), config)
     places["completion/_tdcmp, config_check"] = (
         section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_config_check()", "_tdcmp_inspect()"), config)
+    diff = help_options(program, ["diff", "--help"])
+    places["man/tdcmp.1, DIFF"] = (section(man, ".SH DIFF", ".SH INSPECT"), diff)
+    places["docs/diff.md"] = (section(read(source, "docs", "diff.md"), "## Options", "## Formats"), diff)
+    places["completion/_tdcmp, diff"] = (
+        section(read(source, "host", "cli", "completion", "_tdcmp"), "_tdcmp_diff()", "_tdcmp_ranks()"), diff)
     ranks = help_options(program, ["ranks", "--help"])
     places["man/tdcmp.1, RANKS"] = (section(man, ".SH RANKS", ".SH FILES"), ranks)
     places["docs/ranks.md"] = (section(read(source, "docs", "ranks.md"), "## Options", "Exit code"), ranks)

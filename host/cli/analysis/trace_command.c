@@ -1,6 +1,7 @@
 /* trace_command.c - `tdcmp trace TEST REF`: where it began, and which side is off. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/shared/command.h"
@@ -116,11 +117,18 @@ int tdc_command_trace(int argc, char **argv)
     struct settings settings = {.top = 5, .step = -1};
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
-    if (!take_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && take_options(argc, argv, &settings)) {
+        settings.options.command = words;
+        settings.options.command_words = (size_t)argc + 1;
+        if (settings.help) {
+            fputs(usage, stdout);
+            code = TDC_EXIT_SAME;
+        } else {
+            code = run(&settings, argv[optind], argv[optind + 1]);
+        }
     }
-    return run(&settings, argv[optind], argv[optind + 1]);
+    free(words);
+    return code;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/compare/compare_options.h"
+#include "host/cli/compare/graph_output.h"
 
 /* Names the comparisons in which nothing could be compared. */
 static void complain_of_nothing(const struct tdc_run_request *request, const struct tdc_run *run)
@@ -75,6 +76,8 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
         complain_of(&run, sides, &error);
     } else {
         code = answer_run(request, &run);
+        if (settings->vis && !tdc_write_graph(request))
+            code = TDC_EXIT_TROUBLE;
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);

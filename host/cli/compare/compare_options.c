@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host/cli/compare/graph_output.h"
 #include "host/terminal/colour.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/next_option.h"
@@ -20,7 +21,8 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl, vis or several: xlsx,csv (default xlsx);\n"
+    "                           vis: a graph for the TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
@@ -28,6 +30,7 @@ const char tdc_compare_usage[] =
     "      --rtol R             one beyond is different, and no other (what is not given is 0)\n"
     "      --cos C              and a row whose cosine is below C\n"
     "      --step N             of dump roots: compare this step only\n"
+    "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
@@ -62,6 +65,7 @@ const char tdc_compare_usage[] =
 
 enum {
     OPTION_STEP = TDC_WORD_FIRST_FREE,
+    OPTION_TOKEN,
     OPTION_RULES,
     OPTION_TOP,
     OPTION_JSON,
@@ -89,6 +93,7 @@ static const struct option long_options[] = {
     {"rtol", required_argument, NULL, OPTION_RTOL},
     {"cos", required_argument, NULL, OPTION_COS},
     {"step", required_argument, NULL, OPTION_STEP},
+    {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
@@ -185,6 +190,18 @@ static bool take_tolerance(struct tdc_compare_settings *settings, int option)
     }
 }
 
+/* The formats of tables, and the database beside them. */
+static bool take_formats(struct tdc_compare_settings *settings)
+{
+    char tables[TDC_FORMATS_ROOM];
+    bool vis = tdc_take_vis(optarg, tables);
+    settings->vis |= vis;
+    return (vis && tables[0] == '\0') ||
+           tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
+           tdc_wrong_value("--format", optarg,
+                           "xlsx, csv, json, jsonl, vis or several with commas");
+}
+
 static bool take_option(struct tdc_compare_settings *settings, int option)
 {
     struct tdc_run_request *request = &settings->request;
@@ -193,8 +210,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         settings->output = optarg;
         return true;
     case 'F':
-        return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json, jsonl or several with commas");
+        return take_formats(settings);
     case OPTION_JSON:
         settings->json = true;
         return true;
@@ -206,6 +222,9 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_TOKEN:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               tdc_wrong_value("--token", optarg, "the number of a token");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
                tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
@@ -244,6 +263,11 @@ static bool settle_output(struct tdc_compare_settings *settings)
     struct stat info;
     if (settings->json)
         request->stream = TDC_FORMAT_JSON;
+    if (settings->vis && output != NULL &&
+        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != TDC_FORMAT_NONE)) {
+        tdc_complain("--format vis writes to a folder, and -o %s is none", output);
+        return false;
+    }
     if (output != NULL && strcmp(output, "-") == 0) {
         if (settings->json || !one_format(formats)) {
             tdc_complain("-o - takes one format (--format %s)",
@@ -265,7 +289,7 @@ static bool settle_output(struct tdc_compare_settings *settings)
         return true;
     }
     request->output = output != NULL ? output : "./output";
-    if (formats == 0 && (output != NULL || !settings->json))
+    if (formats == 0 && !settings->vis && (output != NULL || !settings->json))
         request->formats = TDC_FORMAT_XLSX;
     return true;
 }

@@ -9,6 +9,7 @@ struct tdc_compare_settings {
     int step;           /* -1: all */
     const char *output; /* -o as it was given; NULL: not */
     bool json;          /* on the standard output */
+    bool vis;           /* the graph database, too */
     bool help, version;
     bool no_highlight;
 };

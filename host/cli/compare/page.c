@@ -152,6 +152,8 @@ static size_t common_length(const struct tdc_run *run, bool test, const char *fi
             same++;
         length = same;
     }
+    if (first[length] == '\0')
+        return place_length(first);
     while (length > 1 && first[length - 1] != '/')
         length--;
     return length > 1 && first[length - 1] == '/' ? length - 1 : length;

@@ -29,6 +29,7 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
 }
 
 struct loading {
+    const struct tdc_run_request *request;
     const char *path;
     tdc_dump *dump;
     tdc_status status;
@@ -38,16 +39,20 @@ struct loading {
 static void *load_one(void *argument)
 {
     struct loading *loading = argument;
-    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    loading->status =
+        tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
     return NULL;
 }
 
-/* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
- * comparison. */
-static tdc_status load_both(struct tdc_run_comparison *comparison, struct tdc_error *error)
+/* Both sides at once, if a thread can be had. */
+static tdc_status load_both(const struct tdc_run_request *request,
+                            struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    struct loading npu = {.path = comparison->task->npu}, bench = {.path = comparison->task->bench};
+    struct loading npu = {.request = request, .path = comparison->task->npu};
+    struct loading bench = {.request = request, .path = comparison->task->bench};
     pthread_t thread;
+    if (!request->tensors)
+        return tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
     bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
     load_one(&npu);
     if (apart)
@@ -89,7 +94,7 @@ static tdc_status prepare(const struct tdc_run_request *request,
         stack = comparison->task->stack;
     warn_of_link(&request->options, comparison->task->npu);
     warn_of_link(&request->options, comparison->task->bench);
-    tdc_status status = load_both(comparison, error);
+    tdc_status status = load_both(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)

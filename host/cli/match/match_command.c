@@ -169,9 +169,7 @@ static tdc_status match_task(struct showing *showing, const struct tdc_task *tas
                              struct tdc_error *error)
 {
     tdc_dump *npu = NULL, *bench = NULL;
-    tdc_status status = tdc_dump_load(task->npu, &npu, error);
-    if (status == TDC_OK)
-        status = tdc_dump_load(task->bench, &bench, error);
+    tdc_status status = tdc_task_load(task, &npu, &bench, error);
     showing->npu = npu;
     showing->bench = bench;
     if (status == TDC_OK)

@@ -15,6 +15,18 @@ int tdc_msprobe_overflow(const char *program, int argc, char **argv);
 /* -i DIR -o DIR -config FILE */
 int tdc_msprobe_merge(const char *program, int argc, char **argv);
 
+/* -i compare.json -o DIR [-lm [FILE]] [-oc] [-f] */
+int tdc_msprobe_graph(const char *program, int argc, char **argv);
+
+/* What the words for a graph database say. */
+struct tdc_graph_words {
+    const char *npu, *bench; /* bench: NULL for the graph of one side */
+    const char *output;
+    struct tdc_mapping layer_mapping;
+    bool overflow, fuzzy;
+};
+int tdc_msprobe_write_graph(const struct tdc_graph_words *words);
+
 /* `compare -da`: flags of tdc_difference_find. */
 int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,
                                  const struct tdc_options *options);

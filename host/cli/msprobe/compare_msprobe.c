@@ -304,12 +304,15 @@ int tdc_msprobe_form(int argc, char **argv)
 {
     bool help = argc >= 4 && (strcmp(argv[3], "-h") == 0 || strcmp(argv[3], "--help") == 0);
     if (argc < 4 || help) {
-        printf("usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
-               "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
-               "[options]\n"
-               "       tdcmp -f {pytorch,mindspore} nan_analyze -i STEP [-o DIR]\n"
-               "       tdcmp -f {pytorch,mindspore} merge_result -i DIR -o DIR -config FILE\n"
-               "       tdcmp -f pytorch compare -h lists the options\n");
+        printf(
+            "usage: tdcmp -f {pytorch,mindspore} compare -i compare.json [options]\n"
+            "       tdcmp -f {pytorch,mindspore} run_ut|multi_run_ut -api_info dump.json "
+            "[options]\n"
+            "       tdcmp -f {pytorch,mindspore} nan_analyze -i STEP [-o DIR]\n"
+            "       tdcmp -f {pytorch,mindspore} merge_result -i DIR -o DIR -config FILE\n"
+            "       tdcmp -f {pytorch,mindspore} graph -i compare.json -o DIR [-lm [FILE]] [-oc] "
+            "[-f]\n"
+            "       tdcmp -f pytorch compare -h lists the options\n");
         return 0;
     }
     bool pytorch = strcmp(argv[2], "pytorch") == 0;
@@ -333,6 +336,9 @@ int tdc_msprobe_form(int argc, char **argv)
     if (strcmp(argv[3], "merge_result") == 0)
         return tdc_msprobe_merge(pytorch ? "tdcmp -f pytorch merge_result"
                                          : "tdcmp -f mindspore merge_result",
+                                 argc - 4, argv + 4);
+    if (strcmp(argv[3], "graph") == 0)
+        return tdc_msprobe_graph(pytorch ? "tdcmp -f pytorch graph" : "tdcmp -f mindspore graph",
                                  argc - 4, argv + 4);
     if (strcmp(argv[3], "compare") != 0) {
         fprintf(stderr,

@@ -12,6 +12,7 @@ static const struct tdc_word26 words[] = {
     {"acc_check", tdc_word26_acc_check},
     {"multi_acc_check", tdc_word26_multi_acc_check},
     {"overflow_check", tdc_word26_overflow_check},
+    {"graph_visualize", tdc_word26_graph_visualize},
 };
 
 /* `-tp`, `-tp=X`, or `--target_path` and whatever of its beginnings argparse would take. Its

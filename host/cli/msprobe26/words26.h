@@ -33,5 +33,7 @@ int tdc_word26_acc_check(int argc, char **argv);
 int tdc_word26_multi_acc_check(int argc, char **argv);
 /* `overflow_check -i STEP [-o DIR]` */
 int tdc_word26_overflow_check(int argc, char **argv);
+/* `graph_visualize -tp TARGET [-gp GOLDEN] -o DIR [-lm [FILE]] [-oc] [-fm]` */
+int tdc_word26_graph_visualize(int argc, char **argv);
 
 #endif

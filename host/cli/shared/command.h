@@ -13,6 +13,7 @@
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
+int tdc_command_diff(int argc, char **argv);
 int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
@@ -82,6 +83,8 @@ struct tdc_run_request {
     /* Results that cannot be written do not keep the comparison from being done: its answer is in
      * the tables, the reason in tdc_run.unwritten. */
     bool answer_anyway;
+    bool tensors;    /* the sides hold tensors by name and no json (tdc_tensors_load) */
+    const char *key; /* of torch files, with that */
 };
 
 /* One comparison of the run and its results. */

@@ -178,12 +178,21 @@ static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outc
     }
 }
 
+/* A tensor that could not be described has no shape to be compared. */
+static bool refused(const struct tdc_case *row_case)
+{
+    return (row_case->npu != NULL && row_case->npu->refusal != NULL) ||
+           (row_case->bench != NULL && row_case->bench->refusal != NULL);
+}
+
 void tdc_sound_tensor(const struct tdc_case *row_case, const struct tdc_outcome *outcome,
                       struct tdc_row *row, struct tdc_extra *extra, struct tdc_text *message)
 {
     set_all(row, TDC_HOLDS_UNSUPPORTED);
     row->row_class = TDC_ROW_NONE;
-    if (tdc_sound_structure(row_case, row, message)) {
+    if (outcome != NULL && refused(row_case)) {
+        judge_outcome(row_case, outcome, row, extra, message);
+    } else if (tdc_sound_structure(row_case, row, message)) {
         if (row_case->npu != NULL && row_case->bench != NULL)
             set_all(row, TDC_HOLDS_SHAPE);
     } else if (outcome != NULL) {

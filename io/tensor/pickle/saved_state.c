@@ -9,14 +9,39 @@
 
 #define STATE_LIMIT ((size_t)8 << 30) /* or what the process may use */
 
-static tdc_status read_byte_order(struct tdc_saved_state *state, struct tdc_error *error)
+static const struct tdc_zip_item *find(const struct tdc_saved_state *state, const char *name)
 {
-    struct tdc_zip_member member;
-    tdc_status status =
-        tdc_zip_find(&state->zip, "", (const unsigned char *)"byteorder", 9, &member, error);
-    state->big_endian =
-        status == TDC_OK && member.found && member.size == 3 && memcmp(member.data, "big", 3) == 0;
-    return status;
+    return tdc_zip_list_find(&state->members, "", (const unsigned char *)name, strlen(name));
+}
+
+static bool says_big(const struct tdc_zip_item *byte_order)
+{
+    return byte_order != NULL && byte_order->member.size == 3 &&
+           memcmp(byte_order->member.data, "big", 3) == 0;
+}
+
+tdc_status tdc_saved_state_parse(struct tdc_saved_state *state, struct tdc_arena *arena,
+                                 const unsigned char *bytes, size_t size, struct tdc_error *error)
+{
+    const struct tdc_zip_kind kind = {.what = "torch file", .in_folder = true};
+    struct tdc_zip zip;
+    if (size < 4 || memcmp(bytes, "PK\3\4", 4) != 0)
+        return tdc_fail(error, TDC_ERR_FORMAT, "%s: not a zip archive of torch.save", state->path);
+    tdc_status status = tdc_zip_open(&zip, kind, bytes, size, state->path, error);
+    if (status == TDC_OK)
+        status = tdc_zip_list_make(&zip, arena, &state->members, error);
+    if (status != TDC_OK)
+        return status;
+    const struct tdc_zip_item *pickle = find(state, "data.pkl");
+    if (pickle == NULL)
+        return tdc_fail(error, TDC_ERR_FORMAT, "%s: not a torch file: no data.pkl", state->path);
+    state->big_endian = says_big(find(state, "byteorder"));
+    /* texts of the pickle are looked at as long as the state lives: not in the map */
+    unsigned char *copy = tdc_arena_take(arena, pickle->member.size);
+    if (copy == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", state->path);
+    memcpy(copy, pickle->member.data, pickle->member.size);
+    return tdc_saved_pickle(copy, pickle->member.size, state->path, arena, &state->root, error);
 }
 
 struct opening {
@@ -29,23 +54,9 @@ static void parse(void *argument)
 {
     struct opening *opening = argument;
     struct tdc_saved_state *state = opening->state;
-    const unsigned char *bytes = (const unsigned char *)state->map.data;
-    const struct tdc_zip_kind kind = {.what = "torch file", .in_folder = true};
-    struct tdc_zip_member pickle = {0};
-    tdc_status status =
-        tdc_zip_open(&state->zip, kind, bytes, state->map.size, state->path, opening->error);
-    if (status == TDC_OK)
-        status = tdc_zip_find(&state->zip, "", (const unsigned char *)"data.pkl", 8, &pickle,
-                              opening->error);
-    if (status == TDC_OK && !pickle.found)
-        status = tdc_fail(opening->error, TDC_ERR_FORMAT, "%s: not a torch file: no data.pkl",
-                          state->path);
-    if (status == TDC_OK)
-        status = read_byte_order(state, opening->error);
-    if (status == TDC_OK)
-        status = tdc_saved_pickle(pickle.data, pickle.size, state->path, &state->arena,
-                                  &state->root, opening->error);
-    opening->status = status;
+    opening->status =
+        tdc_saved_state_parse(state, &state->arena, (const unsigned char *)state->map.data,
+                              state->map.size, opening->error);
 }
 
 tdc_status tdc_saved_state_open(const char *path, struct tdc_saved_state *state,
@@ -56,8 +67,6 @@ tdc_status tdc_saved_state_open(const char *path, struct tdc_saved_state *state,
     tdc_status status = tdc_file_map_open(path, &state->map, error);
     if (status != TDC_OK)
         return status;
-    if (state->map.size < 4 || memcmp(state->map.data, "PK\3\4", 4) != 0)
-        return tdc_fail(error, TDC_ERR_FORMAT, "%s: not a zip archive of torch.save", path);
     state->guarded = tdc_guard_begin();
     if (!state->guarded)
         return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
@@ -124,22 +133,6 @@ static bool inside(const struct tdc_tensor *tensor, int64_t offset, uint64_t ava
            !__builtin_add_overflow(start, end, &end) && end <= available;
 }
 
-struct locating {
-    const struct tdc_saved_state *state;
-    const struct tdc_saved *key;
-    struct tdc_zip_member member;
-    struct tdc_error *error;
-    tdc_status status;
-};
-
-static void locate(void *argument)
-{
-    struct locating *locating = argument;
-    locating->status =
-        tdc_zip_find(&locating->state->zip, "data/", (const unsigned char *)locating->key->text,
-                     locating->key->length, &locating->member, locating->error);
-}
-
 tdc_status tdc_saved_tensor(const struct tdc_saved_state *state, const struct tdc_saved *value,
                             struct tdc_tensor *tensor, struct tdc_error *error)
 {
@@ -150,17 +143,15 @@ tdc_status tdc_saved_tensor(const struct tdc_saved_state *state, const struct td
     if (name->dtype == TDC_DTYPE_NONE || name->coding != TDC_CODING_PLAIN)
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: elements of type %s.%s", state->path,
                         name->module, name->name);
-    struct locating locating = {.state = state, .key = storage->items[1], .error = error};
-    if (!tdc_guarded_read(locate, &locating))
-        return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", state->path);
-    if (locating.status != TDC_OK)
-        return locating.status;
+    const struct tdc_saved *key = storage->items[1];
+    const struct tdc_zip_item *bytes =
+        tdc_zip_list_find(&state->members, "data/", (const unsigned char *)key->text, key->length);
     int64_t offset = value->items[1]->integer;
-    if (!locating.member.found || !fill_layout(value->items[2], value->items[3], tensor) ||
-        (tensor->count != 0 && !inside(tensor, offset, locating.member.size)))
+    if (bytes == NULL || !fill_layout(value->items[2], value->items[3], tensor) ||
+        (tensor->count != 0 && !inside(tensor, offset, bytes->member.size)))
         return tdc_fail(error, TDC_ERR_FORMAT, "%s: a tensor that leaves its storage", state->path);
     if (tensor->count != 0)
-        tensor->data = locating.member.data + (uint64_t)offset * tdc_dtype_size(tensor->dtype);
+        tensor->data = bytes->member.data + (uint64_t)offset * tdc_dtype_size(tensor->dtype);
     tensor->swapped = tdc_layout_swapped(tensor, state->big_endian);
     return TDC_OK;
 }

@@ -21,7 +21,7 @@ enum tdc_saved_kind {
     TDC_SAVED_BOOL,    /* integer */
     TDC_SAVED_INTEGER, /* integer */
     TDC_SAVED_FLOAT,
-    TDC_SAVED_TEXT,    /* text, length: in the map */
+    TDC_SAVED_TEXT,    /* text, length: in the arena, not terminated */
     TDC_SAVED_LIST,    /* items: lists, tuples, sets */
     TDC_SAVED_DICT,    /* items: a key and a value in turn */
     TDC_SAVED_NAME,    /* name: a class or function that is known */
@@ -46,7 +46,7 @@ struct tdc_saved_state {
     const char *path;
     struct tdc_arena arena;
     struct tdc_file_map map;
-    struct tdc_zip zip;
+    struct tdc_zip_list members;
     bool big_endian, guarded;
     struct tdc_saved *root;
     struct tdc_saved_state *next; /* for whoever holds several */
@@ -56,6 +56,11 @@ struct tdc_saved_state {
 tdc_status tdc_saved_state_open(const char *path, struct tdc_saved_state *state,
                                 struct tdc_error *error);
 void tdc_saved_state_close(struct tdc_saved_state *state);
+
+/* The same of bytes that outlive the state, whose path is set; everything it makes lies in the
+ * arena, and it needs not be closed. May run in a guarded read. */
+tdc_status tdc_saved_state_parse(struct tdc_saved_state *state, struct tdc_arena *arena,
+                                 const unsigned char *bytes, size_t size, struct tdc_error *error);
 
 /* The value of a text key in a dict, or among the attributes of an object; NULL if there is none.
  */

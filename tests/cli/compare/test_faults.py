@@ -179,6 +179,21 @@ class Match(Faults):
 
 
 @unittest.skipIf(FAULT == "", "the library to be preloaded is not built here")
+class Visual(Faults):
+    def test_graph(self):
+        """The graph database: SQLite's calls fail as well."""
+        sides = []
+        for side, value in (("npu", 1.0), ("bench", 2.0)):
+            dump = dumps.Dump(self.path(side), task="statistics")
+            for name in ("Torch.f.0.forward", "Torch.g.0.forward", "Module.m.M.forward.0"):
+                dump.entry(name, output=[dumps.item("f32", [2], stats=(value, -1.0, 0.0, 2.0))])
+            sides.append(dump.write())
+            for name, content in (("construct", {name: None for name in dump.data}), ("stack", {})):
+                harness.write_text(self.path(side, name + ".json"), json.dumps(content))
+        self.check("compare", *sides, "-o", "OUT", "--format", "vis", "-q", "-t", "1", modes=("once",))
+
+
+@unittest.skipIf(FAULT == "", "the library to be preloaded is not built here")
 class Precheck(Faults):
     def acceptable(self, name, content, expected, kind):
         """The csv files are a journal: whole calls from the beginning. A tensor that cannot be read is told in the
