@@ -21,8 +21,9 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json, jsonl, vis or several: xlsx,csv (default xlsx);\n"
-    "                           vis: a graph for the TensorBoard plugin of msprobe\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl, html, vis or several: xlsx,csv (default\n"
+    "                           xlsx); html: a page of the whole run; vis: a graph for the\n"
+    "                           TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
@@ -40,6 +41,10 @@ const char tdc_compare_usage[] =
     "  -h, --help               this text\n"
     "\n"
     "how names are matched:\n" TDC_MATCH_OPTIONS_HELP
+    "      --align FILE         compare logical tensors by rules: runs that are laid out "
+    "differently\n"
+    "                           (yaml, or a preset: tdcmp align --list)\n"
+    "      --series AXIS        with --align: errors along this axis too, token by token...\n"
     "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
     "\n"
     "advanced:\n"
@@ -81,7 +86,9 @@ enum {
     OPTION_ALLOW_UNMATCHED,
     OPTION_IO,
     OPTION_DEVICE,
-    OPTION_NO_FALLBACK
+    OPTION_NO_FALLBACK,
+    OPTION_ALIGN,
+    OPTION_SERIES
 };
 
 static const struct option long_options[] = {
@@ -101,6 +108,8 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     TDC_MATCH_LONG_OPTIONS{"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"align", required_argument, NULL, OPTION_ALIGN},
+    {"series", required_argument, NULL, OPTION_SERIES},
     {"rules", required_argument, NULL, OPTION_RULES},
     {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
     {"stack", required_argument, NULL, OPTION_STACK},
@@ -190,6 +199,15 @@ static bool take_tolerance(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_series(struct tdc_compare_settings *settings)
+{
+    size_t most = sizeof settings->series / sizeof *settings->series;
+    if (settings->align.series_count == most)
+        return tdc_wrong_value("--series", optarg, "one of up to 16 axes");
+    settings->series[settings->align.series_count++] = optarg;
+    return true;
+}
+
 /* The formats of tables, and the database beside them. */
 static bool take_formats(struct tdc_compare_settings *settings)
 {
@@ -199,7 +217,7 @@ static bool take_formats(struct tdc_compare_settings *settings)
     return (vis && tables[0] == '\0') ||
            tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
            tdc_wrong_value("--format", optarg,
-                           "xlsx, csv, json, jsonl, vis or several with commas");
+                           "xlsx, csv, json, jsonl, html, vis or several with commas");
 }
 
 static bool take_option(struct tdc_compare_settings *settings, int option)
@@ -243,10 +261,36 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_ALLOW_UNMATCHED:
         settings->request.allow_unmatched = true;
         return true;
+    case OPTION_ALIGN:
+        settings->align.rules = optarg;
+        return true;
+    case OPTION_SERIES:
+        return take_series(settings);
     default:
-        return tdc_take_match_option(option, optarg, &request->options) ||
-               take_tolerance(settings, option);
+        if (!tdc_take_match_option(option, optarg, &request->options))
+            return take_tolerance(settings, option);
+        return settings->mapped = true;
     }
+}
+
+/* Rules for logical tensors leave no choice of others. */
+static bool check_align(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    if (settings->align.rules == NULL && settings->align.series_count != 0) {
+        tdc_complain("--series needs --align");
+        return false;
+    }
+    if (settings->align.rules == NULL)
+        return true;
+    if (request->options.rules != TDC_RULES_SOUND || settings->mapped) {
+        tdc_complain("--align needs the rules sound, and takes no other way to match names");
+        return false;
+    }
+    settings->align.step = settings->step;
+    settings->align.series = settings->series;
+    request->align = &settings->align;
+    return true;
 }
 
 static bool one_format(unsigned formats)
@@ -264,12 +308,12 @@ static bool settle_output(struct tdc_compare_settings *settings)
     if (settings->json)
         request->stream = TDC_FORMAT_JSON;
     if (settings->vis && output != NULL &&
-        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != TDC_FORMAT_NONE)) {
+        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != 0)) {
         tdc_complain("--format vis writes to a folder, and -o %s is none", output);
         return false;
     }
     if (output != NULL && strcmp(output, "-") == 0) {
-        if (settings->json || !one_format(formats)) {
+        if (settings->json || !one_format(formats) || formats == TDC_FORMATS_PAGE) {
             tdc_complain("-o - takes one format (--format %s)",
                          settings->json ? "or --json, not both" : "csv, say");
             return false;
@@ -278,14 +322,14 @@ static bool settle_output(struct tdc_compare_settings *settings)
         request->formats = 0;
         return true;
     }
-    tdc_format ending = output != NULL ? tdc_format_of_file(output) : TDC_FORMAT_NONE;
-    if (ending != TDC_FORMAT_NONE && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
-        if (formats != 0 && formats != (unsigned)ending) {
+    unsigned ending = output != NULL ? tdc_format_of_file(output) : 0;
+    if (ending != 0 && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+        if (formats != 0 && formats != ending) {
             tdc_complain("-o %s is one file of its format; --format asks for another", output);
             return false;
         }
         request->file = output;
-        request->formats = (unsigned)ending;
+        request->formats = ending;
         return true;
     }
     request->output = output != NULL ? output : "./output";
@@ -316,6 +360,7 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     struct tdc_run_request *request = &settings->request;
     *settings = (struct tdc_compare_settings){.step = -1};
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
     request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
@@ -330,11 +375,5 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
-    const struct tdc_tolerance *tolerance = &request->options.tolerance;
-    if ((tolerance->elements || tolerance->use_cosine) &&
-        request->options.rules != TDC_RULES_SOUND) {
-        tdc_complain("--atol, --rtol and --cos go with the rules sound; msprobe's have their own");
-        return false;
-    }
-    return settle_output(settings);
+    return check_align(settings) && settle_output(settings);
 }

@@ -380,6 +380,8 @@ static void print_files(const struct tdc_page *page)
         if (first == NULL && run->comparisons[i].file_count != 0)
             first = run->comparisons[i].files[0];
     }
+    if (run->page != NULL)
+        printf("Wrote %s\n", tdc_shown(run->page));
     if (files == 0)
         return;
     bool all = page->request->verbose;
@@ -399,7 +401,8 @@ static void print_files(const struct tdc_page *page)
         used = strlen(count_text) + tdc_columns_of(folder) + 1;
     }
     const struct tdc_group *start = page->groups->count != 0 ? &page->groups->all[0] : NULL;
-    if (start != NULL && start->first->file_count != 0)
+    bool table = (page->request->formats & ~TDC_FORMATS_PAGE) != 0;
+    if (table && start != NULL && start->first->file_count != 0)
         print_next(page, start->first, start->start, all ? page->width : used);
     else if (!all)
         printf("\n");
