@@ -23,6 +23,7 @@
 #include "tdcmp/dump.h"
 #include "tdcmp/table.h"
 #include "tdcmp/fields.h"
+#include "tdcmp/align.h"
 #include "tdcmp/buffer.h"
 #include "tdcmp/result.h"
 #include "tdcmp/device.h"

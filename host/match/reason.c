@@ -98,7 +98,11 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
         pairing.npu != TDC_UNPAIRED     ? &match->npu->records[pairing.npu]
         : pairing.bench != TDC_UNPAIRED ? &match->bench->records[pairing.bench]
                                         : NULL;
-    if (teller != NULL && teller->found != NULL)
+    if (match->alignment != NULL)
+        tdc_text_adds(&match->reason, pairing.npu == TDC_UNPAIRED     ? "no test records"
+                                      : pairing.bench == TDC_UNPAIRED ? "no ref records"
+                                                                      : "rules");
+    else if (teller != NULL && teller->found != NULL)
         tdc_text_adds(&match->reason, teller->found);
     else if (pairing.npu == TDC_UNPAIRED)
         tdc_text_adds(&match->reason, "no test row leads here");

@@ -24,6 +24,10 @@ enum column_id {
     STACK,
     DATA_NAME,
     FOUND,
+    /* of logical tensors */
+    AXES,
+    NPU_PARTS,
+    BENCH_PARTS,
     /* extended rules */
     DISTANCE,
     WORST,

@@ -86,20 +86,31 @@ static tdc_status check_records(const struct tdc_run_request *request,
     return error->status = TDC_ERR_NOTHING;
 }
 
-static tdc_status prepare(const struct tdc_run_request *request,
-                          struct tdc_run_comparison *comparison, struct tdc_error *error)
+static tdc_status match_dumps(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    const char *stack = request->stack;
-    if (stack == NULL && request->stacks)
-        stack = comparison->task->stack;
-    warn_of_link(&request->options, comparison->task->npu);
-    warn_of_link(&request->options, comparison->task->bench);
     tdc_status status = load_both(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
         status = tdc_match_dumps(comparison->npu, comparison->bench, &request->options,
-                                 &comparison->match, error);
+                               &comparison->match, error);
+    return status;
+}
+
+static tdc_status prepare(const struct tdc_run_request *request,
+                          struct tdc_run_comparison *comparison, struct tdc_error *error)
+{
+    const char *stack = request->stack;
+    if (stack == NULL && request->stacks && request->align == NULL)
+        stack = comparison->task->stack;
+    warn_of_link(&request->options, comparison->task->npu);
+    warn_of_link(&request->options, comparison->task->bench);
+    tdc_status status =
+        request->align != NULL
+            ? tdc_align_match(comparison->task->npu, comparison->task->bench, request->align,
+                              &request->options, &comparison->match, error)
+            : match_dumps(request, comparison, error);
     if (status == TDC_OK && tdc_match_pairs(comparison->match) == 0) {
         snprintf(error->message, sizeof error->message,
                  "Can`t match any op. No compare result file generated.");
@@ -178,7 +189,9 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
                      is_taken(request, task, "data_mapping", time_stamp, "yaml");
         for (size_t k = 0; k < TDC_FORMAT_NAMES && !taken; k++)
-            taken = is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name);
+            taken =
+                is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name) ||
+                is_taken(request, task, "compare_axis", time_stamp, tdc_format_names[k].name);
         if (taken)
             return true;
     }
@@ -350,6 +363,31 @@ static tdc_status write_extra(const struct tdc_run_request *request,
     return status;
 }
 
+/* Errors along axes, beside the tables; in json they are members of their rows. */
+static tdc_status write_series(const struct tdc_run_request *request,
+                               struct tdc_run_comparison *comparison, const char *time_stamp,
+                               struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    static const tdc_format tables[] = {TDC_FORMAT_CSV, TDC_FORMAT_XLSX};
+    static const char *const endings[] = {"csv", "xlsx"};
+    for (size_t i = 0; i < 2 && status == TDC_OK && request->align != NULL; i++) {
+        if ((request->formats & (unsigned)tables[i]) == 0)
+            continue;
+        size_t rows = 0;
+        char *path =
+            result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
+        if (path == NULL)
+            return out_of_memory(error);
+        status = tdc_series_write(comparison->table, tables[i], path, &rows, error);
+        if (status == TDC_OK && rows != 0)
+            comparison->files[comparison->file_count++] = path;
+        else
+            free(path);
+    }
+    return status;
+}
+
 static tdc_status write_extras(const struct tdc_run_request *request,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_error *error)
@@ -357,6 +395,9 @@ static tdc_status write_extras(const struct tdc_run_request *request,
     tdc_status status = TDC_OK;
     if (request->formats == 0 || request->file != NULL)
         return TDC_OK; /* what was asked for, and nothing beside it */
+    status = write_series(request, comparison, time_stamp, error);
+    if (status != TDC_OK)
+        return status;
     if (request->advice)
         status = write_extra(request, comparison, advice_stem(request, comparison->task),
                              time_stamp, "txt", error);

@@ -24,6 +24,7 @@ int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
+int tdc_command_align(int argc, char **argv);
 /* `llm compare ...`: the words of msit. */
 int tdc_command_llm(int argc, char **argv);
 
@@ -77,7 +78,9 @@ struct tdc_run_request {
     bool verbose;         /* speed and kernels in the summary */
     int top;              /* rows that a list of the summary shows; 0: as many as fit a screen */
     bool allow_unmatched; /* rows and dumps without a partner do not count */
-    unsigned only;        /* rows to write: bits 1 << tdc_row_class; 0: all */
+    /* Logical tensors by rules, over whole inputs; NULL: ordinary rows. */
+    const struct tdc_align_options *align;
+    unsigned only; /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
     /* Results that cannot be written do not keep the comparison from being done: its answer is in
@@ -93,7 +96,7 @@ struct tdc_run_comparison {
     tdc_dump *npu, *bench;
     tdc_match *match;
     tdc_table *table; /* NULL: not compared */
-    char *files[8];   /* written: one per format, the advice, a data mapping */
+    char *files[8];   /* written: one per format, the advice, a data mapping, series */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };
