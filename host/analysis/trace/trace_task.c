@@ -1,6 +1,5 @@
 /* trace_task.c - one rank of a trace: compared, and what is found in it. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,28 +236,7 @@ static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *tab
 struct loading {
     const char *path;
     tdc_dump *dump;
-    tdc_status status;
-    struct tdc_error error;
 };
-
-static void *load_one(void *argument)
-{
-    struct loading *loading = argument;
-    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
-    return NULL;
-}
-
-/* Both sides at once, if a thread can be had. */
-static void load_both(struct loading sides[2])
-{
-    pthread_t thread;
-    bool apart = pthread_create(&thread, NULL, load_one, &sides[1]) == 0;
-    load_one(&sides[0]);
-    if (apart)
-        pthread_join(thread, NULL);
-    else
-        load_one(&sides[1]);
-}
 
 struct comparison {
     tdc_match *match;
@@ -318,16 +296,15 @@ tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, 
 {
     struct loading sides[2] = {{.path = task->npu}, {.path = task->bench}};
     struct comparison comparison = {0};
-    load_both(sides);
-    tdc_status status = sides[0].status != TDC_OK ? sides[0].status : sides[1].status;
-    if (status != TDC_OK)
-        *error = sides[sides[0].status == TDC_OK].error;
+    tdc_status status = tdc_task_load(task, &sides[0].dump, &sides[1].dump, error);
     if (status == TDC_OK)
         status = compare(sides, options, &comparison, error);
     if (status == TDC_OK) {
         size_t number = trace->task_count++;
         trace->tasks[number].task = task;
         status = look_at(trace, number, comparison.table, from, options, error);
+        if (status == TDC_OK && trace->report != NULL)
+            status = tdc_html_report_add_table(trace->report, task, comparison.table, NULL, error);
     }
     end_comparison(&comparison);
     tdc_dump_free(sides[0].dump);
