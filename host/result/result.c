@@ -39,9 +39,11 @@ static const struct {
     {TDC_RESULT_REF_SHAPE, "Bench Tensor Shape"},
     {TDC_RESULT_REF_SHAPE, "ref.shape"},
     {TDC_RESULT_TEST_MAX, "NPU max"},
+    {TDC_RESULT_TEST_MAX, "NPU Value"}, /* of an argument */
     {TDC_RESULT_TEST_MAX, "test.max"},
     {TDC_RESULT_TEST_MAX, "test.value"},
     {TDC_RESULT_REF_MAX, "Bench max"},
+    {TDC_RESULT_REF_MAX, "Bench Value"},
     {TDC_RESULT_REF_MAX, "ref.max"},
     {TDC_RESULT_REF_MAX, "ref.value"},
     {TDC_RESULT_TEST_MIN, "NPU min"},
