@@ -32,6 +32,7 @@
 #include "tdcmp/ranks.h"
 #include "tdcmp/config.h"
 #include "tdcmp/analysis.h"
+#include "tdcmp/report.h"
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
 #include "tdcmp/visual.h"

@@ -4,6 +4,7 @@
 
 #include "bench/cases/compare_report.h"
 #include "bench/cases/graph_dump.h"
+#include "bench/cases/page_case.h"
 #include "bench/yardsticks/rival_python.h"
 #include "bench/yardsticks/rival_xlsx.h"
 #include "bench/yardsticks/stream_read.h"
@@ -166,6 +167,23 @@ static tdc_status run_statistics_xlsx(const struct stage *stage, const char *nam
     return status;
 }
 
+/* The page beside the csv of the same rows, both from memory. */
+static tdc_status run_statistics_page(const struct stage *stage, const char *name,
+                                      const struct tdc_dump_pair *dumps, struct tdc_error *error)
+{
+    struct tdc_compare_setup setup = setup_of(stage, dumps, TDC_FORMAT_NONE);
+    struct tdc_page_figures page;
+    tdc_status status = tdc_page_measure(tdc_tasks_get(dumps->tasks, 0), &setup.options,
+                                         setup.result, setup.repeat, setup.budget, &page, error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_compare_figures figures = {.rows = page.rows};
+    figures.laps[TDC_LAP_WHOLE] = page.page;
+    struct tdc_beside beside = {"csv", page.csv > 0 ? page.page / page.csv : (double)NAN, "<= 1.5"};
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
 static tdc_status run_statistics(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
@@ -182,6 +200,8 @@ static tdc_status run_statistics(const struct stage *stage, struct tdc_error *er
         status = run_statistics_csv(stage, name, &dumps, error);
     if (status == TDC_OK)
         status = run_statistics_xlsx(stage, name, &dumps, error);
+    if (status == TDC_OK)
+        status = run_statistics_page(stage, name, &dumps, error);
     tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }

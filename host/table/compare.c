@@ -31,6 +31,8 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
         .scene = tdc_calls_scene(&table->calls, row),
+        .tolerance =
+            table->tolerance.elements || table->tolerance.use_cosine ? &table->tolerance : NULL,
     };
 }
 

@@ -128,6 +128,7 @@ struct tdc_trace {
     struct tdc_text text, json;
     const char *command, *folder; /* as in struct tdc_table */
     size_t top;
+    tdc_html_report *report; /* that rows and origins go to; the caller's, NULL: none */
 };
 
 tdc_status trace_no_memory(struct tdc_error *error);
@@ -162,6 +163,8 @@ void trace_judge(struct tdc_trace *trace, const struct tdc_options *options);
 /* Fill trace->text and trace->json. */
 void trace_tell(struct tdc_trace *trace);
 void trace_put_json(struct tdc_trace *trace);
+/* The origins into trace->report, if there is one. */
+tdc_status trace_put_report(const struct tdc_trace *trace, struct tdc_error *error);
 /* "test is off: ..." */
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin);
 bool trace_earlier(const struct trace_time *a, const struct trace_time *b);

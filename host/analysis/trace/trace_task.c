@@ -303,6 +303,8 @@ tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, 
         size_t number = trace->task_count++;
         trace->tasks[number].task = task;
         status = look_at(trace, number, comparison.table, from, options, error);
+        if (status == TDC_OK && trace->report != NULL)
+            status = tdc_html_report_add_table(trace->report, task, comparison.table, NULL, error);
     }
     end_comparison(&comparison);
     tdc_dump_free(sides[0].dump);

@@ -39,6 +39,8 @@ static bool print_paths(const struct tdc_run *run)
     for (size_t i = 0; i < run->count; i++)
         for (size_t k = 0; k < run->comparisons[i].file_count; k++)
             puts(run->comparisons[i].files[k]);
+    if (run->page != NULL)
+        puts(run->page);
     return true;
 }
 

@@ -21,10 +21,15 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json, jsonl, vis or several: xlsx,csv (default xlsx);\n"
-    "                           vis: a graph for the TensorBoard plugin of msprobe\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl, html, vis or several: xlsx,csv (default\n"
+    "                           xlsx); html: a page of the whole run; vis: a graph for the\n"
+    "                           TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
+    "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
+    "with\n"
+    "      --rtol R             one beyond is different, and no other (what is not given is 0)\n"
+    "      --cos C              and a row whose cosine is below C\n"
     "      --step N             of dump roots: compare this step only\n"
     "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
@@ -70,6 +75,9 @@ enum {
     OPTION_TOP,
     OPTION_JSON,
     OPTION_ONLY,
+    OPTION_ATOL,
+    OPTION_RTOL,
+    OPTION_COS,
     OPTION_COLOR,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -88,6 +96,9 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'F'},
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
+    {"atol", required_argument, NULL, OPTION_ATOL},
+    {"rtol", required_argument, NULL, OPTION_RTOL},
+    {"cos", required_argument, NULL, OPTION_COS},
     {"step", required_argument, NULL, OPTION_STEP},
     {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
@@ -162,6 +173,32 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_limit(const char *option, double *limit, bool *used)
+{
+    *used = true;
+    return (tdc_parse_real(optarg, limit) && *limit >= 0) ||
+           tdc_wrong_value(option, optarg, "a number that is not negative");
+}
+
+/* Limits in place of those of the rules. */
+static bool take_tolerance(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_tolerance *tolerance = &settings->request.options.tolerance;
+    switch (option) {
+    case OPTION_ATOL:
+        return take_limit("--atol", &tolerance->atol, &tolerance->elements);
+    case OPTION_RTOL:
+        return take_limit("--rtol", &tolerance->rtol, &tolerance->elements);
+    case OPTION_COS:
+        tolerance->use_cosine = true;
+        return (tdc_parse_real(optarg, &tolerance->cosine) && tolerance->cosine >= -1 &&
+                tolerance->cosine <= 1) ||
+               tdc_wrong_value("--cos", optarg, "a number from -1 to 1");
+    default:
+        return take_work(settings, option);
+    }
+}
+
 static bool take_series(struct tdc_compare_settings *settings)
 {
     size_t most = sizeof settings->series / sizeof *settings->series;
@@ -180,7 +217,7 @@ static bool take_formats(struct tdc_compare_settings *settings)
     return (vis && tables[0] == '\0') ||
            tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
            tdc_wrong_value("--format", optarg,
-                           "xlsx, csv, json, jsonl, vis or several with commas");
+                           "xlsx, csv, json, jsonl, html, vis or several with commas");
 }
 
 static bool take_option(struct tdc_compare_settings *settings, int option)
@@ -231,7 +268,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return take_series(settings);
     default:
         if (!tdc_take_match_option(option, optarg, &request->options))
-            return take_work(settings, option);
+            return take_tolerance(settings, option);
         return settings->mapped = true;
     }
 }
@@ -271,12 +308,12 @@ static bool settle_output(struct tdc_compare_settings *settings)
     if (settings->json)
         request->stream = TDC_FORMAT_JSON;
     if (settings->vis && output != NULL &&
-        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != TDC_FORMAT_NONE)) {
+        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != 0)) {
         tdc_complain("--format vis writes to a folder, and -o %s is none", output);
         return false;
     }
     if (output != NULL && strcmp(output, "-") == 0) {
-        if (settings->json || !one_format(formats)) {
+        if (settings->json || !one_format(formats) || formats == TDC_FORMATS_PAGE) {
             tdc_complain("-o - takes one format (--format %s)",
                          settings->json ? "or --json, not both" : "csv, say");
             return false;
@@ -285,14 +322,14 @@ static bool settle_output(struct tdc_compare_settings *settings)
         request->formats = 0;
         return true;
     }
-    tdc_format ending = output != NULL ? tdc_format_of_file(output) : TDC_FORMAT_NONE;
-    if (ending != TDC_FORMAT_NONE && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
-        if (formats != 0 && formats != (unsigned)ending) {
+    unsigned ending = output != NULL ? tdc_format_of_file(output) : 0;
+    if (ending != 0 && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+        if (formats != 0 && formats != ending) {
             tdc_complain("-o %s is one file of its format; --format asks for another", output);
             return false;
         }
         request->file = output;
-        request->formats = (unsigned)ending;
+        request->formats = ending;
         return true;
     }
     request->output = output != NULL ? output : "./output";

@@ -195,7 +195,8 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         if (taken)
             return true;
     }
-    return false;
+    static const struct tdc_task none = {.rank = "", .step = "", .folder = ""};
+    return is_taken(request, &none, "compare_report", time_stamp, "html");
 }
 
 /* One moment for all files of the run, which no other run uses: names tell runs apart, also two
@@ -215,6 +216,18 @@ static tdc_status out_of_memory(struct tdc_error *error)
 {
     snprintf(error->message, sizeof error->message, "out of memory");
     return error->status = TDC_ERR_MEMORY;
+}
+
+/* A page that cannot hold all rows names csv files that do. */
+static unsigned formats_of(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->comparisons[i].table != NULL)
+            rows += tdc_table_rows(run->comparisons[i].table);
+    bool needed = (request->formats & TDC_FORMATS_PAGE) != 0 && request->file == NULL &&
+                  rows > TDC_REPORT_ROWS;
+    return request->formats | (needed ? TDC_FORMAT_CSV : 0u);
 }
 
 /* A file is made under a new name, or replaces what has the name that was given. */
@@ -238,13 +251,13 @@ static tdc_status plan_file(const struct tdc_run_request *request,
 }
 
 /* The result files of a comparison, one per format; their names are noted when all is well. */
-static tdc_status plan_outputs(const struct tdc_run_request *request,
+static tdc_status plan_outputs(const struct tdc_run_request *request, unsigned wanted,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < TDC_FORMAT_NAMES && status == TDC_OK; i++)
-        if ((request->formats & (unsigned)tdc_format_names[i].format) != 0)
+        if ((wanted & (unsigned)tdc_format_names[i].format) != 0)
             status = plan_file(request, comparison, time_stamp, &tdc_format_names[i],
                                &outputs[(*count)++], error);
     if (request->stream == TDC_FORMAT_NONE || status != TDC_OK)
@@ -285,6 +298,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
     size_t count = 0, output_count = 0;
     bool unwritten = run->unwritten.status != TDC_OK; /* known before */
     uint64_t rows = 0, bytes = 0;
+    unsigned wanted = formats_of(request, run);
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_run_comparison *comparison = &run->comparisons[i];
         if (comparison->table == NULL)
@@ -295,8 +309,8 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         bytes += table_bytes;
         tables[count++] = comparison->table;
         tdc_status status = unwritten ? TDC_OK
-                                      : plan_outputs(request, comparison, time_stamp, outputs,
-                                                     &output_count, error);
+                                      : plan_outputs(request, wanted, comparison, time_stamp,
+                                                     outputs, &output_count, error);
         if (status != TDC_OK)
             return status;
     }
@@ -398,7 +412,8 @@ static tdc_status write_extras(const struct tdc_run_request *request,
 static tdc_status check_single(const struct tdc_run_request *request, size_t tasks,
                                struct tdc_error *error)
 {
-    if (tasks <= 1 || (request->file == NULL && request->stream == TDC_FORMAT_NONE))
+    bool page = request->formats == TDC_FORMATS_PAGE && request->stream == TDC_FORMAT_NONE;
+    if (tasks <= 1 || page || (request->file == NULL && request->stream == TDC_FORMAT_NONE))
         return TDC_OK;
     snprintf(error->message, sizeof error->message,
              "%s takes one result, and there are %zu ranks or steps to compare: name one of them, "
@@ -432,6 +447,9 @@ static tdc_status compare_and_write(const struct tdc_run_request *request, struc
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->comparisons[i].table != NULL && run->unwritten.status == TDC_OK)
             status = write_extras(request, &run->comparisons[i], text, error);
+    if (status == TDC_OK && run->unwritten.status == TDC_OK &&
+        (request->formats & TDC_FORMATS_PAGE) != 0)
+        status = tdc_run_write_page(request, run, text, error);
     if (do_without_files(request, run, status, error))
         status = TDC_OK;
     tdc_stamp_free(stamp);
@@ -476,6 +494,7 @@ void tdc_run_free(struct tdc_run *run)
         tdc_dump_free(comparison->npu);
         tdc_dump_free(comparison->bench);
     }
+    free(run->page);
     free(run->comparisons);
     *run = (struct tdc_run){0};
 }

@@ -7,15 +7,15 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl vis" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl html vis" -- "$last"))
 }
 
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --step --token --fuzzy --data-mapping --layer-mapping
-        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align
-        --series --threads --io --device --no-fallback --top --verbose --quiet --color --version --help"
+    local friendly="--output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
+        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
+        --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --align --help"
@@ -38,7 +38,7 @@ _tdcmp()
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
-    local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+    local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
@@ -72,7 +72,7 @@ _tdcmp()
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
-    --max-abs-err | --cos | --explain) return ;;
+    --max-abs-err | --cos | --atol | --rtol | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
     --threads | --step | --token | --top) return ;;
     esac
@@ -119,7 +119,7 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     trace)
-        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --step --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))

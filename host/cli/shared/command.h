@@ -68,7 +68,7 @@ struct tdc_run_request {
     struct tdc_options options;
     const tdc_tasks *tasks;
     const char *output; /* folder of the results */
-    unsigned formats;   /* of tdc_format; 0: no files */
+    unsigned formats;   /* of tdc_format, TDC_FORMATS_PAGE for one page of all; 0: no files */
     const char *file;   /* the one file of the only comparison; NULL: names made in the folder */
     tdc_format stream;  /* the only comparison goes to stdout, too; TDC_FORMAT_NONE: it does not */
     bool advice;
@@ -106,12 +106,16 @@ struct tdc_run {
     size_t count;
     struct tdc_error unwritten; /* why there are no files although some were asked for */
     double seconds;             /* all in all */
+    char *page;                 /* the HTML file that was written; NULL: none */
 };
 
 /* Loads, matches, compares and writes. The run is to be freed in any case. */
 tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
                        struct tdc_error *error);
 void tdc_run_free(struct tdc_run *run);
+/* One page of all comparisons: OUTPUT/compare_report_STAMP.html. */
+tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
+                              const char *time_stamp, struct tdc_error *error);
 
 /* What a run says on the whole: its first line, its counts and its exit code come from here. */
 struct tdc_run_answer {
