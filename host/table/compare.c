@@ -6,8 +6,10 @@
 
 #include "host/api/options.h"
 #include "host/engine/device.h"
+#include "host/judge/tolerance/tolerance.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
+#include "host/table/third_run.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/out_file.h"
@@ -58,6 +60,21 @@ static bool needs_engine(const struct tdc_table *table, const struct tdc_case *r
            strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
 }
 
+/* The rules of the user have the last word. */
+static void tolerate(struct tdc_table *table, const struct tdc_case *row_case,
+                     const struct tdc_outcome *outcome, struct tdc_row *row,
+                     struct tdc_text *message)
+{
+    const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
+    const struct tdc_tolerance_row judged = {
+        .name = npu != NULL ? npu->name : bench->name,
+        .parameter = table->match->npu->kind == TDC_TENSORS_BY_NAME,
+        .dtypes = {npu != NULL ? npu->dtype : NULL, bench != NULL ? bench->dtype : NULL},
+        .outcome = outcome,
+    };
+    tdc_tolerance_judge(table->tolerance, &judged, row, message);
+}
+
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
 {
     struct tdc_row *row = &table->rows[index];
@@ -79,6 +96,10 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         table->rules->judge_digest(&row_case, row, &message);
         break;
     }
+    if (table->noise != NULL)
+        tdc_noise_judge(table, index, row, &message);
+    if (table->tolerance != NULL)
+        tolerate(table, &row_case, outcome, row, &message);
     const bool *crowded = table->match->crowded;
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
         tdc_text_addf(&message, "%sThis name repeats too often: compared once.",

@@ -96,6 +96,10 @@ struct tdc_options {
     /* The words of the command line, for the head of result files; NULL: there is none. */
     const char *const *command;
     size_t command_words;
+
+    /* Of TDC_RULES_SOUND alone. A yaml file of rules that judge rows in place of the limits of
+     * docs/verdicts.md (docs/tolerance.md); NULL: none. */
+    const char *tolerance;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

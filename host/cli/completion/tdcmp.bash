@@ -13,7 +13,7 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--tolerance --truth --noise --output --format --json --only --step --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
@@ -39,7 +39,7 @@ _tdcmp()
     local growth="--records --repeat --rules --dir --help"
     local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"

@@ -20,6 +20,9 @@ static const char usage[] =
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
     "      --key PATH           of torch files: where the tensors begin (default: model or\n"
     "                           state_dict, if there are tensors in it)\n"
+    "      --tolerance FILE     yaml rules that judge tensors in place of the usual limits\n"
+    "      --truth C            a third, more exact one: which side is nearer to it\n"
+    "      --noise C            the reference once more: differences up to its own are none\n"
     "      --top N              rows that a list shows (default 5)\n"
     "      --allow-unmatched    tensors without a partner do not make the exit code 1\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
@@ -47,13 +50,19 @@ enum {
     OPTION_IO,
     OPTION_DEVICE,
     OPTION_NO_FALLBACK,
-    OPTION_COLOR
+    OPTION_COLOR,
+    OPTION_TOLERANCE,
+    OPTION_TRUTH,
+    OPTION_NOISE
 };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'F'},
     {"key", required_argument, NULL, OPTION_KEY},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"truth", required_argument, NULL, OPTION_TRUTH},
+    {"noise", required_argument, NULL, OPTION_NOISE},
     {"top", required_argument, NULL, OPTION_TOP},
     {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
     {"threads", required_argument, NULL, 't'},
@@ -116,6 +125,15 @@ static bool take_option(struct settings *settings, int option)
                tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
     case OPTION_KEY:
         request->key = optarg;
+        return true;
+    case OPTION_TOLERANCE:
+        request->options.tolerance = optarg;
+        return true;
+    case OPTION_TRUTH:
+        request->truth = optarg;
+        return true;
+    case OPTION_NOISE:
+        request->noise = optarg;
         return true;
     case OPTION_TOP:
         return tdc_parse_number(optarg, 1, &request->top) ||
