@@ -8,6 +8,7 @@
 #include "host/judge/row.h"
 #include "host/origin/origins.h"
 
+struct tdc_alignment;
 struct tdc_column;
 struct tdc_fields;
 

@@ -197,7 +197,8 @@ struct tdc_third_row {
 /*
  * Reads the rows' tensors beside those of a third run. To be called before tdc_compare; with
  * TDC_THIRD_NOISE rows that differ by no more than the reference from itself become TDC_ROW_SAME.
- * `third` is a match of the table's NPU dump with the third one.
+ * `third` is a match of the table's NPU dump with the third one; NULL for a table of logical
+ * tensors, whose third run was given to tdc_align_match.
  */
 tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *third,
                            const struct tdc_options *options, struct tdc_error *error);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host/cli/compare/graph_output.h"
 #include "host/terminal/colour.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/next_option.h"
@@ -20,10 +21,13 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json, jsonl or several: xlsx,csv (default xlsx)\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl, html, vis or several: xlsx,csv (default\n"
+    "                           xlsx); html: a page of the whole run; vis: a graph for the\n"
+    "                           TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
     "      --step N             of dump roots: compare this step only\n"
+    "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
@@ -33,6 +37,10 @@ const char tdc_compare_usage[] =
     "  -h, --help               this text\n"
     "\n"
     "how names are matched:\n" TDC_MATCH_OPTIONS_HELP
+    "      --align FILE         compare logical tensors by rules: runs that are laid out "
+    "differently\n"
+    "                           (yaml, or a preset: tdcmp align --list)\n"
+    "      --series AXIS        with --align: errors along this axis too, token by token...\n"
     "      --tolerance FILE     yaml rules that judge rows in place of the usual limits\n"
     "      --truth DUMP         a third, more exact run: which side is nearer to it\n"
     "      --noise DUMP         the reference once more: differences up to its own are none\n"
@@ -61,6 +69,7 @@ const char tdc_compare_usage[] =
 
 enum {
     OPTION_STEP = TDC_WORD_FIRST_FREE,
+    OPTION_TOKEN,
     OPTION_RULES,
     OPTION_TOP,
     OPTION_JSON,
@@ -74,6 +83,8 @@ enum {
     OPTION_IO,
     OPTION_DEVICE,
     OPTION_NO_FALLBACK,
+    OPTION_ALIGN,
+    OPTION_SERIES,
     OPTION_TOLERANCE,
     OPTION_TRUTH,
     OPTION_NOISE
@@ -85,6 +96,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"step", required_argument, NULL, OPTION_STEP},
+    {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
@@ -92,6 +104,8 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     TDC_MATCH_LONG_OPTIONS{"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"align", required_argument, NULL, OPTION_ALIGN},
+    {"series", required_argument, NULL, OPTION_SERIES},
     {"rules", required_argument, NULL, OPTION_RULES},
     {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
     {"stack", required_argument, NULL, OPTION_STACK},
@@ -167,6 +181,27 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_series(struct tdc_compare_settings *settings)
+{
+    size_t most = sizeof settings->series / sizeof *settings->series;
+    if (settings->align.series_count == most)
+        return tdc_wrong_value("--series", optarg, "one of up to 16 axes");
+    settings->series[settings->align.series_count++] = optarg;
+    return true;
+}
+
+/* The formats of tables, and the database beside them. */
+static bool take_formats(struct tdc_compare_settings *settings)
+{
+    char tables[TDC_FORMATS_ROOM];
+    bool vis = tdc_take_vis(optarg, tables);
+    settings->vis |= vis;
+    return (vis && tables[0] == '\0') ||
+           tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
+           tdc_wrong_value("--format", optarg,
+                           "xlsx, csv, json, jsonl, html, vis or several with commas");
+}
+
 static bool take_option(struct tdc_compare_settings *settings, int option)
 {
     struct tdc_run_request *request = &settings->request;
@@ -175,8 +210,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         settings->output = optarg;
         return true;
     case 'F':
-        return tdc_parse_formats(optarg, &request->formats) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json, jsonl or several with commas");
+        return take_formats(settings);
     case OPTION_JSON:
         settings->json = true;
         return true;
@@ -188,6 +222,9 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_TOKEN:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               tdc_wrong_value("--token", optarg, "the number of a token");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
                tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
@@ -206,10 +243,37 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_ALLOW_UNMATCHED:
         settings->request.allow_unmatched = true;
         return true;
+    case OPTION_ALIGN:
+        settings->align.rules = optarg;
+        return true;
+    case OPTION_SERIES:
+        return take_series(settings);
     default:
-        return tdc_take_match_option(option, optarg, &request->options) ||
-               take_work(settings, option);
+        if (!tdc_take_match_option(option, optarg, &request->options))
+            return take_work(settings, option);
+        return settings->mapped = true;
     }
+}
+
+/* Rules for logical tensors leave no choice of others. */
+static bool check_align(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    if (settings->align.rules == NULL && settings->align.series_count != 0) {
+        tdc_complain("--series needs --align");
+        return false;
+    }
+    if (settings->align.rules == NULL)
+        return true;
+    if (request->options.rules != TDC_RULES_SOUND || settings->mapped) {
+        tdc_complain("--align needs the rules sound, and takes no other way to match names");
+        return false;
+    }
+    settings->align.step = settings->step;
+    settings->align.series = settings->series;
+    settings->align.truth = request->truth != NULL ? request->truth : request->noise;
+    request->align = &settings->align;
+    return true;
 }
 
 static bool one_format(unsigned formats)
@@ -226,8 +290,13 @@ static bool settle_output(struct tdc_compare_settings *settings)
     struct stat info;
     if (settings->json)
         request->stream = TDC_FORMAT_JSON;
+    if (settings->vis && output != NULL &&
+        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != 0)) {
+        tdc_complain("--format vis writes to a folder, and -o %s is none", output);
+        return false;
+    }
     if (output != NULL && strcmp(output, "-") == 0) {
-        if (settings->json || !one_format(formats)) {
+        if (settings->json || !one_format(formats) || formats == TDC_FORMATS_PAGE) {
             tdc_complain("-o - takes one format (--format %s)",
                          settings->json ? "or --json, not both" : "csv, say");
             return false;
@@ -236,18 +305,18 @@ static bool settle_output(struct tdc_compare_settings *settings)
         request->formats = 0;
         return true;
     }
-    tdc_format ending = output != NULL ? tdc_format_of_file(output) : TDC_FORMAT_NONE;
-    if (ending != TDC_FORMAT_NONE && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
-        if (formats != 0 && formats != (unsigned)ending) {
+    unsigned ending = output != NULL ? tdc_format_of_file(output) : 0;
+    if (ending != 0 && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+        if (formats != 0 && formats != ending) {
             tdc_complain("-o %s is one file of its format; --format asks for another", output);
             return false;
         }
         request->file = output;
-        request->formats = (unsigned)ending;
+        request->formats = ending;
         return true;
     }
     request->output = output != NULL ? output : "./output";
-    if (formats == 0 && (output != NULL || !settings->json))
+    if (formats == 0 && !settings->vis && (output != NULL || !settings->json))
         request->formats = TDC_FORMAT_XLSX;
     return true;
 }
@@ -274,6 +343,7 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     struct tdc_run_request *request = &settings->request;
     *settings = (struct tdc_compare_settings){.step = -1};
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
     request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
@@ -288,5 +358,5 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
-    return settle_output(settings);
+    return check_align(settings) && settle_output(settings);
 }

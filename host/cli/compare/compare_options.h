@@ -9,8 +9,12 @@ struct tdc_compare_settings {
     int step;           /* -1: all */
     const char *output; /* -o as it was given; NULL: not */
     bool json;          /* on the standard output */
+    bool vis;           /* the graph database, too */
     bool help, version;
     bool no_highlight;
+    struct tdc_align_options align;
+    const char *series[16]; /* of align */
+    bool mapped;            /* an option says how names are matched */
 };
 
 extern const char tdc_compare_usage[];

@@ -152,6 +152,8 @@ static size_t common_length(const struct tdc_run *run, bool test, const char *fi
             same++;
         length = same;
     }
+    if (first[length] == '\0')
+        return place_length(first);
     while (length > 1 && first[length - 1] != '/')
         length--;
     return length > 1 && first[length - 1] == '/' ? length - 1 : length;
@@ -364,6 +366,8 @@ static void print_files(const struct tdc_page *page)
         if (first == NULL && run->comparisons[i].file_count != 0)
             first = run->comparisons[i].files[0];
     }
+    if (run->page != NULL)
+        printf("Wrote %s\n", tdc_shown(run->page));
     if (files == 0)
         return;
     bool all = page->request->verbose;
@@ -383,7 +387,8 @@ static void print_files(const struct tdc_page *page)
         used = strlen(count_text) + tdc_columns_of(folder) + 1;
     }
     const struct tdc_group *start = page->groups->count != 0 ? &page->groups->all[0] : NULL;
-    if (start != NULL && start->first->file_count != 0)
+    bool table = (page->request->formats & ~TDC_FORMATS_PAGE) != 0;
+    if (table && start != NULL && start->first->file_count != 0)
         print_next(page, start->first, start->start, all ? page->width : used);
     else if (!all)
         printf("\n");

@@ -47,6 +47,9 @@ static tdc_status take(const struct tdc_run_request *request, struct tdc_run_com
 {
     struct tdc_run_third *third = &comparison->third[kind];
     char place[4200];
+    struct tdc_aligned aligned;
+    if (tdc_match_aligned(comparison->match, 0, &aligned, sizeof aligned))
+        return tdc_table_third(comparison->table, kind, NULL, &request->options, error);
     place_below(comparison->task, path, place, sizeof place);
     tdc_status status = load_dump(request, comparison->task, place, &third->dump, error);
     if (status == TDC_OK && third->dump == NULL) {
@@ -66,6 +69,13 @@ tdc_status tdc_run_take_third(const struct tdc_run_request *request,
                               struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
+    struct tdc_aligned aligned;
+    if (request->truth != NULL && request->noise != NULL &&
+        tdc_match_aligned(comparison->match, 0, &aligned, sizeof aligned)) {
+        snprintf(error->message, sizeof error->message,
+                 "tensors that are put together take --truth or --noise, not both");
+        return error->status = TDC_ERR_ARGUMENT;
+    }
     if (request->truth != NULL)
         status = take(request, comparison, TDC_THIRD_TRUTH, request->truth, error);
     if (status == TDC_OK && request->noise != NULL)

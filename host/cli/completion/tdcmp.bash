@@ -7,13 +7,13 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl html vis" -- "$last"))
 }
 
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--tolerance --truth --noise --output --format --json --only --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--tolerance --truth --noise --output --format --json --only --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
@@ -37,9 +37,10 @@ _tdcmp()
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
-    local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+    local searches="--ranks --calls --size --threads --repeat --dir --json --help"
+    local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"
@@ -51,13 +52,13 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
         case $COMP_CWORD in
         2) COMPREPLY=($(compgen -W "pytorch mindspore" -- "$cur")) && return ;;
-        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result" -- "$cur")) && return ;;
+        3) COMPREPLY=($(compgen -W "compare run_ut multi_run_ut api_precision_compare nan_analyze merge_result graph" -- "$cur")) && return ;;
         esac
     fi
     case $prev in
@@ -72,7 +73,7 @@ _tdcmp()
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
     --max-abs-err | --cos | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
-    --threads | --step | --top) return ;;
+    --threads | --step | --token | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
     show) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$show" -- "$cur")) ;;
@@ -113,7 +114,7 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     trace)
-        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --step --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))
@@ -133,8 +134,9 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make network reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match trace kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:trace) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$searches" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
+#include "host/cli/shared/page_file.h"
 #include "host/terminal/colour.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
@@ -22,6 +23,7 @@ static const char usage[] =
     "recorded dtype.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
+    "  -F, --format html        one page of all dumps beside the csv files: ULP per API, slots\n"
     "      --max-abs-err T      a slot passes when MaxAbsErr is below T (default 0.0001)\n"
     "      --cos T              and Cosine above T (default 0.99)\n"
     "      --bench-round HOW    round the reference to the tested dtype first: auto (default:\n"
@@ -68,6 +70,7 @@ enum {
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'F'},
     {"max-abs-err", required_argument, NULL, OPTION_MAX_ABS_ERR},
     {"cos", required_argument, NULL, OPTION_COS},
     {"bench-round", required_argument, NULL, OPTION_BENCH_ROUND},
@@ -93,8 +96,9 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    int top; /* APIs that the summary lists; 0: not said */
-    bool no_json, list, quiet, verbose, help, version;
+    int top;               /* APIs that the summary lists; 0: not said */
+    tdc_html_report *page; /* to be filled and written; NULL: none */
+    bool html, no_json, list, quiet, verbose, help, version;
 };
 
 static bool take_option(struct settings *settings, int option)
@@ -104,6 +108,9 @@ static bool take_option(struct settings *settings, int option)
     case 'o':
         settings->output = optarg;
         return true;
+    case 'F':
+        settings->html = true;
+        return tdc_page_format(optarg);
     case OPTION_MAX_ABS_ERR:
         options->flags |= TDC_PRECHECK_THRESHOLDS;
         return tdc_parse_real(optarg, &options->max_abs_err) ||
@@ -179,7 +186,7 @@ static void settle(struct settings *settings)
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
-    static const struct tdc_words words = {"precheck", "o:t:vqVh", long_options};
+    static const struct tdc_words words = {"precheck", "o:F:t:vqVh", long_options};
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(settings, option))
             return false;
@@ -197,10 +204,22 @@ static bool print_api(void *context, const char *api, const char *family, const 
     return true;
 }
 
+/* What a running precheck reports to. */
+struct listener {
+    struct tdc_progress *progress;
+    tdc_html_report *page;
+};
+
 static void advance(void *context, uint64_t calls)
 {
-    struct tdc_progress *const *progress = context;
-    tdc_progress_add(*progress, calls, 0);
+    const struct listener *listener = context;
+    tdc_progress_add(listener->progress, calls, 0);
+}
+
+static void note_slot(void *context, const struct tdc_precheck_row *row)
+{
+    const struct listener *listener = context;
+    tdc_html_report_precheck_row(listener->page, row);
 }
 
 static void message(void *context, tdc_message_level level, const char *text)
@@ -239,15 +258,19 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
         tdc_complain("out of memory");
         return TDC_EXIT_TROUBLE;
     }
-    struct tdc_progress *progress = NULL;
+    struct listener listener = {.page = settings->page};
     options->output = output;
-    options->context = &progress;
+    options->context = &listener;
+    options->row = settings->page != NULL ? note_slot : NULL;
     tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
     if (status == TDC_OK) {
-        progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
+        listener.progress =
+            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
         status = tdc_precheck_run(precheck, &error);
-        tdc_progress_stop(progress);
+        tdc_progress_stop(listener.progress);
     }
+    if (status == TDC_OK && settings->page != NULL)
+        status = tdc_html_report_add_precheck(settings->page, dump->path, precheck, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
@@ -289,6 +312,25 @@ static bool find_dumps(const char *path, tdc_dump_files **dumps)
     return false;
 }
 
+/* All dumps, and a page of them if one is wanted; the worst exit code. */
+static int check_all(struct settings *settings, const tdc_dump_files *dumps, int code, int argc,
+                     char **argv)
+{
+    if (settings->html)
+        settings->page = tdc_page_new(argc, argv, settings->options.threads);
+    if (settings->html && settings->page == NULL)
+        return TDC_EXIT_TROUBLE;
+    for (size_t i = 0; i < tdc_dump_files_count(dumps); i++) {
+        int one = check(settings, tdc_dump_files_get(dumps, i));
+        code = one > code ? one : code;
+    }
+    if (settings->html &&
+        !tdc_page_write(settings->page, settings->output, "precheck", settings->quiet))
+        code = TDC_EXIT_TROUBLE;
+    tdc_html_report_free(settings->page);
+    return code;
+}
+
 int tdc_command_precheck(int argc, char **argv)
 {
     struct settings settings = {.output = "./output"};
@@ -318,10 +360,7 @@ int tdc_command_precheck(int argc, char **argv)
         code = explain(&settings, tdc_dump_files_get(dumps, 0)->path);
     } else {
         code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-        for (size_t i = 0; i < count; i++) {
-            int one = check(&settings, tdc_dump_files_get(dumps, i));
-            code = one > code ? one : code;
-        }
+        code = check_all(&settings, dumps, code, argc, argv);
     }
     tdc_dump_files_free(dumps);
     return code;

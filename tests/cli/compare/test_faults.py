@@ -17,6 +17,7 @@ import unittest
 
 import dumps
 import harness
+import pages
 import precheck_case
 import xlsx
 
@@ -30,6 +31,9 @@ def table_rows(path):
     """Rows of a table in any format, as tuples of texts, the header first."""
     if path.endswith(".csv"):
         return [tuple(row.items()) for row in harness.read_csv(path)]
+    if path.endswith(".html"):
+        return [tuple((key, str(value)) for key, value in row.items() if not key.startswith("#"))
+                for row in json.loads(harness.read_bytes(path))[1]["rows"]]
     if path.endswith(".json"):
         return [tuple((key, str(value)) for key, value in row.items()) for row in harness.json_rows(path)]
     texts = xlsx.Workbook(path).sheets[0].texts
@@ -42,7 +46,10 @@ def read_below(folder):
     for at, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(at, name)
-            found[harness.stampless(os.path.relpath(path, folder))] = harness.read_bytes(path)
+            content = harness.read_bytes(path)
+            if name.endswith(".html"):  # its moment apart
+                content = pages.Page(content).lasting()
+            found[harness.stampless(os.path.relpath(path, folder))] = content
     return found
 
 
@@ -163,6 +170,10 @@ class Compare(Faults):
     def test_xlsx(self):
         self.check("compare", *self.sides, "-o", "OUT", "--format", "xlsx", "-t", "2")
 
+    def test_page(self):
+        self.check("compare", *self.sides, "-o", "OUT", "--format", "html", "--no-advice", "-t", "1",
+                   modes=("once", "ever"))
+
     def test_compat(self):
         self.check("compare", *self.sides, "-o", "OUT", "--format", "xlsx", "-t", "1", "--rules", "compat",
                    modes=("once",))
@@ -176,6 +187,21 @@ class Match(Faults):
 
     def test_match(self):
         self.check("match", *self.sides)
+
+
+@unittest.skipIf(FAULT == "", "the library to be preloaded is not built here")
+class Visual(Faults):
+    def test_graph(self):
+        """The graph database: SQLite's calls fail as well."""
+        sides = []
+        for side, value in (("npu", 1.0), ("bench", 2.0)):
+            dump = dumps.Dump(self.path(side), task="statistics")
+            for name in ("Torch.f.0.forward", "Torch.g.0.forward", "Module.m.M.forward.0"):
+                dump.entry(name, output=[dumps.item("f32", [2], stats=(value, -1.0, 0.0, 2.0))])
+            sides.append(dump.write())
+            for name, content in (("construct", {name: None for name in dump.data}), ("stack", {})):
+                harness.write_text(self.path(side, name + ".json"), json.dumps(content))
+        self.check("compare", *sides, "-o", "OUT", "--format", "vis", "-q", "-t", "1", modes=("once",))
 
 
 @unittest.skipIf(FAULT == "", "the library to be preloaded is not built here")

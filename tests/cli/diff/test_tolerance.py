@@ -71,6 +71,22 @@ class Golden(harness.Case):
         self.check("tolerance", True)
 
 
+class Distributed(harness.Case):
+    def test_pieces_of_two_processes(self):
+        """Tensors in several pieces, a replicated one, something that is no tensor."""
+        with tarfile.open(ARCHIVE) as archive:
+            archive.extractall(self.path("golden"), [m for m in archive if m.name.split("/")[0] == "distributed"])
+        case = self.path("golden/distributed")
+        run = harness.run("diff", "a", "b.npz", "-F", "csv", cwd=case)
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("3 tensors equal, 0 different, 0 unmatched", run.out)
+        os.remove(os.path.join(case, "a/__1_0.distcp"))
+        shutil.rmtree(os.path.join(case, "output"))
+        run = harness.run("diff", "a", "b.npz", "-F", "csv", cwd=case)
+        self.assertEqual(run.code, 2, run)
+        self.assertIn("__1_0.distcp", run.out)
+
+
 class Rules(harness.Case):
     def setUp(self):
         super().setUp()

@@ -11,8 +11,8 @@
 #include "host/api/options.h"
 #include "host/engine/job_path.h"
 #include "host/judge/third.h"
+#include "host/table/aligned.h"
 #include "host/table/table.h"
-#include "host/table/third_run.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/mapping_guard.h"
@@ -28,6 +28,10 @@ enum {
 struct third_side {
     const struct tdc_dump *dump;
     const struct tdc_record *record;
+    const struct tdc_logical *whole; /* of aligned rows, instead of the two */
+    const char *dtype;
+    struct tdc_logical unrounded; /* the same without its cast */
+    struct tdc_assembled *assembled;
     struct tdc_tensor tensor;
     struct tdc_source source;
     struct tdc_span_buffer buffer;
@@ -58,7 +62,18 @@ static bool open_side(struct third_worker *worker, struct third_side *side, tdc_
 {
     struct tdc_error ignored;
     const struct tdc_record *record = side->record;
-    if (record->refusal != NULL || (record->tensor == NULL && !tdc_record_has_file(record)))
+    side->assembled = NULL;
+    if (side->whole != NULL) {
+        side->unrounded = *side->whole;
+        side->unrounded.rounding = TDC_ROUND_NONE;
+        side->open =
+            tdc_logical_open(&side->unrounded, &side->tensor, &side->assembled, &ignored) == TDC_OK;
+        if (side->open)
+            tdc_source_open(&side->source, &side->tensor, io);
+        return side->open;
+    }
+    if (record->scalar || record->refusal != NULL ||
+        (record->tensor == NULL && !tdc_record_has_file(record)))
         return false;
     if (record->tensor != NULL) {
         side->tensor = *record->tensor;
@@ -106,7 +121,7 @@ static void add_block(void *argument)
     for (int i = 0; i < SIDES; i++) {
         struct third_side *side = &worker->sides[i];
         widen(tdc_source_dtype(&side->tensor), worker->elements[i], worker->count, side->values);
-        grains[i] = tdc_grain_of(tdc_dtype_at_end(side->record->dtype));
+        grains[i] = tdc_grain_of(tdc_dtype_at_end(side->dtype));
     }
     tdc_third_add(&worker->sums, worker->sides[0].values, worker->sides[1].values,
                   worker->sides[2].values, worker->count, grains[0], grains[1]);
@@ -131,24 +146,44 @@ static bool add_all(struct third_worker *worker, struct tdc_third_sums *total)
     return true;
 }
 
-static void work_on_row(struct third_run *run, struct third_worker *worker, size_t index)
+/* Which three tensors a row is of; false: not all are there. */
+static bool choose_sides(const struct third_run *run, struct third_worker *worker, size_t index)
 {
     const struct tdc_table *table = run->table;
     const struct tdc_row *row = &table->rows[index];
+    const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
+    for (int i = 0; i < SIDES && aligned != NULL; i++) {
+        worker->sides[i].whole = aligned->sides[i];
+        worker->sides[i].dtype = aligned->dtypes[i];
+        if (aligned->sides[i] == NULL || aligned->dtypes[i] == NULL)
+            return false;
+    }
+    if (aligned != NULL)
+        return aligned->settled == TDC_ROW_NONE;
     if (row->npu == TDC_UNPAIRED || row->bench == TDC_UNPAIRED ||
         run->partners[row->npu] == TDC_UNPAIRED)
-        return;
+        return false;
     const struct tdc_dump *dumps[SIDES] = {table->match->npu, table->match->bench,
                                            run->match->bench};
     const uint32_t records[SIDES] = {row->npu, row->bench, run->partners[row->npu]};
-    bool ready = true;
     for (int i = 0; i < SIDES; i++) {
         struct third_side *side = &worker->sides[i];
         side->dump = dumps[i];
         side->record = &dumps[i]->records[records[i]];
-        side->open = false;
-        ready = ready && !side->record->scalar && open_side(worker, side, run->options->io) &&
-                same_shape(&worker->sides[0].tensor, &side->tensor);
+        side->dtype = side->record->dtype;
+    }
+    return true;
+}
+
+static void work_on_row(struct third_run *run, struct third_worker *worker, size_t index)
+{
+    if (!choose_sides(run, worker, index))
+        return;
+    bool ready = true;
+    for (int i = 0; i < SIDES; i++) {
+        worker->sides[i].open = false;
+        ready = ready && open_side(worker, &worker->sides[i], run->options->io) &&
+                same_shape(&worker->sides[0].tensor, &worker->sides[i].tensor);
     }
     struct tdc_third_sums total = {0};
     if (ready && worker->sides[0].tensor.count != 0 && add_all(worker, &total)) {
@@ -156,8 +191,10 @@ static void work_on_row(struct third_run *run, struct third_worker *worker, size
         run->rows[index].known = true;
     }
     for (int i = 0; i < SIDES; i++)
-        if (worker->sides[i].open)
+        if (worker->sides[i].open) {
             tdc_tensor_close(&worker->sides[i].tensor);
+            tdc_assembled_close(worker->sides[i].assembled);
+        }
 }
 
 static void work(void *argument, int member)
@@ -181,13 +218,13 @@ static void work(void *argument, int member)
 
 static bool find_partners(struct third_run *run)
 {
-    size_t count = run->match->npu->record_count;
+    size_t count = run->match != NULL ? run->match->npu->record_count : 0;
     run->partners = malloc((count + 1) * sizeof *run->partners);
     if (run->partners == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
         run->partners[i] = TDC_UNPAIRED;
-    for (size_t i = 0; i < run->match->count; i++)
+    for (size_t i = 0; run->match != NULL && i < run->match->count; i++)
         if (run->match->pairs[i].npu != TDC_UNPAIRED)
             run->partners[run->match->pairs[i].npu] = run->match->pairs[i].bench;
     return true;
@@ -202,10 +239,13 @@ tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *th
         return status;
     if (kind != TDC_THIRD_TRUTH && kind != TDC_THIRD_NOISE)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "a third run is a truth or noise");
-    if (table->mode != TDC_MODE_TENSOR || third->mode != TDC_MODE_TENSOR)
+    bool aligned = table->match->alignment != NULL;
+    if (!aligned && third == NULL)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "no third run");
+    if (table->mode != TDC_MODE_TENSOR || (third != NULL && third->mode != TDC_MODE_TENSOR))
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "a third run needs real data of all three: dump with task tensor");
-    if (third->npu != table->match->npu)
+    if (third != NULL && third->npu != table->match->npu)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "the third run was matched with another dump");
     struct third_run run = {.table = table, .match = third, .options = &whole};
     run.rows = calloc(table->row_count + 1, sizeof *run.rows);
@@ -249,21 +289,6 @@ bool tdc_table_third_row(const tdc_table *table, tdc_third kind, size_t row,
         return false;
     *numbers = rows[row];
     return true;
-}
-
-/* ---- judging --------------------------------------------------------------------------------- */
-
-void tdc_noise_judge(const struct tdc_table *table, size_t index, struct tdc_row *row,
-                     struct tdc_text *message)
-{
-    if (table->noise == NULL || !table->noise[index].known || row->row_class != TDC_ROW_DIFFERENT)
-        return;
-    double factor = table->noise[index].factor;
-    if (message->length != 0)
-        tdc_text_addc(message, '\n');
-    tdc_text_addf(message, "%.3g times what the reference differs from itself", factor);
-    if (factor <= TDC_NOISE_LIMIT)
-        row->row_class = TDC_ROW_SAME;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
