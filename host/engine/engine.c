@@ -78,7 +78,9 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
                     struct tdc_outcome *outcome, enum tdc_chunk_result worst)
 {
     const struct tdc_engine *engine = run->engine;
-    if (worst == TDC_CHUNK_DONE && !tdc_pair_finish(pair, outcome))
+    if (worst == TDC_CHUNK_DONE &&
+        (!tdc_pair_count_beyond(pair, &engine->options->tolerance, outcome) ||
+         !tdc_pair_finish(pair, outcome)))
         worst = TDC_CHUNK_VANISHED;
     explain(outcome, job, worst);
     tdc_pair_close(pair);

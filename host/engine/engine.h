@@ -37,6 +37,7 @@ struct tdc_outcome {
     unsigned n_dimensions, b_dimensions;
     uint64_t count, b_count; /* elements of the NPU and of the bench file */
     uint64_t bytes;          /* of both sides */
+    uint64_t beyond;         /* elements out of the tolerance of the options, if they have one */
     struct tdc_pair_sums sums;
     struct tdc_pair_norms norms;
     /* the elements at sums.abs_at and sums.rel_at */
@@ -151,6 +152,11 @@ void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t 
 /* Looks for outcome->apart_at, reading the pair again up to there where the sums say that there is
  * one. False when the mapped data vanished. */
 bool tdc_pair_find_apart(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
+
+/* outcome->beyond, reading the pair again, on this thread, unless the sums tell that it is 0. False
+ * when the mapped data vanished. */
+bool tdc_pair_count_beyond(const struct tdc_open_pair *pair, const struct tdc_tolerance *tolerance,
+                           struct tdc_outcome *outcome);
 
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs, the norms. The
  * latter read the pair again where squares leave float64, one thread for all of it. False when the

@@ -1,19 +1,19 @@
 /* answer.c - the counts of a table, and what they say on the whole. */
-#include "host/judge/tolerance/tolerance.h"
+#include "host/judge/user_rules/user_rules.h"
 #include "host/table/table.h"
 #include "io/base/sized.h"
 
 size_t tdc_table_tolerances(const tdc_table *table)
 {
-    return table->tolerance != NULL ? tdc_tolerance_count(table->tolerance) : 0;
+    return table->user_rules != NULL ? tdc_user_rules_count(table->user_rules) : 0;
 }
 
 void tdc_table_tolerance(const tdc_table *table, size_t index, struct tdc_tolerance_use *use)
 {
     *use = (struct tdc_tolerance_use){.what = "", .text = ""};
     if (index < tdc_table_tolerances(table))
-        tdc_tolerance_tell(table->tolerance, index, &use->what, &use->text, &use->rows,
-                           &use->failed);
+        tdc_user_rules_tell(table->user_rules, index, &use->what, &use->text, &use->rows,
+                            &use->failed);
 }
 
 size_t tdc_table_origins(const tdc_table *table)

@@ -8,7 +8,7 @@
 #include "host/engine/device.h"
 #include "host/table/aligned.h"
 #include "host/judge/third.h"
-#include "host/judge/tolerance/tolerance.h"
+#include "host/judge/user_rules/user_rules.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
@@ -33,6 +33,8 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
         .scene = tdc_calls_scene(&table->calls, row),
+        .tolerance =
+            table->tolerance.elements || table->tolerance.use_cosine ? &table->tolerance : NULL,
     };
 }
 
@@ -85,7 +87,7 @@ static void tolerate(struct tdc_table *table, size_t index, const struct tdc_cas
     const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
     const struct tdc_side_record *first = aligned != NULL ? aligned->first[0] : NULL;
     const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
-    const struct tdc_tolerance_row judged = {
+    const struct tdc_user_row judged = {
         .name = npu != NULL ? npu->name : bench->name,
         .kind_name = first != NULL ? first->name : NULL,
         .parameter = table->match->npu->kind == TDC_TENSORS_BY_NAME ||
@@ -93,7 +95,7 @@ static void tolerate(struct tdc_table *table, size_t index, const struct tdc_cas
         .dtypes = {npu != NULL ? npu->dtype : NULL, bench != NULL ? bench->dtype : NULL},
         .outcome = outcome,
     };
-    tdc_tolerance_judge(table->tolerance, &judged, &table->rows[index], message);
+    tdc_user_rules_judge(table->user_rules, &judged, &table->rows[index], message);
 }
 
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
@@ -121,7 +123,7 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     tdc_aligned_finish(table, index, outcome, &message);
     if (table->noise != NULL)
         judge_noise(&table->noise[index], row, &message);
-    if (table->tolerance != NULL)
+    if (table->user_rules != NULL)
         tolerate(table, index, &row_case, outcome, &message);
     const bool *crowded = table->match->crowded;
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])

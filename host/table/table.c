@@ -10,7 +10,7 @@
 #include "host/table/changes.h"
 #include "host/table/columns.h"
 #include "host/table/fields.h"
-#include "host/judge/tolerance/tolerance.h"
+#include "host/judge/user_rules/user_rules.h"
 #include "host/origin/origins.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
@@ -124,7 +124,7 @@ static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error
         table->waiter = (struct tdc_row_waiter){await_row, table};
         /* with rules of the user verdicts are theirs, and where differences begin is not asked */
         if (!tdc_calls_make(&rows, &table->calls) ||
-            (table->tolerance == NULL &&
+            (table->user_rules == NULL &&
              (table->origins = tdc_origins_new(&table->calls, &table->waiter)) == NULL))
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     }
@@ -198,10 +198,17 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_status status = tdc_options_read(options, &whole, error);
     if (status != TDC_OK)
         return status;
+    bool toleranced = whole.tolerance.elements || whole.tolerance.use_cosine;
+    if (toleranced && (match->mode != TDC_MODE_TENSOR || !tdc_rules_of(whole.rules)->extended))
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "limits for elements and cosines need tensors and the rules sound: these "
+                        "dumps have %s",
+                        match->mode == TDC_MODE_TENSOR ? "tensors" : "statistics");
     struct tdc_table *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     made->match = match;
+    made->tolerance = whole.tolerance;
     made->rules = tdc_rules_of(whole.rules);
     made->mode = match->mode;
     made->highlight = (whole.flags & TDC_OPTION_HIGHLIGHT) != 0;
@@ -214,10 +221,10 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_names_init(&made->messages);
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
-    if (whole.tolerance != NULL && !made->rules->extended)
+    if (whole.tolerance_file != NULL && !made->rules->extended)
         status = tdc_fail(error, TDC_ERR_ARGUMENT, "a tolerance file is for the rules sound alone");
-    else if (whole.tolerance != NULL)
-        status = tdc_tolerance_load(whole.tolerance, &made->tolerance, error);
+    else if (whole.tolerance_file != NULL)
+        status = tdc_user_rules_load(whole.tolerance_file, &made->user_rules, error);
     if (status == TDC_OK)
         status = allocate_rows(made, error);
     if (status == TDC_OK && (!tdc_text_reserve(&made->worst, WORST_ROOM) ||
@@ -267,7 +274,7 @@ void tdc_table_free(tdc_table *table)
     free(table->advice);
     free(table->truth);
     free(table->noise);
-    tdc_tolerance_free(table->tolerance);
+    tdc_user_rules_free(table->user_rules);
     tdc_fields_free(table->fields);
     free(table);
 }

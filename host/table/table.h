@@ -18,6 +18,7 @@ struct tdc_table {
     const struct tdc_match *match;
     const struct tdc_rules *rules;
     tdc_mode mode;
+    struct tdc_tolerance tolerance; /* that was given, of extended rules only */
     bool highlight;
     bool highlight_cells; /* the cell format of msprobe's -hl (docs/msprobe.md#cells-of-a-sheet) */
 
@@ -65,7 +66,7 @@ struct tdc_table {
     char *advice;
     struct tdc_fields *fields; /* arrays that were asked for; NULL: none */
 
-    struct tdc_tolerance *tolerance;     /* rules of the user; NULL: none */
+    struct tdc_user_rules *user_rules;   /* NULL: none */
     struct tdc_third_row *truth, *noise; /* by row; NULL: no such run */
 };
 
@@ -86,7 +87,8 @@ static inline const struct tdc_record *tdc_row_bench(const struct tdc_table *tab
 
 static inline struct tdc_rows tdc_rows_of(const struct tdc_table *table)
 {
-    return (struct tdc_rows){table->match, table->mode, table->rows, table->row_count};
+    return (struct tdc_rows){table->match, table->mode, table->rows, table->row_count,
+                             table->tolerance.elements || table->tolerance.use_cosine};
 }
 
 /* Chooses the columns of the table. */

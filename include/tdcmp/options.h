@@ -55,6 +55,14 @@ struct tdc_mapping {
     const char *file; /* yaml */
 };
 
+/* Limits in place of those of the sound rules, for tensors with data: docs/verdicts.md. */
+struct tdc_tolerance {
+    bool elements;     /* the next two are in force: |test - ref| <= atol + rtol * |ref| */
+    double atol, rtol; /* not negative */
+    bool use_cosine;
+    double cosine; /* not below */
+};
+
 typedef struct tdc_table tdc_table;
 
 /* Texts in it must live until the call they are given to returns. */
@@ -97,9 +105,12 @@ struct tdc_options {
     const char *const *command;
     size_t command_words;
 
+    /* Of TDC_RULES_SOUND alone, and of dumps with tensors alone: TDC_ERR_MISMATCH for others. */
+    struct tdc_tolerance tolerance;
+
     /* Of TDC_RULES_SOUND alone. A yaml file of rules that judge rows in place of the limits of
      * docs/verdicts.md (docs/tolerance.md); NULL: none. */
-    const char *tolerance;
+    const char *tolerance_file;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

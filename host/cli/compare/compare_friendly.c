@@ -76,7 +76,7 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     }
     int code = TDC_EXIT_TROUBLE;
     if (status == TDC_ERR_ARGUMENT &&
-        (request->align != NULL || request->options.tolerance != NULL)) {
+        (request->align != NULL || request->options.tolerance_file != NULL)) {
         tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
         fputc('\n', stderr);
     } else if (status != TDC_OK) {

@@ -26,6 +26,10 @@ const char tdc_compare_usage[] =
     "                           TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
+    "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
+    "with\n"
+    "      --rtol R             one beyond is different, and no other (what is not given is 0)\n"
+    "      --cos C              and a row whose cosine is below C\n"
     "      --step N             of dump roots: compare this step only\n"
     "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
@@ -74,6 +78,9 @@ enum {
     OPTION_TOP,
     OPTION_JSON,
     OPTION_ONLY,
+    OPTION_ATOL,
+    OPTION_RTOL,
+    OPTION_COS,
     OPTION_COLOR,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -95,6 +102,9 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'F'},
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
+    {"atol", required_argument, NULL, OPTION_ATOL},
+    {"rtol", required_argument, NULL, OPTION_RTOL},
+    {"cos", required_argument, NULL, OPTION_COS},
     {"step", required_argument, NULL, OPTION_STEP},
     {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
@@ -165,7 +175,7 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
         return tdc_device_valid(optarg) ||
                tdc_wrong_value("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
     case OPTION_TOLERANCE:
-        request->options.tolerance = optarg;
+        request->options.tolerance_file = optarg;
         return true;
     case OPTION_TRUTH:
         request->truth = optarg;
@@ -178,6 +188,32 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
         return true;
     default:
         return take_shown(settings, option);
+    }
+}
+
+static bool take_limit(const char *option, double *limit, bool *used)
+{
+    *used = true;
+    return (tdc_parse_real(optarg, limit) && *limit >= 0) ||
+           tdc_wrong_value(option, optarg, "a number that is not negative");
+}
+
+/* Limits in place of those of the rules. */
+static bool take_tolerance(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_tolerance *tolerance = &settings->request.options.tolerance;
+    switch (option) {
+    case OPTION_ATOL:
+        return take_limit("--atol", &tolerance->atol, &tolerance->elements);
+    case OPTION_RTOL:
+        return take_limit("--rtol", &tolerance->rtol, &tolerance->elements);
+    case OPTION_COS:
+        tolerance->use_cosine = true;
+        return (tdc_parse_real(optarg, &tolerance->cosine) && tolerance->cosine >= -1 &&
+                tolerance->cosine <= 1) ||
+               tdc_wrong_value("--cos", optarg, "a number from -1 to 1");
+    default:
+        return take_work(settings, option);
     }
 }
 
@@ -250,7 +286,7 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
         return take_series(settings);
     default:
         if (!tdc_take_match_option(option, optarg, &request->options))
-            return take_work(settings, option);
+            return take_tolerance(settings, option);
         return settings->mapped = true;
     }
 }

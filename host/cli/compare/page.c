@@ -268,6 +268,23 @@ static void print_remarks(const struct tdc_page *page)
                (count)total->coloured[TDC_COLOUR_RED]);
 }
 
+/* The limits in force, where they are not those of the rules. */
+static void print_tolerance(const struct tdc_page *page)
+{
+    const struct tdc_tolerance *tolerance = &page->request->options.tolerance;
+    if (!tolerance->elements && !tolerance->use_cosine) {
+        if (page->levels && page->request->verbose)
+            printf("  tolerance by precision: docs/verdicts.md\n");
+        return;
+    }
+    printf("  tolerance");
+    if (tolerance->elements)
+        printf(" |test - ref| <= %g + %g * |ref|", tolerance->atol, tolerance->rtol);
+    if (tolerance->use_cosine)
+        printf("%s cosine >= %g", tolerance->elements ? "," : "", tolerance->cosine);
+    printf("\n");
+}
+
 /* Rows without a partner of all comparisons that were matched so. */
 static count unmatched_by(const struct tdc_run *run, const char *method)
 {
@@ -414,6 +431,7 @@ bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run 
     printf("\n");
     print_counts(&page, page.levels ? level_counts : plain_counts);
     print_counts(&page, other_counts);
+    print_tolerance(&page);
     print_remarks(&page);
     print_methods(&page);
     tdc_page_starts(&page);

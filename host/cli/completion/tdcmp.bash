@@ -13,7 +13,7 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--tolerance --truth --noise --output --format --json --only --step --token --fuzzy --data-mapping --layer-mapping
+    local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
@@ -71,7 +71,7 @@ _tdcmp()
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
-    --max-abs-err | --cos | --explain) return ;;
+    --max-abs-err | --cos | --atol | --rtol | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
     --threads | --step | --token | --top) return ;;
     esac

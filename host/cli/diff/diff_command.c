@@ -136,7 +136,7 @@ static bool take_option(struct settings *settings, int option)
         settings->align.rules = optarg;
         return true;
     case OPTION_TOLERANCE:
-        request->options.tolerance = optarg;
+        request->options.tolerance_file = optarg;
         return true;
     case OPTION_TRUTH:
         request->truth = optarg;
@@ -215,7 +215,7 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
     }
     int code = TDC_EXIT_TROUBLE;
     if (status == TDC_ERR_ARGUMENT &&
-        (request->align != NULL || request->options.tolerance != NULL)) {
+        (request->align != NULL || request->options.tolerance_file != NULL)) {
         tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
         fputc('\n', stderr);
     } else if (status != TDC_OK) {

@@ -40,9 +40,9 @@ static const char usage[] =
     "                           ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
-    "      --top N              APIs that the summary lists beside those that fail (default 10)\n"
+    "      --top N              APIs that each list of the page shows (default 10)\n"
     "  -v, --verbose            each call's time and kernels too\n"
-    "  -q, --quiet              no progress, no summary\n"
+    "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
     "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
     "never\n"
     "  -V, --version            version of program and library\n"
@@ -229,6 +229,54 @@ static void message(void *context, tdc_message_level level, const char *text)
     (void)text; /* the summary has them by kind; the files have them by call */
 }
 
+/* What a slot must keep to pass. */
+static void print_limits(const struct tdc_precheck_options *options)
+{
+    bool thresholds =
+        options->profile == TDC_PROFILE_COMPAT || (options->flags & TDC_PRECHECK_THRESHOLDS) != 0;
+    if (options->standard == TDC_STANDARD_PYTORCH)
+        printf("limits: msprobe's standard of the API (docs/precheck.md)\n");
+    else if (thresholds)
+        printf("limits: MaxAbsErr below %g, Cosine above %g\n", options->max_abs_err,
+               options->cosine);
+    else
+        printf("limits: each element within its bound, what correct arithmetic of its dtype may "
+               "lose\n");
+}
+
+/* The last place in a line where it can be broken: behind a comma, or at a blank; 0: nowhere. */
+static size_t break_of(const char *line, size_t most)
+{
+    size_t comma = 0, blank = 0, indent = strspn(line, " ");
+    for (size_t i = indent + 20; i < most; i++) {
+        comma = line[i] == ' ' && line[i - 1] == ',' ? i : comma;
+        blank = line[i] == ' ' ? i : blank;
+    }
+    return comma > most / 2 ? comma : blank;
+}
+
+/* Lines of at most 100 columns; what is behind a break stands further in. */
+static void print_folded(const char *text)
+{
+    const size_t most = 100;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n"), indent = strspn(text, " ");
+        char *line = strndup(text, length), *at = line;
+        size_t room = most;
+        for (size_t end; at != NULL && strlen(at) > room && (end = break_of(at, room)) != 0;) {
+            at[end] = '\0';
+            tdc_show(stdout, at);
+            printf("\n%*s", (int)indent + 4, "");
+            at += end + 1;
+            room = most - indent - 4;
+        }
+        tdc_show(stdout, at != NULL ? at : "");
+        putchar('\n');
+        free(line);
+        text += length + (text[length] == '\n');
+    }
+}
+
 static int explain(const struct settings *settings, const char *path)
 {
     struct tdc_error error = {0};
@@ -238,13 +286,31 @@ static int explain(const struct settings *settings, const char *path)
     if (tdc_precheck_open(path, &settings->options, &precheck, &error) == TDC_OK)
         text = tdc_precheck_explain(precheck, settings->explain, &error);
     if (text != NULL) {
-        tdc_show_lines(stdout, text);
+        print_limits(&settings->options);
+        print_folded(text);
         code = TDC_EXIT_SAME;
     } else {
         tdc_complain("%s", error.message);
     }
     tdc_precheck_free(precheck);
     return code;
+}
+
+/* Why a dump has nothing to check: what its records are instead. */
+static void complain_of_nothing(const char *path, const tdc_precheck *precheck)
+{
+    size_t gaps = tdc_precheck_gaps(precheck);
+    bool modules = gaps != 0;
+    tdc_complain("%s: no API calls that can be checked%s", path,
+                 gaps == 0 ? ": it has no records of calls" : "");
+    for (size_t i = 0; i < gaps && i < 4; i++) {
+        const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
+        tdc_complain("  %llu %s (%s)", (unsigned long long)(gap->forward + gap->backward),
+                     gap->reason, gap->first);
+        modules &= gap->is_module;
+    }
+    if (modules)
+        tdc_complain("  only modules were dumped: level L1 or mix records the API calls, too");
 }
 
 static int check(struct settings *settings, const struct tdc_dump_file *dump)
@@ -275,10 +341,12 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
     } else if (tdc_precheck_calls(precheck) == 0) {
-        tdc_complain("%s: no API calls that can be checked", dump->path);
+        complain_of_nothing(dump->path, precheck);
     } else {
-        if (!settings->quiet)
-            tdc_print_precheck(dump->path, precheck);
+        if (settings->quiet)
+            tdc_print_precheck_files(precheck);
+        else
+            tdc_print_precheck(dump->path, precheck, settings->top, settings->verbose);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary, sizeof summary);
         if (options->threads > summary.threads)

@@ -1,4 +1,4 @@
-#include "host/judge/tolerance/predicate.h"
+#include "host/judge/user_rules/predicate.h"
 
 #include <math.h>
 #include <stdlib.h>

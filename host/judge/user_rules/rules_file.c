@@ -1,8 +1,8 @@
-/* tolerance_file.c - reading tolerance.yaml; mistakes are told with their line. */
+/* rules_file.c - reading tolerance.yaml; mistakes are told with their line. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/judge/tolerance/tolerance_rules.h"
+#include "host/judge/user_rules/rules_read.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/text/yaml_map.h"
@@ -19,7 +19,7 @@ const char *const tdc_tolerance_list_names[TDC_TOLERANCE_LISTS] = {"ignore", "ma
 
 struct reading {
     const char *name; /* of the file */
-    struct tdc_tolerance *tolerance;
+    struct tdc_user_rules *tolerance;
     struct tdc_error *error;
 };
 
@@ -90,7 +90,7 @@ static tdc_status read_names(const struct reading *reading, const struct tdc_yam
 }
 
 static tdc_status read_pass(const struct reading *reading, const struct tdc_yaml *value,
-                            struct tdc_tolerance_rule *rule)
+                            struct tdc_user_rule *rule)
 {
     struct tdc_error why = {0};
     if (value->kind != TDC_YAML_SCALAR || value->is_null)
@@ -105,7 +105,7 @@ static tdc_status read_pass(const struct reading *reading, const struct tdc_yaml
 }
 
 static tdc_status read_rule(const struct reading *reading, const struct tdc_yaml *value,
-                            struct tdc_tolerance_rule *rule)
+                            struct tdc_user_rule *rule)
 {
     if (value->kind != TDC_YAML_MAP)
         return mistake(reading, value->line, "%s", "this rule needs 'pass'");
@@ -129,7 +129,7 @@ static tdc_status read_rule(const struct reading *reading, const struct tdc_yaml
 
 static tdc_status read_rules(const struct reading *reading, const struct tdc_yaml *value)
 {
-    struct tdc_tolerance *tolerance = reading->tolerance;
+    struct tdc_user_rules *tolerance = reading->tolerance;
     if (value->kind == TDC_YAML_SCALAR && value->is_null)
         return TDC_OK;
     if (value->kind != TDC_YAML_LIST)
@@ -170,10 +170,10 @@ static tdc_status read_file(const struct reading *reading, const struct tdc_yaml
 
 /* From a file, or from bytes that are not NULL. */
 static tdc_status load(const char *name, const char *bytes, size_t size,
-                       struct tdc_tolerance **tolerance, struct tdc_error *error)
+                       struct tdc_user_rules **tolerance, struct tdc_error *error)
 {
     *tolerance = NULL;
-    struct tdc_tolerance *made = calloc(1, sizeof *made);
+    struct tdc_user_rules *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     tdc_arena_init(&made->arena, FILE_LIMIT);
@@ -187,18 +187,18 @@ static tdc_status load(const char *name, const char *bytes, size_t size,
     if (status == TDC_OK)
         *tolerance = made;
     else
-        tdc_tolerance_free(made);
+        tdc_user_rules_free(made);
     return status;
 }
 
-tdc_status tdc_tolerance_load(const char *path, struct tdc_tolerance **tolerance,
-                              struct tdc_error *error)
+tdc_status tdc_user_rules_load(const char *path, struct tdc_user_rules **tolerance,
+                               struct tdc_error *error)
 {
     return load(path, NULL, 0, tolerance, error);
 }
 
-tdc_status tdc_tolerance_parse(const char *bytes, size_t size, const char *name,
-                               struct tdc_tolerance **tolerance, struct tdc_error *error)
+tdc_status tdc_user_rules_parse(const char *bytes, size_t size, const char *name,
+                                struct tdc_user_rules **tolerance, struct tdc_error *error)
 {
     return load(name, bytes != NULL ? bytes : "", size, tolerance, error);
 }
@@ -209,7 +209,7 @@ static void free_patterns(struct tdc_patterns *patterns)
         tdc_pattern_free(patterns->list[i]);
 }
 
-void tdc_tolerance_free(struct tdc_tolerance *tolerance)
+void tdc_user_rules_free(struct tdc_user_rules *tolerance)
 {
     if (tolerance == NULL)
         return;

@@ -1,9 +1,9 @@
-/* tolerance_rules.h - a tolerance file as it was read; between the files of this folder. */
-#ifndef TDC_HOST_TOLERANCE_RULES_H
-#define TDC_HOST_TOLERANCE_RULES_H
+/* rules_read.h - a tolerance file as it was read; between the files of this folder. */
+#ifndef TDC_HOST_RULES_READ_H
+#define TDC_HOST_RULES_READ_H
 
 #include "host/align/rules/pattern.h"
-#include "host/judge/tolerance/tolerance.h"
+#include "host/judge/user_rules/user_rules.h"
 
 /* What a row is of, by its name. */
 enum tdc_row_kind {
@@ -43,7 +43,7 @@ struct tdc_patterns {
     size_t count;
 };
 
-struct tdc_tolerance_rule {
+struct tdc_user_rule {
     struct tdc_patterns names; /* none: every name */
     unsigned kinds, types;     /* bits; 0: all */
     const char *text;          /* of the predicate */
@@ -60,9 +60,9 @@ enum tdc_tolerance_list {
 };
 extern const char *const tdc_tolerance_list_names[TDC_TOLERANCE_LISTS];
 
-struct tdc_tolerance {
+struct tdc_user_rules {
     struct tdc_arena arena;
-    struct tdc_tolerance_rule *rules;
+    struct tdc_user_rule *rules;
     size_t count;
     struct tdc_patterns lists[TDC_TOLERANCE_LISTS];
 };

@@ -1,15 +1,15 @@
-#include "host/judge/tolerance/tolerance.h"
+#include "host/judge/user_rules/user_rules.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-#include "host/judge/tolerance/tolerance_rules.h"
+#include "host/judge/user_rules/rules_read.h"
 #include "kernels/dtype.h"
 
 /* ---- what a row is --------------------------------------------------------------------------- */
 
-static enum tdc_row_kind kind_of(const struct tdc_tolerance_row *judged)
+static enum tdc_row_kind kind_of(const struct tdc_user_row *judged)
 {
     static const struct {
         const char *part;
@@ -100,7 +100,7 @@ static double rel_diff(const struct tdc_outcome *outcome)
     return 1 - 2 * norms->cosine * n * b / (n * n + b * b);
 }
 
-void tdc_tolerance_metrics(const struct tdc_outcome *outcome, double metrics[TDC_METRICS])
+void tdc_user_rules_metrics(const struct tdc_outcome *outcome, double metrics[TDC_METRICS])
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
     bool finite = sums->finite != 0;
@@ -136,7 +136,7 @@ static void begin_line(struct tdc_text *message)
         tdc_text_addc(message, '\n');
 }
 
-static bool rule_fits(const struct tdc_tolerance_rule *rule, const struct tdc_tolerance_row *judged,
+static bool rule_fits(const struct tdc_user_rule *rule, const struct tdc_user_row *judged,
                       enum tdc_row_kind kind, unsigned types)
 {
     return (rule->kinds == 0 || (rule->kinds & 1u << kind) != 0) &&
@@ -145,8 +145,8 @@ static bool rule_fits(const struct tdc_tolerance_rule *rule, const struct tdc_to
 }
 
 /* The first rule that fits decides; NULL: none does. */
-static struct tdc_tolerance_rule *find_rule(struct tdc_tolerance *tolerance,
-                                            const struct tdc_tolerance_row *judged)
+static struct tdc_user_rule *find_rule(struct tdc_user_rules *tolerance,
+                                       const struct tdc_user_row *judged)
 {
     enum tdc_row_kind kind = kind_of(judged);
     unsigned types = type_bit(judged->dtypes[0]) | type_bit(judged->dtypes[1]);
@@ -157,11 +157,11 @@ static struct tdc_tolerance_rule *find_rule(struct tdc_tolerance *tolerance,
 }
 
 /* Appends what the rule says to `line`; the verdict it gives. */
-static bool rule_passes(const struct tdc_tolerance *tolerance, struct tdc_tolerance_rule *rule,
+static bool rule_passes(const struct tdc_user_rules *tolerance, struct tdc_user_rule *rule,
                         const struct tdc_outcome *outcome, struct tdc_text *line)
 {
     double metrics[TDC_METRICS];
-    tdc_tolerance_metrics(outcome, metrics);
+    tdc_user_rules_metrics(outcome, metrics);
     double apart = metrics[TDC_METRIC_NONFINITE_APART];
     tdc_text_addf(line, "tolerance rule %zu", (size_t)(rule - tolerance->rules) + 1);
     atomic_fetch_add(&rule->judged, 1);
@@ -176,10 +176,10 @@ static bool rule_passes(const struct tdc_tolerance *tolerance, struct tdc_tolera
 }
 
 /* A row that passes keeps the level it has if that is no difference. */
-static void judge_compared(struct tdc_tolerance *tolerance, const struct tdc_tolerance_row *judged,
+static void judge_compared(struct tdc_user_rules *tolerance, const struct tdc_user_row *judged,
                            struct tdc_row *row, struct tdc_text *message)
 {
-    struct tdc_tolerance_rule *rule = find_rule(tolerance, judged);
+    struct tdc_user_rule *rule = find_rule(tolerance, judged);
     struct tdc_text line;
     tdc_text_init(&line, (size_t)1 << 20);
     if (rule != NULL && row->row_class != TDC_ROW_ERROR) {
@@ -206,8 +206,8 @@ static void judge_compared(struct tdc_tolerance *tolerance, const struct tdc_tol
     tdc_text_free(&line);
 }
 
-void tdc_tolerance_judge(struct tdc_tolerance *tolerance, const struct tdc_tolerance_row *judged,
-                         struct tdc_row *row, struct tdc_text *message)
+void tdc_user_rules_judge(struct tdc_user_rules *tolerance, const struct tdc_user_row *judged,
+                          struct tdc_row *row, struct tdc_text *message)
 {
     const char *ignored = tdc_patterns_find(&tolerance->lists[TDC_LIST_IGNORE], judged->name);
     if (ignored != NULL) {
@@ -233,7 +233,7 @@ void tdc_tolerance_judge(struct tdc_tolerance *tolerance, const struct tdc_toler
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-size_t tdc_tolerance_count(const struct tdc_tolerance *tolerance)
+size_t tdc_user_rules_count(const struct tdc_user_rules *tolerance)
 {
     size_t count = tolerance->count;
     for (int i = 0; i < TDC_TOLERANCE_LISTS; i++)
@@ -241,11 +241,11 @@ size_t tdc_tolerance_count(const struct tdc_tolerance *tolerance)
     return count;
 }
 
-void tdc_tolerance_tell(const struct tdc_tolerance *tolerance, size_t index, const char **title,
-                        const char **text, uint64_t *rows, uint64_t *failed)
+void tdc_user_rules_tell(const struct tdc_user_rules *tolerance, size_t index, const char **title,
+                         const char **text, uint64_t *rows, uint64_t *failed)
 {
     if (index < tolerance->count) {
-        const struct tdc_tolerance_rule *rule = &tolerance->rules[index];
+        const struct tdc_user_rule *rule = &tolerance->rules[index];
         *title = "rule";
         *text = rule->text;
         *rows = atomic_load(&rule->judged);
