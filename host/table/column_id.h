@@ -48,7 +48,10 @@ enum column_id {
     ELEMENTS,
     SEVERITY,
     NPU_VALUE,
-    BENCH_VALUE
+    BENCH_VALUE,
+    /* of a third run */
+    NEARER,
+    NOISE_FACTOR
 };
 
 struct tdc_column {
