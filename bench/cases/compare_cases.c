@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "bench/cases/compare_report.h"
+#include "bench/cases/graph_dump.h"
+#include "bench/cases/page_case.h"
 #include "bench/yardsticks/rival_python.h"
 #include "bench/yardsticks/rival_xlsx.h"
 #include "bench/yardsticks/stream_read.h"
@@ -165,6 +167,23 @@ static tdc_status run_statistics_xlsx(const struct stage *stage, const char *nam
     return status;
 }
 
+/* The page beside the csv of the same rows, both from memory. */
+static tdc_status run_statistics_page(const struct stage *stage, const char *name,
+                                      const struct tdc_dump_pair *dumps, struct tdc_error *error)
+{
+    struct tdc_compare_setup setup = setup_of(stage, dumps, TDC_FORMAT_NONE);
+    struct tdc_page_figures page;
+    tdc_status status = tdc_page_measure(tdc_tasks_get(dumps->tasks, 0), &setup.options,
+                                         setup.result, setup.repeat, setup.budget, &page, error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_compare_figures figures = {.rows = page.rows};
+    figures.laps[TDC_LAP_WHOLE] = page.page;
+    struct tdc_beside beside = {"csv", page.csv > 0 ? page.page / page.csv : (double)NAN, "<= 1.5"};
+    tdc_compare_report(stage->report, name, &setup, &figures, &beside);
+    return TDC_OK;
+}
+
 static tdc_status run_statistics(const struct stage *stage, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
@@ -181,6 +200,8 @@ static tdc_status run_statistics(const struct stage *stage, struct tdc_error *er
         status = run_statistics_csv(stage, name, &dumps, error);
     if (status == TDC_OK)
         status = run_statistics_xlsx(stage, name, &dumps, error);
+    if (status == TDC_OK)
+        status = run_statistics_page(stage, name, &dumps, error);
     tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
@@ -295,6 +316,54 @@ static tdc_status run_scaling(const struct stage *stage, struct tdc_error *error
     return status;
 }
 
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* A dump of GE against one of FX, beside two npy files of the same bytes. */
+static tdc_status measure_graph(const struct stage *stage, bool blocks, const tdc_tasks *tasks,
+                                const tdc_tasks *plain, struct tdc_error *error)
+{
+    const struct tdc_bare_files none = {0};
+    struct tdc_dump_pair dumps = {.tasks = (tdc_tasks *)(uintptr_t)tasks};
+    struct tdc_compare_setup setup = setup_of(stage, &dumps, TDC_FORMAT_CSV);
+    setup.files = &none;
+    struct tdc_compare_other other = {.setup = setup};
+    struct tdc_work work = {.run = tdc_compare_run_other, .context = &other};
+    struct tdc_compare_figures figures;
+    other.setup.tasks = plain;
+    tdc_status status = tdc_compare_measure(&setup, &work, &figures, error);
+    if (status != TDC_OK)
+        return status;
+    struct tdc_beside beside = {"npy", work.best[TDC_LAP_COMPARE] / figures.laps[TDC_LAP_COMPARE],
+                                blocks ? ">= 0.25" : ">= 0.95"};
+    tdc_compare_report(stage->report, blocks ? "GE, FRACTAL_NZ" : "GE, ND", &setup, &figures,
+                       &beside);
+    return TDC_OK;
+}
+
+static tdc_status run_graph(const struct stage *stage, struct tdc_error *error)
+{
+    const struct tdc_options *options = &stage->settings->bench.options;
+    tdc_status status = TDC_OK;
+    for (int blocks = 0; blocks < 2 && status == TDC_OK; blocks++) {
+        struct tdc_graph_paths paths;
+        tdc_tasks *tasks = NULL, *plain = NULL;
+        uint64_t size;
+        status = tdc_graph_dump_make(stage->place->scratch.path, stage->settings->size, blocks == 1,
+                                     &paths, &size, error);
+        if (status == TDC_OK)
+            status = tdc_tasks_find(paths.ge, paths.fx, -1, options, &tasks, error);
+        if (status == TDC_OK)
+            status = tdc_tasks_find(paths.plain, paths.other, -1, options, &plain, error);
+        if (status == TDC_OK)
+            status = measure_graph(stage, blocks == 1, tasks, plain, error);
+        tdc_tasks_free(tasks);
+        tdc_tasks_free(plain);
+        tdc_scratch_remove(&stage->place->scratch, "npu");
+        tdc_scratch_remove(&stage->place->scratch, "bench");
+    }
+    return status;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 tdc_status tdc_cases_run(const struct tdc_cases_settings *settings,
@@ -302,10 +371,9 @@ tdc_status tdc_cases_run(const struct tdc_cases_settings *settings,
                          struct tdc_error *error)
 {
     static tdc_status (*const cases[TDC_CASES])(const struct stage *, struct tdc_error *) = {
-        [TDC_CASE_SMALL] = run_small,
-        [TDC_CASE_STATISTICS] = run_statistics,
-        [TDC_CASE_COLD] = run_cold,
-        [TDC_CASE_SCALING] = run_scaling,
+        [TDC_CASE_SMALL] = run_small, [TDC_CASE_STATISTICS] = run_statistics,
+        [TDC_CASE_COLD] = run_cold,   [TDC_CASE_SCALING] = run_scaling,
+        [TDC_CASE_GRAPH] = run_graph,
     };
     struct stage stage = {settings, place, report};
     tdc_status status = TDC_OK;

@@ -13,6 +13,7 @@ enum tdc_compare_case {
     TDC_CASE_STATISTICS, /* csv beside Python's json.load, xlsx beside libxlsxwriter */
     TDC_CASE_COLD,       /* files out of memory beside direct reads */
     TDC_CASE_SCALING,    /* all threads beside one, data in the processor's cache */
+    TDC_CASE_GRAPH,      /* dumps of GE beside npy files of the same bytes */
     TDC_CASES
 };
 

@@ -49,7 +49,9 @@ void tdc_compare_report(struct tdc_report *report, const char *name,
         tdc_quotient_value((double)figures->rows, figures->laps[TDC_LAP_WHOLE]),
         tdc_number_value((double)figures->peak_bytes / 1e6),
         tdc_number_value(figures->laps[TDC_LAP_WHOLE]),
-        tdc_text_value(setup->format == TDC_FORMAT_XLSX ? "xlsx" : "csv"),
+        tdc_text_value(setup->format == TDC_FORMAT_XLSX   ? "xlsx"
+                       : setup->format == TDC_FORMAT_NONE ? "html"
+                                                          : "csv"),
         tdc_text_value(stands->name),
         tdc_number_value(stands->ratio),
         tdc_text_value(stands->target),

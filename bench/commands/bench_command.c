@@ -13,7 +13,7 @@ static const struct {
     {"kernels", tdc_bench_kernels},     {"io", tdc_bench_io},
     {"match", tdc_bench_match},         {"make", tdc_bench_make},
     {"network", tdc_bench_network},     {"device", tdc_bench_device},
-    {"reference", tdc_bench_reference},
+    {"reference", tdc_bench_reference}, {"trace", tdc_bench_trace},
 };
 
 int tdc_command_bench(int argc, char **argv)

@@ -22,8 +22,10 @@ static const char usage[] =
     "              xlsx beside libxlsxwriter writing the same cells from memory (ratios of time)\n"
     "  cold        large f32 tensors out of memory, beside one reader with O_DIRECT\n"
     "  scaling     all threads beside one, data in the processor's cache\n"
+    "  graph       dumps of GE beside npy files of the same bytes\n"
     "\n"
-    "  -c, --case LIST     large, small, statistics, cold, scaling or several (default: all)\n"
+    "  -c, --case LIST     large, small, statistics, cold, scaling, graph or several\n"
+    "                      (default: all)\n"
     "  -d, --dtype LIST    of large: f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32\n"
     "                      (default f32,bf16,f16,f64,i32,bf16/f32)\n"
     "  -s, --size BYTES    of large and cold: tensor data of the NPU side; K, M, G allowed\n"
@@ -54,8 +56,8 @@ static const struct option long_options[] = {
                                                                                     0},
 };
 
-static const char *const case_names[TDC_CASES] = {"large", "small", "statistics", "cold",
-                                                  "scaling"};
+static const char *const case_names[TDC_CASES] = {"large", "small",   "statistics",
+                                                  "cold",  "scaling", "graph"};
 
 static bool take_cases(struct tdc_cases_settings *settings, const char *list)
 {
@@ -67,7 +69,7 @@ static bool take_cases(struct tdc_cases_settings *settings, const char *list)
             i++;
         if (i == TDC_CASES)
             return tdc_wrong_value("--case", list,
-                                   "large, small, statistics, cold, scaling with commas");
+                                   "large, small, statistics, cold, scaling, graph with commas");
         settings->cases[i] = true;
         list += length;
     } while (*list++ == ',');

@@ -25,6 +25,7 @@ static const char usage[] =
     "  kernels     the arithmetic alone: each CPU variant, speed and numeric error\n"
     "  io          reading alone: mapped, pread, direct\n"
     "  match       how the time to match names grows with the records\n"
+    "  trace       the searches over many ranks, and a trace beside its comparison\n"
     "  device      the hops of a comparison on an Ascend card, and its self-tests\n"
     "  reference   the operators in float64 that the precheck judges by\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"

@@ -23,7 +23,7 @@ static void remember(int number)
         caught_at = now.tv_sec;
         caught = number;
         tdc_cancel_set(&cancel);
-    } else if (now.tv_sec - caught_at > 1) {
+    } else if (number != SIGPIPE && now.tv_sec - caught_at > 1) { /* a pipe says so at each write */
         _exit(128 + number);
     }
 }
@@ -35,6 +35,7 @@ const struct tdc_cancel *tdc_interrupt_watch(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL); /* `| head` */
     return &cancel;
 }
 

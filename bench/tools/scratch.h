@@ -1,9 +1,10 @@
 /*
  * scratch.h - a temporary folder that does not outlive the command, and the signals that end it.
  *
- * A tree cannot be removed from a signal handler. So the first SIGINT, SIGTERM or SIGHUP only sets
- * a flag, which all long work looks at; the command then cleans up and dies of the signal. A second
- * one kills at once, unless it comes with the first: some senders reach a process twice.
+ * A tree cannot be removed from a signal handler. So the first SIGINT, SIGTERM, SIGHUP or SIGPIPE
+ * only sets a flag, which all long work looks at; the command then cleans up and dies of the
+ * signal. A second one kills at once, unless it comes with the first: some senders reach a process
+ * twice.
  */
 #ifndef TDC_BENCH_SCRATCH_H
 #define TDC_BENCH_SCRATCH_H

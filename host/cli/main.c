@@ -30,6 +30,7 @@ static const char usage[] =
     "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
     "  merge DIR           metrics of all ranks' results side by side\n"
     "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
+    "  align               the rules for runs laid out differently that the program carries\n"
     "  convert DUMP        GE dump files to npy\n"
     "  devices             which devices there are, or why there is none\n"
     "  bench               how fast tdcmp is on this machine\n"
@@ -66,6 +67,7 @@ static const struct command {
     {"inspect", tdc_command_inspect},
     {"ranks", tdc_command_ranks},
     {"convert", tdc_command_convert},
+    {"align", tdc_command_align},
     {"llm", tdc_command_llm},
     {"overflow", tdc_command_overflow},
     {"gradients", tdc_command_gradients},

@@ -67,7 +67,9 @@ struct tdc_record {
     bool no_shape;       /* likewise */
     bool digest_given;   /* the dump has a checksum for it */
     bool digest_number;  /* which is a number: the value of a 0-d tensor */
+    bool flat;           /* may face a tensor of another shape with as many elements */
     uint32_t entry;      /* index into entries */
+    const char *found;   /* how it found its partner, or why it has none; of graphs alone */
     /* of tensors that lie in files of many: where, instead of data_name; NULL: there */
     const struct tdc_tensor *tensor;
     const char *refusal; /* why there is nothing to compare: file and reason; NULL: there is */
@@ -89,9 +91,10 @@ struct tdc_dump_entry {
 enum tdc_dump_kind {
     TDC_DUMP_JSON,
     TDC_DEBUG_JSON,
-    TDC_TENSOR_FILE,    /* .npy, .pt or .bin: one record */
-    TDC_ATB_LIST,       /* statistic.csv of an execution round of ATB */
-    TDC_TENSORS_BY_NAME /* no json: a checkpoint, or files of tensors */
+    TDC_TENSOR_FILE,     /* .npy, .pt or .bin: one record */
+    TDC_ATB_LIST,        /* statistic.csv of an execution round of ATB */
+    TDC_TENSORS_BY_NAME, /* no json: a checkpoint, or files of tensors */
+    TDC_GRAPH_DUMP       /* a token of a graph */
 };
 
 struct tdc_dump {
@@ -124,11 +127,20 @@ struct tdc_dump {
     const char *first_repeated; /* the entry it happened in, or the name itself */
     /* Lines of a list that name no tensor. */
     size_t unusable;
+    bool explained; /* records say how they found their partner */
 
     /* What the records' tensors lie in; let_go frees it with the dump. NULL: nothing. */
     void *held;
     void (*let_go)(void *held);
 };
+
+/* A dump without records, to be filled; NULL when out of memory. */
+struct tdc_dump *tdc_dump_new(const char *path);
+
+/* The shape of a tensor whose file could not be read, which agrees with all. */
+#define TDC_UNKNOWN_SHAPE "unknown"
+/* May the tensors of two records be compared? Their shapes are equal, or they are flat. */
+bool tdc_shapes_agree(const struct tdc_record *a, const struct tdc_record *b);
 
 /* The text of a member of a dump.json: "task", "framework", "level"; "" if it cannot be told. Reads
  * no further than needed. */

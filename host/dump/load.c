@@ -263,6 +263,16 @@ static struct tdc_dump *new_dump(void)
     return dump;
 }
 
+struct tdc_dump *tdc_dump_new(const char *path)
+{
+    struct tdc_dump *dump = new_dump();
+    if (dump != NULL && !describe_path(dump, path)) {
+        tdc_dump_free(dump);
+        return NULL;
+    }
+    return dump;
+}
+
 tdc_status tdc_dump_load(const char *path, tdc_dump **dump, struct tdc_error *error)
 {
     *dump = NULL;

@@ -37,3 +37,13 @@ bool tdc_record_has_file(const struct tdc_record *record)
     return record->data_name[0] != '\0' && strcmp(record->data_name, "-1") != 0 &&
            strcmp(record->data_name, "N/A") != 0;
 }
+
+bool tdc_shapes_agree(const struct tdc_record *a, const struct tdc_record *b)
+{
+    if (strcmp(a->shape, b->shape) == 0)
+        return true;
+    if (!a->flat || !b->flat)
+        return false;
+    return strcmp(a->shape, TDC_UNKNOWN_SHAPE) == 0 || strcmp(b->shape, TDC_UNKNOWN_SHAPE) == 0 ||
+           tdc_record_elements(a) == tdc_record_elements(b);
+}

@@ -78,7 +78,9 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
                     struct tdc_outcome *outcome, enum tdc_chunk_result worst)
 {
     const struct tdc_engine *engine = run->engine;
-    if (worst == TDC_CHUNK_DONE && !tdc_pair_finish(pair, outcome))
+    if (worst == TDC_CHUNK_DONE &&
+        (!tdc_pair_count_beyond(pair, &engine->options->tolerance, outcome) ||
+         !tdc_pair_finish(pair, outcome)))
         worst = TDC_CHUNK_VANISHED;
     explain(outcome, job, worst);
     tdc_pair_close(pair);
@@ -187,6 +189,27 @@ static void work_on_shared(struct run *run, struct tdc_worker *worker)
 
 /* ---- small pairs ----------------------------------------------------------------------------- */
 
+/* Series grow in the order of the elements: such a pair is one thread's alone. */
+static void work_in_order(struct run *run, const struct tdc_job *job, struct tdc_open_pair *pair,
+                          struct tdc_worker *worker, struct tdc_outcome *outcome)
+{
+    struct tdc_pair_sums *partials = calloc(pair->chunks, sizeof *partials);
+    enum tdc_chunk_result result = partials != NULL ? TDC_CHUNK_DONE : TDC_CHUNK_NO_MEMORY;
+    unsigned how = 0;
+    for (uint64_t span = 0; span < pair->spans && result == TDC_CHUNK_DONE; span++) {
+        result = tdc_pair_span(pair, span, worker, partials + span * pair->span_chunks, &how);
+        tdc_pair_release(pair, span, 1);
+        report(run->engine, 0, tdc_pair_span_bytes(pair, span));
+    }
+    if (result == TDC_CHUNK_DONE)
+        result = tdc_pair_settle(pair, worker, partials, how);
+    for (uint64_t i = 0; i < pair->chunks && result == TDC_CHUNK_DONE; i++)
+        tdc_pair_merge(&outcome->sums, &partials[i]);
+    free(partials);
+    deliver(run, job, pair, outcome, result);
+    report(run->engine, 1, 0);
+}
+
 static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_worker *worker,
                         struct tdc_outcome *outcome)
 {
@@ -195,6 +218,10 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
     if (!tdc_pair_open(worker, job, engine->rule, engine->io, &pair, outcome)) {
         engine->done(engine->context, job, outcome);
         report(engine, 1, outcome->bytes);
+        return;
+    }
+    if (pair.spans > 1 && pair.series != NULL) {
+        work_in_order(run, job, &pair, worker, outcome);
         return;
     }
     if (pair.spans > 1 && share(run, job, &pair, outcome)) {

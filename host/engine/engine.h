@@ -9,6 +9,8 @@
 #define TDC_HOST_ENGINE_H
 
 #include "host/engine/backend.h"
+#include "host/engine/logical/logical.h"
+#include "host/engine/logical/series.h"
 #include "host/engine/side_change.h"
 #include "host/engine/source.h"
 #include "io/tensor/tensor_file.h"
@@ -35,6 +37,7 @@ struct tdc_outcome {
     unsigned n_dimensions, b_dimensions;
     uint64_t count, b_count; /* elements of the NPU and of the bench file */
     uint64_t bytes;          /* of both sides */
+    uint64_t beyond;         /* elements out of the tolerance of the options, if they have one */
     struct tdc_pair_sums sums;
     struct tdc_pair_norms norms;
     /* the elements at sums.abs_at and sums.rel_at */
@@ -45,7 +48,8 @@ struct tdc_outcome {
     struct tdc_element apart_n, apart_b;
     /* 0-d pairs: the two elements */
     unsigned char n_element[16], b_element[16];
-    unsigned links; /* files of the pair that are symbolic links */
+    unsigned links;                           /* files of the pair that are symbolic links */
+    struct tdc_twin_finding n_twins, b_twins; /* replicas that differ; of logical tensors alone */
     struct tdc_error error;
 };
 
@@ -57,7 +61,11 @@ struct tdc_job {
     /* Tensors in memory, or in files that stay open (io/tensor/tensor_list.h): they outlive the run
      * and stand instead of files; the names are for messages then. */
     const struct tdc_tensor *n_tensor, *b_tensor;
+    /* Tensors that are put together from many, instead of files; likewise. */
+    const struct tdc_logical *n_logical, *b_logical;
+    const struct tdc_series *series; /* with these: errors along axes; NULL: none */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
+    bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
     size_t order; /* of the row: all others keep this order, so that results can be written early */
     void *row;    /* for the callback */
@@ -102,6 +110,8 @@ void tdc_worker_free(struct tdc_worker *worker);
 struct tdc_open_pair {
     struct tdc_tensor n, b;
     void *n_memory, *b_memory; /* of sides that were changed; NULL: the files' own */
+    struct tdc_assembled *n_assembled, *b_assembled; /* of sides that were put together */
+    const struct tdc_series *series;
     struct tdc_source n_source, b_source;
     struct tdc_pair_plan plan;
     const char *name; /* of the job's NPU file */
@@ -142,6 +152,11 @@ void tdc_pair_release(const struct tdc_open_pair *pair, uint64_t span, uint64_t 
 /* Looks for outcome->apart_at, reading the pair again up to there where the sums say that there is
  * one. False when the mapped data vanished. */
 bool tdc_pair_find_apart(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
+
+/* outcome->beyond, reading the pair again, on this thread, unless the sums tell that it is 0. False
+ * when the mapped data vanished. */
+bool tdc_pair_count_beyond(const struct tdc_open_pair *pair, const struct tdc_tolerance *tolerance,
+                           struct tdc_outcome *outcome);
 
 /* Fills in what needs all chunks: the worst elements, the two elements of 0-d pairs, the norms. The
  * latter read the pair again where squares leave float64, one thread for all of it. False when the

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/engine/logical/logical.h"
 #include "host/engine/source.h"
 #include "io/text/pytext.h"
 #include "kernels/dtype.h"
@@ -149,6 +150,8 @@ bool tdc_gather_elements(const struct tdc_tensor *tensor, uint64_t first, size_t
 {
     size_t stored = tensor->dtype == TDC_TEXT ? tensor->text_width : tdc_dtype_size(tensor->dtype);
     size_t dense = tdc_dtype_size(tdc_source_dtype(tensor));
+    if (tensor->assembled != NULL)
+        return tdc_assembled_gather(tensor->assembled, first, count, buffer);
     if (tensor->coding != TDC_CODING_PLAIN) {
         tdc_gather_codes(tensor, first, count, buffer);
         return true;

@@ -30,10 +30,31 @@ static bool is_npy(const char *file)
     return length >= 4 && strcmp(file + length - 4, ".npy") == 0;
 }
 
+static bool open_logical(const struct tdc_job *job, struct tdc_open_pair *pair,
+                         struct tdc_outcome *outcome)
+{
+    struct tdc_error *error = &outcome->error;
+    tdc_status status = tdc_logical_check_twins(job->n_logical, &outcome->n_twins, error);
+    if (status == TDC_OK)
+        status = tdc_logical_check_twins(job->b_logical, &outcome->b_twins, error);
+    if (status == TDC_OK)
+        status = tdc_logical_open(job->n_logical, &pair->n, &pair->n_assembled, error);
+    if (status != TDC_OK)
+        return false;
+    status = tdc_logical_open(job->b_logical, &pair->b, &pair->b_assembled, error);
+    if (status != TDC_OK) {
+        tdc_tensor_close(&pair->n);
+        tdc_assembled_close(pair->n_assembled);
+    }
+    return status == TDC_OK;
+}
+
 static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
                       struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     tdc_status status = TDC_OK;
+    if (job->n_logical != NULL)
+        return open_logical(job, pair, outcome);
     if (job->n_tensor != NULL)
         pair->n = *job->n_tensor;
     else
@@ -123,11 +144,11 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
-                                   const struct tdc_worker *worker)
+                                   bool any_shape, const struct tdc_worker *worker)
 {
     if (pair->n.count == 0)
         return TDC_OUTCOME_EMPTY;
-    if (!same_shape(&pair->n, &pair->b))
+    if (!same_shape(&pair->n, &pair->b) && !(any_shape && pair->n.count == pair->b.count))
         return TDC_OUTCOME_SHAPES_DIFFER;
     if (!tdc_pair_plan_make(tdc_source_dtype(&pair->n), tdc_source_dtype(&pair->b), rule,
                             worker->variant, &pair->plan))
@@ -179,7 +200,7 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
 static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
                            struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (pair->spans <= 1)
+    if (pair->spans <= 1 || job->n_logical != NULL)
         return true;
     return (job->n_tensor != NULL || pair->n_memory != NULL ||
             leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,
@@ -201,6 +222,8 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
     tdc_pair_clear(&outcome->sums);
     outcome->code = TDC_OUTCOME_UNREADABLE;
     pair->n_memory = pair->b_memory = NULL;
+    pair->n_assembled = pair->b_assembled = NULL;
+    pair->series = job->series;
     if (!open_both(worker, job, pair, outcome))
         return false;
     if (absurd(&pair->n, job->n_file, &outcome->error) ||
@@ -224,7 +247,7 @@ bool tdc_pair_open(struct tdc_worker *worker, const struct tdc_job *job,
         tdc_tensor_squeeze(&pair->b);
     describe(pair, outcome);
     pair->name = job->n_file;
-    outcome->code = judge(pair, rule, worker);
+    outcome->code = judge(pair, rule, job->any_shape, worker);
     if (outcome->code != TDC_OUTCOME_COMPARED) {
         tdc_pair_close(pair);
         return false;
@@ -252,6 +275,8 @@ void tdc_pair_close(struct tdc_open_pair *pair)
     tdc_tensor_close(&pair->b);
     free(pair->n_memory);
     free(pair->b_memory);
+    tdc_assembled_close(pair->n_assembled);
+    tdc_assembled_close(pair->b_assembled);
 }
 
 /* ---- reducing -------------------------------------------------------------------------------- */
@@ -305,6 +330,20 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
     return ok;
 }
 
+struct series_span {
+    const struct tdc_open_pair *pair;
+    uint64_t first;
+    const void *n, *b;
+    size_t count;
+};
+
+static void add_series(void *argument)
+{
+    const struct series_span *span = argument;
+    tdc_series_add(span->pair->series, &span->pair->plan, span->first, span->n, span->b,
+                   span->count);
+}
+
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how)
@@ -318,6 +357,9 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
         result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
     if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
+    struct series_span series = {pair, first, n, b, count};
+    if (result == TDC_CHUNK_DONE && pair->series != NULL && !tdc_guarded_read(add_series, &series))
+        result = TDC_CHUNK_VANISHED;
     return result;
 }
 
@@ -329,9 +371,12 @@ enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct t
     const struct tdc_backend *backend = worker->backend;
     enum tdc_chunk_result result = TDC_CHUNK_DONE;
     worker->backend = &tdc_backend_cpu;
+    struct tdc_open_pair again = *pair;
+    again.series = NULL; /* they are complete */
+    tdc_pair_moved(&again);
     for (uint64_t span = 0; span < pair->spans && result == TDC_CHUNK_DONE; span++)
-        result =
-            tdc_pair_span(pair, span, worker, partials + span * pair->span_chunks, &(unsigned){0});
+        result = tdc_pair_span(&again, span, worker, partials + span * pair->span_chunks,
+                               &(unsigned){0});
     worker->backend = backend;
     return result;
 }

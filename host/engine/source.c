@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "host/engine/logical/logical.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
 
@@ -95,8 +96,8 @@ static bool is_aligned(const struct tdc_tensor *tensor)
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
 {
     *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
-    if (!tensor->dense || tensor->swapped || tensor->dtype == TDC_TEXT ||
-        tensor->coding != TDC_CODING_PLAIN || !is_aligned(tensor)) {
+    if (tensor->assembled != NULL || !tensor->dense || tensor->swapped ||
+        tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN || !is_aligned(tensor)) {
         source->mode = TDC_SOURCE_GATHER;
         return;
     }
@@ -129,7 +130,10 @@ static void advise(const struct tdc_source *source, uint64_t first, uint64_t cou
 
 void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count)
 {
-    advise(source, first, count, TDC_PAGES_DONE);
+    if (source->tensor->assembled != NULL)
+        tdc_assembled_release(source->tensor->assembled, first, count);
+    else
+        advise(source, first, count, TDC_PAGES_DONE);
 }
 
 static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,

@@ -5,6 +5,7 @@
 #include "host/dump/atb_dump.h"
 #include "host/dump/tensor_dump.h"
 #include "host/find/folders.h"
+#include "host/graph/graph_set.h"
 #include "io/base/error.h"
 
 /* *stack is NULL where there is none. False when out of memory. */
@@ -83,6 +84,7 @@ void tdc_tasks_free(tdc_tasks *tasks)
         return;
     for (size_t i = 0; i < tasks->count; i++)
         free_task(&tasks->tasks[i]);
+    tdc_graph_set_free(tasks->graphs);
     free(tasks->tasks);
     free(tasks);
 }

@@ -1,10 +1,13 @@
 /* tasks_find.c - which dump below one path faces which below the other. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "host/find/places.h"
+#include "host/graph/graph_layout.h"
+#include "host/graph/graph_set.h"
 #include "host/api/options.h"
 #include "io/base/error.h"
 
@@ -277,6 +280,33 @@ static tdc_status find(const char *npu, const char *bench, int step,
     return status;
 }
 
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+static tdc_status find_graphs(const char *npu, const char *bench, int token,
+                              const struct tdc_options *options, struct tdc_tasks *list,
+                              struct tdc_error *error)
+{
+    tdc_status status = tdc_graph_set_find(npu, bench, token, options, &list->graphs, error);
+    size_t count = status == TDC_OK ? tdc_graph_set_count(list->graphs) : 0;
+    for (size_t i = 0; i < count && status == TDC_OK; i++) {
+        const struct tdc_graph_item *item = tdc_graph_set_get(list->graphs, i);
+        char step[32];
+        snprintf(step, sizeof step, "token%llu", (unsigned long long)item->token);
+        status = tdc_tasks_add(list, item->mine, item->golden, item->rank, step, "", error);
+        if (status == TDC_OK)
+            list->tasks[list->count - 1].graph = item;
+    }
+    if (status == TDC_OK)
+        list->left_out = tdc_graph_set_left_out(list->graphs);
+    return status;
+}
+
+/* Folders of other dumps are not searched for graphs: they may hold millions of files. */
+static bool may_be_graphs(const char *npu, tdc_status status)
+{
+    return status == TDC_ERR_NOT_FOUND && tdc_is_folder(npu) && tdc_has_graph_text(npu);
+}
+
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, tdc_tasks **tasks,
                           struct tdc_error *error)
@@ -290,6 +320,13 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
     if (list == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     status = find(npu, bench, step, &whole, list, error);
+    if (may_be_graphs(npu, status))
+        status = find_graphs(npu, bench, step, &whole, list, error);
+    else if (may_be_graphs(bench, status))
+        status = tdc_fail(error, TDC_ERR_MISMATCH,
+                          "%s: no graph of GE in it, %s has one: the dump of GE is the test, that "
+                          "of FX the reference",
+                          npu, bench);
     if (status == TDC_OK)
         *tasks = list;
     else

@@ -410,9 +410,10 @@ static void add_unused_ge(struct matching *matching)
 
 /* ---- a token --------------------------------------------------------------------------------- */
 
-/* In the order of the graph; operators that are not in it first, as their files lie. */
+/* In the order of the graph, operators that are not in it first, as their files lie; or, with
+ * `complete`, in the order in which they ran. */
 struct place {
-    uint32_t graph; /* position + 1; 0: not in it */
+    uint64_t graph; /* position + 1; 0: not in it. Or the time */
     uint32_t file;
 };
 
@@ -457,7 +458,10 @@ tdc_status tdc_graph_match(struct tdc_arena *arena, const struct tdc_graph_sides
     for (size_t i = 0; i < mine->count && !matching.failed; i++) {
         const char *op = mine->files[i].name.op;
         uint32_t number = tdc_names_find(&sides->graph->names, op, strlen(op));
-        places[i] = (struct place){number != TDC_NAME_NONE ? number + 1 : 0, (uint32_t)i};
+        places[i] = (struct place){sides->complete           ? mine->files[i].name.time
+                                   : number != TDC_NAME_NONE ? (uint64_t)number + 1
+                                                             : 0,
+                                   (uint32_t)i};
     }
     if (!matching.failed && mine->count > 1)
         qsort(places, mine->count, sizeof *places, by_place);

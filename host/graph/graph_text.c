@@ -407,7 +407,8 @@ static bool take_value(struct reader *reader, struct way *way, enum place opened
     if (reader->token == OPEN_LIST)
         return enter(reader, way, ELSEWHERE, true);
     if (!colon || (reader->token != STRING && reader->token != WORD)) {
-        reader->problem = "a field without a value";
+        reader->problem =
+            reader->token == BAD ? "a string without an end" : "a field without a value";
         return false;
     }
     if (reader->token == STRING)

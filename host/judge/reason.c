@@ -46,6 +46,8 @@ static const struct reason reasons[TDC_REASONS] = {
     [TDC_REASON_ZERO] = {"zero_but_for_rounding", "Zero but for rounding on both sides."},
     [TDC_REASON_SMALLEST_HALF] = {"within_smallest_float16", "Within the smallest float16."},
     [TDC_REASON_NOT_JUDGED] = {"not_judged", "Not judged."},
+    [TDC_REASON_ELEMENTS] = {"elements_beyond_tolerance", "Elements beyond the tolerance."},
+    [TDC_REASON_COSINE] = {"cosine_below_limit", "Cosine below the limit."},
 };
 
 _Static_assert(TDC_REASONS <= 64, "the reasons of a row are 64 bits");

@@ -49,6 +49,9 @@ enum tdc_reason {
     TDC_REASON_ZERO,
     TDC_REASON_SMALLEST_HALF,
     TDC_REASON_NOT_JUDGED,
+    /* of a tolerance that was given */
+    TDC_REASON_ELEMENTS,
+    TDC_REASON_COSINE,
     TDC_REASONS
 };
 

@@ -89,6 +89,7 @@ struct tdc_rows {
     tdc_mode mode;
     struct tdc_row *rows;
     size_t count;
+    bool toleranced; /* by limits that were given: what is within them begins nowhere */
 };
 
 /* The records that face each other in a row; NULL where there is none. */

@@ -29,6 +29,8 @@ struct tdc_case {
     /* of the NPU and of the bench side, by statistic; NULL: any number may stand in any column */
     const struct tdc_stat_column (*stat_columns)[TDC_STATISTICS];
     struct tdc_scene scene; /* of the sound rules */
+    /* of the sound rules: limits that were given; NULL: their own */
+    const struct tdc_tolerance *tolerance;
 };
 
 struct tdc_rules {

@@ -395,6 +395,8 @@ void tdc_match_free(tdc_match *match)
     tdc_text_free(&match->suggestion);
     tdc_arena_free(&match->arena);
     free(match->pairs);
+    if (match->alignment_free != NULL)
+        match->alignment_free(match->alignment);
     free(match);
 }
 

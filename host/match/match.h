@@ -74,6 +74,8 @@ struct tdc_entry_note {
     const char *text; /* name of the bench entry, or why there is none */
 };
 
+struct tdc_alignment;
+
 struct tdc_match {
     const struct tdc_dump *npu, *bench;
     tdc_mode mode;
@@ -85,6 +87,9 @@ struct tdc_match {
     tdc_consistent consistent; /* training against inference; its sides are made of records that
                                   were joined, in `joined` */
     struct tdc_dump *joined[2];
+    /* rows of logical tensors, which own both dumps (host/align/align.h); NULL: ordinary rows */
+    struct tdc_alignment *alignment;
+    void (*alignment_free)(struct tdc_alignment *alignment);
     bool fuzzy_used;
     bool layer_used;
     bool layer_asked;   /* even if its files were missing */

@@ -94,7 +94,17 @@ const char *tdc_match_reason(tdc_match *match, size_t pair)
 {
     struct tdc_pairing pairing = match->pairs[pair];
     tdc_text_clear(&match->reason);
-    if (pairing.npu == TDC_UNPAIRED)
+    const struct tdc_record *teller =
+        pairing.npu != TDC_UNPAIRED     ? &match->npu->records[pairing.npu]
+        : pairing.bench != TDC_UNPAIRED ? &match->bench->records[pairing.bench]
+                                        : NULL;
+    if (match->alignment != NULL)
+        tdc_text_adds(&match->reason, pairing.npu == TDC_UNPAIRED     ? "no test records"
+                                      : pairing.bench == TDC_UNPAIRED ? "no ref records"
+                                                                      : "rules");
+    else if (teller != NULL && teller->found != NULL)
+        tdc_text_adds(&match->reason, teller->found);
+    else if (pairing.npu == TDC_UNPAIRED)
         tdc_text_adds(&match->reason, "no test row leads here");
     else if (pairing.bench == TDC_UNPAIRED)
         explain_lonely(match, pairing.npu);

@@ -215,6 +215,8 @@ static double excess_of(const struct tdc_origins *origins, const struct tdc_call
 static tdc_status add(struct tdc_origins *origins, const struct tdc_call *call, size_t row,
                       tdc_origin_kind kind, const struct reach *in)
 {
+    if (origins->rows->toleranced && origins->rows->rows[row].row_class != TDC_ROW_DIFFERENT)
+        return TDC_OK;
     origins->rows->rows[row].origin = (uint8_t)kind;
     if (origins->count == MOST_ORIGINS)
         return TDC_OK;

@@ -8,12 +8,14 @@
 #include "io/file/out_file.h"
 #include "io/base/utf8_step.h"
 
-static const char *advice_for(const char *name, tdc_origin_kind origin)
+/* `random`: the sound rules know that another mask is no mistake of the operator, also where
+ * something before it differs too. */
+static const char *advice_for(const char *name, tdc_origin_kind origin, bool random)
 {
     static const char *const random_calls[] = {"conv2d",   "conv3d",     "matmul",
                                                "nll_loss", "layer_norm", "lstm"};
     bool forward = strstr(name, "forward") != NULL;
-    if (origin == TDC_ORIGIN_RANDOM)
+    if (random || origin == TDC_ORIGIN_RANDOM)
         return "This operator is random and its state differs between the runs: fix the seed "
                "(seed_all(mode=True)) or set its probability to 0 and dump again.";
     if (origin == TDC_ORIGIN_ARGUMENT)
@@ -57,10 +59,12 @@ const char *tdc_advice_text(tdc_table *table)
         row++;
     if (row < table->row_count) {
         const char *name = tdc_row_npu(table, &table->rows[row])->name;
+        bool output = tdc_state_is_output(tdc_row_npu(table, &table->rows[row])->state);
+        bool random = table->rules->extended && output && strstr(name, "ropout") != NULL;
         tdc_text_addf(&text, "Line: %zu\nSuspect Nodes: ", row);
         tdc_utf8_add(&text, name, strlen(name));
         tdc_text_addf(&text, "\nExpert Advice: %s\n",
-                      advice_for(name, (tdc_origin_kind)table->rows[row].origin));
+                      advice_for(name, (tdc_origin_kind)table->rows[row].origin, random));
     } else {
         tdc_text_adds(&text, "Line: NA\nSuspect Nodes: NA\nExpert Advice: All data in comparison "
                              "result meets the accuracy requirements.\n");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/table/aligned.h"
 #include "host/table/column_id.h"
 #include "host/table/element_text.h"
 #include "host/table/table.h"
@@ -53,10 +54,21 @@ static void put_python_float(struct filling *fill, double number)
     put_printed(fill, number, blank ? text : text + 1, length + blank);
 }
 
+/* Numbers of logical tensors are held against those of other programs: no digit is cut. */
+static void put_all_digits(struct filling *fill, double number)
+{
+    char text[TDC_FLOAT_TEXT];
+    put_printed(fill, number, text, tdc_float_repr(number, text));
+}
+
 static void put_number(struct filling *fill, double number)
 {
     if (fill->table->rules->columns_of_26) {
         put_python_float(fill, number);
+        return;
+    }
+    if (fill->table->match->alignment != NULL && isfinite(number) && number != rint(number)) {
+        put_all_digits(fill, number);
         return;
     }
     *fill->cell = (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = number};
@@ -200,6 +212,21 @@ static void put_data_name(struct filling *fill)
     tdc_text_addc(out, ']');
 }
 
+/* How a logical tensor was put together. */
+static void put_aligned(struct filling *fill, enum column_id id)
+{
+    size_t row = (size_t)(fill->row - fill->table->rows);
+    const struct tdc_aligned_row *aligned = tdc_table_aligned(fill->table, row);
+    const char *text = id == AXES ? aligned->axes : aligned->parts[id == BENCH_PARTS];
+    put_text(fill, text != NULL ? text : "");
+}
+
+static void put_found(struct filling *fill)
+{
+    const struct tdc_record *record = fill->npu != NULL ? fill->npu : fill->bench;
+    put_text(fill, record != NULL && record->found != NULL ? record->found : "");
+}
+
 static void put_element(struct filling *fill, uint8_t dtype, const struct tdc_element *element)
 {
     double number;
@@ -336,6 +363,14 @@ static void fill_cell(struct filling *fill, enum column_id id)
         break;
     case DATA_NAME:
         put_data_name(fill);
+        break;
+    case AXES:
+    case NPU_PARTS:
+    case BENCH_PARTS:
+        put_aligned(fill, id);
+        break;
+    case FOUND:
+        put_found(fill);
         break;
     default:
         put_extra(fill, id);

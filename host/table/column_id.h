@@ -23,6 +23,11 @@ enum column_id {
     MESSAGE,
     STACK,
     DATA_NAME,
+    FOUND,
+    /* of logical tensors */
+    AXES,
+    NPU_PARTS,
+    BENCH_PARTS,
     /* extended rules */
     DISTANCE,
     WORST,

@@ -64,6 +64,13 @@ static const struct tdc_column result = {VERDICT, "Result", 12};
 static const struct tdc_column message = {MESSAGE, "Err_message", 60};
 static const struct tdc_column stack = {STACK, "NPU_Stack_Info", 40};
 static const struct tdc_column data_name = {DATA_NAME, "Data_name", 40};
+static const struct tdc_column found = {FOUND, "Paired_by", 40};
+
+static const struct tdc_column alignment[] = {
+    {AXES, "Axes", 16},
+    {NPU_PARTS, "NPU Parts", 40},
+    {BENCH_PARTS, "Bench Parts", 40},
+};
 
 static void add_columns(struct tdc_table *table, const struct tdc_column *columns, size_t count)
 {
@@ -101,9 +108,13 @@ void tdc_columns_choose(struct tdc_table *table)
     add_columns(table, reached ? &accuracy : &result, 1);
     if (table->mode != TDC_MODE_DIGEST || table->rules->extended || table->rules->columns_of_26)
         add_columns(table, &message, 1);
+    if (table->match->npu->explained && table->rules->extended)
+        add_columns(table, &found, 1);
     if (table->stacks != NULL)
         add_columns(table, &stack, 1);
-    if (table->mode == TDC_MODE_TENSOR)
+    if (table->match->alignment != NULL)
+        ADD(table, alignment);
+    else if (table->mode == TDC_MODE_TENSOR)
         add_columns(table, &data_name, 1);
 }
 

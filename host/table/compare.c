@@ -6,6 +6,7 @@
 
 #include "host/api/options.h"
 #include "host/engine/device.h"
+#include "host/table/aligned.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
@@ -30,6 +31,8 @@ static struct tdc_case case_of(const struct tdc_table *table, size_t index)
         .b_file = b_source != NULL ? b_source->data_name : "N/A",
         .stat_columns = table->stat_columns,
         .scene = tdc_calls_scene(&table->calls, row),
+        .tolerance =
+            table->tolerance.elements || table->tolerance.use_cosine ? &table->tolerance : NULL,
     };
 }
 
@@ -48,14 +51,18 @@ static const char *refusal_of(const struct tdc_case *row_case)
 }
 
 /* Under the sound rules shapes that differ in the json need no file. */
-static bool needs_engine(const struct tdc_table *table, const struct tdc_case *row_case)
+static bool needs_engine(const struct tdc_table *table, size_t index,
+                         const struct tdc_case *row_case)
 {
+    const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
+    if (aligned != NULL)
+        return aligned->settled == 0;
     if (!has_files(row_case) || refusal_of(row_case) != NULL)
         return false;
     if (!table->rules->extended)
         return true;
     return row_case->npu != NULL && row_case->bench != NULL &&
-           strcmp(row_case->npu->shape, row_case->bench->shape) == 0;
+           tdc_shapes_agree(row_case->npu, row_case->bench);
 }
 
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
@@ -65,7 +72,8 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
     struct tdc_text message;
     tdc_text_init(&message, MESSAGE_LIMIT);
     row->reasons = 0;
-    switch (table->mode) {
+    bool settled = tdc_aligned_judge(table, index, outcome, &message);
+    switch (settled ? TDC_MODE_NONE : table->mode) {
     case TDC_MODE_NONE:
         break;
     case TDC_MODE_TENSOR:
@@ -79,6 +87,7 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         table->rules->judge_digest(&row_case, row, &message);
         break;
     }
+    tdc_aligned_finish(table, index, outcome, &message);
     const bool *crowded = table->match->crowded;
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
         tdc_text_addf(&message, "%sThis name repeats too often: compared once.",
@@ -119,7 +128,7 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes)
         return;
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
-        if (!needs_engine(table, &row_case))
+        if (!needs_engine(table, i, &row_case))
             continue;
         *rows += 1;
         *bytes += estimated_bytes(row_case.npu) +
@@ -145,10 +154,11 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
     size_t count = 0;
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
-        if (!needs_engine(table, &row_case)) {
+        if (!needs_engine(table, i, &row_case)) {
             judge_without_files(table, i, refusal_of(&row_case));
             continue;
         }
+        const struct tdc_aligned_row *aligned = tdc_table_aligned(table, i);
         job_rows[count] = (struct job_row){table, i};
         jobs[count] = (struct tdc_job){
             .n_folder = table->match->npu->data_folder,
@@ -157,13 +167,19 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .b_file = row_case.b_file,
             .n_change = table->changes != NULL ? table->changes[i].sides[0] : NULL,
             .b_change = table->changes != NULL ? table->changes[i].sides[1] : NULL,
+            .n_logical = aligned != NULL ? aligned->sides[0] : NULL,
+            .b_logical = aligned != NULL ? aligned->sides[1] : NULL,
+            .series = aligned != NULL ? aligned->series : NULL,
             .n_tensor = row_case.npu->tensor,
             .b_tensor = row_case.bench != NULL ? row_case.bench->tensor : NULL,
             .squeeze = table->rules->squeeze,
+            .any_shape = row_case.npu != NULL && row_case.npu->flat,
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],
         };
+        if (aligned != NULL)
+            jobs[count].n_file = jobs[count].b_file = aligned->name;
         count++;
     }
     return count;
@@ -185,10 +201,14 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
 static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
                            struct tdc_error *error)
 {
+    bool logical = false;
+    for (size_t i = 0; i < count; i++)
+        logical |= jobs[i].n_logical != NULL;
     struct tdc_engine engine = {
         .rule = tdc_rules_of(options->rules)->relative,
         .threads = options->threads,
         .io = options->io,
+        .extremes = logical, /* no dump has them of a tensor that was put together */
         .options = options,
         .done = job_done,
     };
@@ -197,7 +217,7 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
         if (__builtin_add_overflow(bytes, jobs[i].bytes, &bytes))
             bytes = UINT64_MAX;
     struct tdc_device_choice choice = {.backend = &tdc_backend_cpu};
-    if (count != 0) {
+    if (count != 0 && !logical) {
         tdc_status status = tdc_device_choose(options, engine.rule, bytes, &choice, error);
         if (status != TDC_OK)
             return status;

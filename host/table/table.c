@@ -195,10 +195,17 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_status status = tdc_options_read(options, &whole, error);
     if (status != TDC_OK)
         return status;
+    bool toleranced = whole.tolerance.elements || whole.tolerance.use_cosine;
+    if (toleranced && (match->mode != TDC_MODE_TENSOR || !tdc_rules_of(whole.rules)->extended))
+        return tdc_fail(error, TDC_ERR_MISMATCH,
+                        "limits for elements and cosines need tensors and the rules sound: these "
+                        "dumps have %s",
+                        match->mode == TDC_MODE_TENSOR ? "tensors" : "statistics");
     struct tdc_table *made = calloc(1, sizeof *made);
     if (made == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     made->match = match;
+    made->tolerance = whole.tolerance;
     made->rules = tdc_rules_of(whole.rules);
     made->mode = match->mode;
     made->highlight = (whole.flags & TDC_OPTION_HIGHLIGHT) != 0;

@@ -8,6 +8,7 @@
 #include "host/judge/row.h"
 #include "host/origin/origins.h"
 
+struct tdc_alignment;
 struct tdc_column;
 struct tdc_fields;
 
@@ -17,6 +18,7 @@ struct tdc_table {
     const struct tdc_match *match;
     const struct tdc_rules *rules;
     tdc_mode mode;
+    struct tdc_tolerance tolerance; /* that was given, of extended rules only */
     bool highlight;
     bool highlight_cells; /* the cell format of msprobe's -hl (docs/msprobe.md#cells-of-a-sheet) */
 
@@ -82,7 +84,8 @@ static inline const struct tdc_record *tdc_row_bench(const struct tdc_table *tab
 
 static inline struct tdc_rows tdc_rows_of(const struct tdc_table *table)
 {
-    return (struct tdc_rows){table->match, table->mode, table->rows, table->row_count};
+    return (struct tdc_rows){table->match, table->mode, table->rows, table->row_count,
+                             table->tolerance.elements || table->tolerance.use_cosine};
 }
 
 /* Chooses the columns of the table. */

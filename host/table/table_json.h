@@ -25,8 +25,9 @@ void tdc_table_json_row(const struct tdc_table *table, size_t row, struct tdc_te
 void tdc_object_schema(struct tdc_json_object *object, const char *schema);
 /* A dump as a member: where it is, and what it says of itself. */
 void tdc_object_side(struct tdc_json_object *object, const char *name, const struct tdc_dump *dump);
-/* The limits of the sound rules as a member "tolerance". */
-void tdc_object_tolerance(struct tdc_json_object *object);
+/* The limits in force as a member "tolerance": those that were given, else (NULL too) those of the
+ * sound rules. */
+void tdc_object_tolerance(struct tdc_json_object *object, const struct tdc_tolerance *given);
 /* "forward", "backward", or null for names that do not tell. */
 const char *tdc_row_direction(const struct tdc_table *table, const struct tdc_row *row);
 

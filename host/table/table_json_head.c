@@ -23,11 +23,27 @@ void tdc_object_side(struct tdc_json_object *object, const char *name, const str
     tdc_object_end(&side);
 }
 
-void tdc_object_tolerance(struct tdc_json_object *object)
+static void add_given(struct tdc_json_object *tolerance, const struct tdc_tolerance *given)
+{
+    tdc_object_text(tolerance, "by", "given");
+    if (given->elements) {
+        tdc_object_number(tolerance, "atol", given->atol);
+        tdc_object_number(tolerance, "rtol", given->rtol);
+    }
+    if (given->use_cosine)
+        tdc_object_number(tolerance, "cosine", given->cosine);
+}
+
+void tdc_object_tolerance(struct tdc_json_object *object, const struct tdc_tolerance *given)
 {
     struct tdc_json_object tolerance;
     tdc_object_key(object, "tolerance");
     tdc_object_begin(&tolerance, object->out);
+    if (given != NULL && (given->elements || given->use_cosine)) {
+        add_given(&tolerance, given);
+        tdc_object_end(&tolerance);
+        return;
+    }
     tdc_object_text(&tolerance, "by", "precision");
     tdc_object_key(&tolerance, "limits");
     for (int i = 0; i < TDC_PRECISIONS; i++) {
@@ -68,7 +84,7 @@ void tdc_table_json_head(const struct tdc_table *table, struct tdc_json_object *
     tdc_object_side(object, "test", table->match->npu);
     tdc_object_side(object, "ref", table->match->bench);
     tdc_object_text(object, "stack", table->stack_path);
-    tdc_object_tolerance(object);
+    tdc_object_tolerance(object, &table->tolerance);
 }
 
 /* ---- behind the rows ------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/table/aligned.h"
 #include "host/judge/reason.h"
 #include "host/table/element_text.h"
 #include "host/table/table_json.h"
@@ -320,5 +321,6 @@ void tdc_table_json_row(const struct tdc_table *table, size_t row, struct tdc_te
     add_places(table, row, &object);
     add_side(&object, "test", npu);
     add_side(&object, "ref", bench);
+    tdc_aligned_json(table, row, &object);
     tdc_object_end(&object);
 }

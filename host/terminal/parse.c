@@ -20,13 +20,16 @@ const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES] = {
     {TDC_FORMAT_JSONL, "jsonl"},
 };
 
-static tdc_format format_named(const char *name, size_t length)
+static unsigned format_named(const char *name, size_t length)
 {
+    static const char page[] = "html";
+    if (length == sizeof page - 1 && strncmp(name, page, length) == 0)
+        return TDC_FORMATS_PAGE;
     for (size_t i = 0; i < TDC_FORMAT_NAMES; i++)
         if (strlen(tdc_format_names[i].name) == length &&
             strncmp(tdc_format_names[i].name, name, length) == 0)
-            return tdc_format_names[i].format;
-    return TDC_FORMAT_NONE;
+            return (unsigned)tdc_format_names[i].format;
+    return 0;
 }
 
 bool tdc_parse_formats(const char *list, unsigned *formats)
@@ -34,20 +37,20 @@ bool tdc_parse_formats(const char *list, unsigned *formats)
     *formats = 0;
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
-        tdc_format format = format_named(list, length);
-        if (format == TDC_FORMAT_NONE)
+        unsigned format = format_named(list, length);
+        if (format == 0)
             return false;
-        *formats |= (unsigned)format;
+        *formats |= format;
         list += length + (list[length] == ',');
     }
     return *formats != 0;
 }
 
-tdc_format tdc_format_of_file(const char *path)
+unsigned tdc_format_of_file(const char *path)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     if (dot == NULL || (slash != NULL && slash > dot))
-        return TDC_FORMAT_NONE;
+        return 0;
     return format_named(dot + 1, strlen(dot + 1));
 }
 

@@ -11,10 +11,11 @@ struct tdc_format_name {
 };
 #define TDC_FORMAT_NAMES ((size_t)4)
 extern const struct tdc_format_name tdc_format_names[TDC_FORMAT_NAMES];
-/* "xlsx,csv" */
+/* "xlsx,csv": bits of tdc_format, and this one for "html", which is a page of the whole run. */
+#define TDC_FORMATS_PAGE 0x10000u
 bool tdc_parse_formats(const char *list, unsigned *formats);
-/* By its ending; TDC_FORMAT_NONE for any other. */
-tdc_format tdc_format_of_file(const char *path);
+/* The same by the ending of a file; 0 for any other. */
+unsigned tdc_format_of_file(const char *path);
 /* "sound", "msprobe" or "msprobe26"; and the older "compat" and "compat26" */
 #define TDC_RULES_NAMES "sound, msprobe or msprobe26"
 bool tdc_parse_rules(const char *name, tdc_rules_id *rules);

@@ -8,6 +8,9 @@ TDC_INTERFACE_BEGIN
 
 /* ---- find ------------------------------------------------------------------------------------ */
 
+typedef struct tdc_dump tdc_dump;
+
+struct tdc_graph_item;
 /* One comparison to do: two json files and where they come from. */
 struct tdc_task {
     char *npu, *bench; /* paths of the json files */
@@ -16,6 +19,8 @@ struct tdc_task {
     char *step;        /* "step0" when found below a dump root, else "" */
     char *folder; /* below the output folder, for mixed dumps: "graph", "graph/step0"; else "" */
     bool debug;   /* debug.json, not dump.json */
+    /* A token of a graph (tdcmp/graph.h), the paths are folders then; NULL: json files. */
+    const struct tdc_graph_item *graph;
 };
 
 typedef struct tdc_tasks tdc_tasks;
@@ -32,10 +37,15 @@ tdc_status tdc_tasks_2026(const char *npu, const char *bench, struct tdc_options
                           tdc_tasks **tasks, struct tdc_error *error);
 /* A json or tensor file, a rank or process folder, a step folder, a folder `graph` or `pynative` or
  * a dump root on either side. step < 0: the only step there is, or all steps both sides have.
- * Single processes face each other whatever their numbers; options->message says so. */
+ * Single processes face each other whatever their numbers; options->message says so. Of dumps of
+ * graphs (a graph text of GE below the NPU's folder) the step is the token. */
 tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           const struct tdc_options *options, tdc_tasks **tasks,
                           struct tdc_error *error);
+/* Loads both dumps of a comparison, at the same time where they are json files. The tasks must
+ * outlive them. On failure there is neither. */
+tdc_status tdc_task_load(const struct tdc_task *task, tdc_dump **npu, tdc_dump **bench,
+                         struct tdc_error *error);
 /* One comparison of two paths as they are, for tdc_tensors_load. */
 tdc_status tdc_tasks_pair(const char *npu, const char *bench, tdc_tasks **tasks,
                           struct tdc_error *error);
@@ -67,8 +77,6 @@ const struct tdc_dump_file *tdc_dump_files_get(const tdc_dump_files *files, size
 size_t tdc_dump_files_empty(const tdc_dump_files *files);
 
 /* ---- load ------------------------------------------------------------------------------------ */
-
-typedef struct tdc_dump tdc_dump;
 
 /* Reads a dump.json or debug.json and makes its records. Tensor files are not touched. A .npy or
  * .pt file in the place of the json is a dump of one record, its tensor. */

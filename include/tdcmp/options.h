@@ -55,6 +55,14 @@ struct tdc_mapping {
     const char *file; /* yaml */
 };
 
+/* Limits in place of those of the sound rules, for tensors with data: docs/verdicts.md. */
+struct tdc_tolerance {
+    bool elements;     /* the next two are in force: |test - ref| <= atol + rtol * |ref| */
+    double atol, rtol; /* not negative */
+    bool use_cosine;
+    double cosine; /* not below */
+};
+
 typedef struct tdc_table tdc_table;
 
 /* Texts in it must live until the call they are given to returns. */
@@ -96,6 +104,9 @@ struct tdc_options {
     /* The words of the command line, for the head of result files; NULL: there is none. */
     const char *const *command;
     size_t command_words;
+
+    /* Of TDC_RULES_SOUND alone, and of dumps with tensors alone: TDC_ERR_MISMATCH for others. */
+    struct tdc_tolerance tolerance;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

@@ -157,6 +157,9 @@ struct tdc_precheck_api {
     double worst_abs;        /* over all slots, the same */
     const char *worst_call;  /* NULL when nothing was measured */
     const char *skip_reason; /* of the first call skipped, NULL when there is none */
+    /* The largest error of an element beyond its limit (extended profile), and that limit; negative
+     * where calls fail for another reason, or none does. */
+    double error, limit;
 };
 size_t tdc_precheck_apis(const tdc_precheck *precheck);
 const struct tdc_precheck_api *tdc_precheck_api(const tdc_precheck *precheck, size_t index);

@@ -4,6 +4,7 @@
 
 #include "tdcmp/dump.h"
 #include "tdcmp/options.h"
+#include "tdcmp/report.h"
 
 TDC_INTERFACE_BEGIN
 
@@ -15,13 +16,17 @@ typedef struct tdc_trace tdc_trace;
 tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
                          const struct tdc_options *options, tdc_trace **trace,
                          struct tdc_error *error);
+/* The same, and all that is compared and found goes on a page, too. */
+tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
+                            const struct tdc_options *options, tdc_html_report *report,
+                            tdc_trace **trace, struct tdc_error *error);
 void tdc_trace_free(tdc_trace *trace);
 /* Calls with which differences begin; those that follow from others are not among them. */
 size_t tdc_trace_origins(const tdc_trace *trace);
 /* Rows that could not be read and dumps that could not be compared: with any, no origin is no
  * proof of agreement. */
 uint64_t tdc_trace_missing(const tdc_trace *trace);
-/* All of it for a person, and as JSON (docs/schema/trace.json), which is made when it is first
+/* All of it for a person, and as JSON (docs/schema/tdcmp.trace-1.json), which is made when it is first
  * asked for; NULL when there is no memory for it. */
 const char *tdc_trace_text(const tdc_trace *trace);
 const char *tdc_trace_json(tdc_trace *trace);

@@ -37,6 +37,8 @@ struct tdc_affine {
     unsigned axis;
 };
 
+struct tdc_assembled;
+
 struct tdc_tensor {
     tdc_dtype dtype; /* as stored */
     enum tdc_coding coding;
@@ -57,6 +59,8 @@ struct tdc_tensor {
     unsigned block_axis;
     uint64_t count;            /* product of shape */
     const unsigned char *data; /* element 0,0,...: the storage offset is already added */
+    /* elements that lie in many tensors (host/engine/logical/logical.h): there is no data then */
+    const struct tdc_assembled *assembled;
 
     /* owned by the reader */
     void *map;       /* the whole file; NULL when it was read into a scratch */

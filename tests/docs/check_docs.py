@@ -52,6 +52,7 @@ def check_options(program, source):
     msprobe = help_options(program, ["-f", "pytorch", "compare", "-h"])
     match = help_options(program, ["match", "--help"])
     growth = help_options(program, ["bench", "match", "--help"])
+    searches = help_options(program, ["bench", "trace", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
     network = help_options(program, ["bench", "network", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
@@ -71,7 +72,9 @@ def check_options(program, source):
         "man/tdcmp.1, bench network": (
             section(man, ".B tdcmp bench network\n.RI", ".B tdcmp bench match\n.RI"), network),
         "man/tdcmp.1, bench match": (
-            section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench compare"), growth),
+            section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench trace"), growth),
+        "man/tdcmp.1, bench trace": (
+            section(man, ".B tdcmp bench trace\n.RI", ".B tdcmp bench compare"), searches),
         "man/tdcmp.1, bench compare": (
             section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
         "man/tdcmp.1, bench": (

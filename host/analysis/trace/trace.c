@@ -28,6 +28,11 @@ static tdc_status add_tasks(struct tdc_trace *trace, const tdc_tasks *tasks, con
         if (status == TDC_OK)
             continue;
         trace->left_out++;
+        if (trace->report != NULL)
+            status = tdc_html_report_add_failure(trace->report, tdc_tasks_get(tasks, i),
+                                                 reason.message, error);
+        if (trace->report != NULL && status != TDC_OK)
+            return status;
         tdc_analysis_say(options, TDC_MESSAGE_WARNING, "%s left out: %s",
                          tdc_tasks_get(tasks, i)->npu, reason.message);
     }
@@ -53,12 +58,12 @@ static tdc_status run(struct tdc_trace *trace, const tdc_tasks *tasks, const cha
         return status;
     trace_judge(trace, options);
     trace_tell(trace);
-    return trace->text.failed ? trace_no_memory(error) : TDC_OK;
+    return trace->text.failed ? trace_no_memory(error) : trace_put_report(trace, error);
 }
 
-tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
-                         const struct tdc_options *options, tdc_trace **trace,
-                         struct tdc_error *error)
+tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
+                            const struct tdc_options *options, tdc_html_report *report,
+                            tdc_trace **trace, struct tdc_error *error)
 {
     *trace = calloc(1, sizeof **trace);
     if (*trace == NULL)
@@ -67,12 +72,20 @@ tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
     tdc_text_init(&(*trace)->text, TEXT_LIMIT);
     tdc_text_init(&(*trace)->json, TEXT_LIMIT);
     (*trace)->top = top;
+    (*trace)->report = report;
     tdc_status status = run(*trace, tasks, from, options, error);
     if (status != TDC_OK) {
         tdc_trace_free(*trace);
         *trace = NULL;
     }
     return status;
+}
+
+tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
+                         const struct tdc_options *options, tdc_trace **trace,
+                         struct tdc_error *error)
+{
+    return tdc_trace_report(tasks, from, top, options, NULL, trace, error);
 }
 
 void tdc_trace_free(tdc_trace *trace)

@@ -42,6 +42,7 @@ static tdc_status note_calls(struct tdc_trace *trace, struct trace_task *task,
             growth->call = trace_keep(trace, npu->entries[last].name);
             growth->backward =
                 name.direction == TDC_CALL_BACKWARD || name.direction == TDC_CALL_GRADIENTS;
+            growth->update = table->calls.calls[shown->call].update;
             if (growth->call == NULL)
                 return trace_no_memory(error);
         }
@@ -202,6 +203,17 @@ static bool add_to_layer(struct layering *layering, struct trace_growth *growth,
     return true;
 }
 
+/* Operators outside of all modules that follow each other are one layer, called after the first. */
+static struct place layer_outside(const struct layering *layering, size_t index)
+{
+    const struct trace_growth *growth = &layering->task->growth[index];
+    struct tdc_call_name name = tdc_call_name_parse(growth->call);
+    bool follows = index != 0 && layering->places[index - 1].text == NULL &&
+                   growth[-1].layer != NULL && growth[-1].backward == growth->backward;
+    return follows ? (struct place){growth[-1].layer, strlen(growth[-1].layer)}
+                   : (struct place){name.stem, name.stem_length};
+}
+
 static bool fill_layers(struct layering *layering)
 {
     for (size_t i = 0; i < layering->task->growth_count; i++) {
@@ -209,8 +221,10 @@ static bool fill_layers(struct layering *layering)
         struct place place = layering->places[i];
         struct tdc_call_name name = tdc_call_name_parse(growth->call);
         bool numbered = false;
+        if (growth->update)
+            continue;
         if (place.text == NULL)
-            place = (struct place){name.stem, name.stem_length};
+            place = layer_outside(layering, i);
         else
             place = layer_of(place, layering->shared, &numbered);
         /* the record of what holds layers repeats the last of them */

@@ -1,237 +1,168 @@
-/* trace_json.c - a trace for programs: docs/schema/trace.json. */
+/* trace_json.c - a trace for programs: docs/schema/tdcmp.trace-1.json. */
 #include <math.h>
 #include <string.h>
 
 #include "host/analysis/trace/trace_origins.h"
-#include "io/text/json_write.h"
+#include "host/table/table_json.h"
+#include "io/table/json_object.h"
 
-#define INDENT 1
-
-static void put_name(struct tdc_text *out, int depth, bool first, const char *name)
-{
-    tdc_text_adds(out, first ? "" : ",");
-    tdc_json_put_line(out, INDENT, depth);
-    tdc_text_addf(out, "\"%s\": ", name);
-}
-
-static void put_text_value(struct tdc_text *out, const char *text)
-{
-    if (text != NULL)
-        tdc_json_put_text(out, text, strlen(text));
-    else
-        tdc_text_adds(out, "null");
-}
-
-static void put_text(struct tdc_text *out, int depth, bool first, const char *name,
-                     const char *text)
-{
-    put_name(out, depth, first, name);
-    put_text_value(out, text);
-}
-
-/* JSON has no word for what is not finite: null. */
-static void put_number_value(struct tdc_text *out, double number)
-{
-    if (isfinite(number))
-        tdc_json_put_float(out, number);
-    else
-        tdc_text_adds(out, "null");
-}
-
-static void put_number(struct tdc_text *out, int depth, const char *name, double number)
-{
-    put_name(out, depth, false, name);
-    put_number_value(out, number);
-}
-
-static void put_count(struct tdc_text *out, int depth, const char *name, uint64_t count)
-{
-    put_name(out, depth, false, name);
-    tdc_text_addf(out, "%llu", (unsigned long long)count);
-}
-
-static void put_truth(struct tdc_text *out, int depth, const char *name, bool truth)
-{
-    put_name(out, depth, false, name);
-    tdc_text_adds(out, truth ? "true" : "false");
-}
-
-static void put_texts(struct tdc_text *out, int depth, const char *name, const char *const *texts,
-                      size_t count)
-{
-    put_name(out, depth, false, name);
-    tdc_text_addc(out, '[');
-    for (size_t i = 0; i < count; i++) {
-        tdc_text_adds(out, i != 0 ? ", " : "");
-        put_text_value(out, texts[i]);
-    }
-    tdc_text_addc(out, ']');
-}
-
-/* ---- origins --------------------------------------------------------------------------------- */
+#define TRACE_SCHEMA "tdcmp.trace/1"
 
 static const char *direction(bool backward)
 {
     return backward ? "backward" : "forward";
 }
 
-static void put_judge(struct tdc_text *out, const struct trace_origin *origin)
+static void put_texts(struct tdc_json_object *object, const char *name, const char *const *texts,
+                      size_t count)
+{
+    tdc_object_key(object, name);
+    tdc_text_addc(object->out, '[');
+    for (size_t i = 0; i < count; i++) {
+        tdc_text_adds(object->out, i != 0 ? ", " : "");
+        tdc_json_add_string(object->out, texts[i], strlen(texts[i]));
+    }
+    tdc_text_addc(object->out, ']');
+}
+
+/* An element of a list of objects, which has a line of its own. */
+static void begin_item(struct tdc_json_object *item, struct tdc_text *out, size_t index)
+{
+    tdc_text_adds(out, index != 0 ? ",\n" : "\n");
+    tdc_object_begin(item, out);
+}
+
+/* ---- origins --------------------------------------------------------------------------------- */
+
+static void put_ulp(struct tdc_json_object *object, const char *name, double ulp)
+{
+    if (ulp >= 0 || isnan(ulp))
+        tdc_object_number(object, name, ulp);
+    else
+        tdc_object_null(object, name);
+}
+
+static void put_judge(struct tdc_json_object *object, const struct trace_origin *origin)
 {
     static const char *const verdicts[] = {
         [TRACE_NOT_JUDGED] = "not judged",        [TRACE_NO_REFERENCE] = "no reference",
         [TRACE_NPU_OFF] = "test is off",          [TRACE_BENCH_OFF] = "ref is off",
         [TRACE_BOTH_OFF] = "both are off",        [TRACE_NPU_FARTHER] = "test is farther",
         [TRACE_BENCH_FARTHER] = "ref is farther", [TRACE_ROUNDING] = "rounding"};
-    put_text(out, 3, false, "judge", verdicts[origin->verdict]);
-    put_text(out, 3, false, "judge_reason", origin->reason);
-    put_number(out, 3, "test_ulp", origin->npu_ulp >= 0 ? origin->npu_ulp : NAN);
-    put_number(out, 3, "ref_ulp", origin->bench_ulp >= 0 ? origin->bench_ulp : NAN);
+    tdc_object_text(object, "judge", verdicts[origin->verdict]);
+    tdc_object_text(object, "judge_reason", origin->reason);
+    put_ulp(object, "test_ulp", origin->npu_ulp);
+    put_ulp(object, "ref_ulp", origin->bench_ulp);
 }
 
-static void put_distances(struct tdc_text *out, const struct trace_origin *origin)
+static void put_origin(struct tdc_text *out, const struct tdc_trace *trace, size_t index)
 {
-    const struct {
-        const char *name;
-        double value;
-    } distances[] = {{"relative_distance", origin->distance},
-                     {"worst_to_largest", origin->element},
-                     {"input_relative_distance", origin->input_distance}};
-    bool all = true;
-    for (size_t i = 0; i < 3; i++) {
-        put_number(out, 3, distances[i].name, distances[i].value);
-        all &= isfinite(distances[i].value) != 0;
-    }
-    if (all)
-        return;
-    put_name(out, 3, false, "not_finite");
-    bool first = true;
-    for (size_t i = 0; i < 3; i++) {
-        if (isfinite(distances[i].value))
-            continue;
-        tdc_text_addf(out, "%s\"%s\": \"%s\"", first ? "{" : ", ", distances[i].name,
-                      isnan(distances[i].value) ? "NaN" : "Infinity");
-        first = false;
-    }
-    tdc_text_addc(out, '}');
-}
-
-static void put_origin(struct tdc_text *out, const struct tdc_trace *trace,
-                       const struct trace_origin *origin)
-{
+    const struct trace_origin *origin = &trace->origins[index];
     const struct tdc_task *task = trace->tasks[origin->task].task;
-    tdc_text_addc(out, '{');
-    put_text(out, 3, true, "name", origin->row);
-    put_text(out, 3, false, "call", origin->call);
-    put_text(out, 3, false, "kind", tdc_origin_text(origin->kind));
-    put_text(out, 3, false, "step", task->step);
-    put_text(out, 3, false, "rank", task->rank);
-    put_count(out, 3, "dump", origin->task);
-    put_count(out, 3, "time", origin->time.event / 2);
-    put_text(out, 3, false, "direction", direction(origin->backward));
-    put_truth(out, 3, "may_be_consequence", origin->consequence);
-    put_truth(out, 3, "from_another_rank", origin->arrived);
-    put_name(out, 3, false, "cause");
+    struct tdc_json_object object;
+    begin_item(&object, out, index);
+    tdc_object_text(&object, "name", origin->row);
+    tdc_object_text(&object, "call", origin->call);
+    tdc_object_text(&object, "kind", tdc_origin_text(origin->kind));
+    tdc_object_text(&object, "direction", direction(origin->backward));
+    tdc_object_text(&object, "step", task->step);
+    tdc_object_text(&object, "rank", task->rank);
+    tdc_object_whole(&object, "dump", origin->task);
+    tdc_object_whole(&object, "time", origin->time.event / 2);
+    tdc_object_truth(&object, "may_be_consequence", origin->consequence);
+    tdc_object_truth(&object, "from_another_rank", origin->arrived);
+    tdc_object_truth(&object, "repeats_another_rank", origin->repeated);
     if (origin->cause != TRACE_NO_ORIGIN)
-        tdc_text_addf(out, "%zu", origin->cause);
+        tdc_object_whole(&object, "cause", origin->cause);
     else
-        tdc_text_adds(out, "null");
-    put_truth(out, 3, "repeats_another_rank", origin->repeated);
-    put_count(out, 3, "explains", origin->explains);
-    put_count(out, 3, "reaches_ranks", origin->ranks);
-    put_count(out, 3, "alike_ranks", origin->alike);
-    put_distances(out, origin);
-    put_text(out, 3, false, "worst_element", origin->worst);
-    put_texts(out, 3, "modules", origin->modules, origin->module_count);
-    put_texts(out, 3, "stack", origin->stack, origin->stack_count);
-    put_judge(out, origin);
-    tdc_json_put_line(out, INDENT, 2);
-    tdc_text_addc(out, '}');
+        tdc_object_null(&object, "cause");
+    tdc_object_whole(&object, "explains", origin->explains);
+    tdc_object_whole(&object, "reaches_ranks", origin->ranks);
+    tdc_object_whole(&object, "alike_ranks", origin->alike);
+    tdc_object_number(&object, "relative_distance", origin->distance);
+    tdc_object_number(&object, "worst_to_largest", origin->element);
+    tdc_object_number(&object, "input_relative_distance", origin->input_distance);
+    tdc_object_text(&object, "worst_element", origin->worst);
+    put_texts(&object, "modules", origin->modules, origin->module_count);
+    put_texts(&object, "stack", origin->stack, origin->stack_count);
+    put_judge(&object, origin);
+    tdc_object_end(&object);
 }
 
 /* ---- dumps ----------------------------------------------------------------------------------- */
 
-static void put_abnormal(struct tdc_text *out, const char *name,
+static void put_abnormal(struct tdc_json_object *object, const char *name,
                          const struct trace_abnormal *abnormal)
 {
-    put_name(out, 3, false, name);
+    struct tdc_json_object value;
     if (abnormal->call == NULL) {
-        tdc_text_adds(out, "null");
+        tdc_object_null(object, name);
         return;
     }
-    tdc_text_adds(out, "{\"call\": ");
-    put_text_value(out, abnormal->call);
-    tdc_text_addf(out, ", \"made\": %s}", abnormal->made ? "true" : "false");
+    tdc_object_key(object, name);
+    tdc_object_begin(&value, object->out);
+    tdc_object_text(&value, "call", abnormal->call);
+    tdc_object_truth(&value, "made", abnormal->made);
+    tdc_object_end(&value);
 }
 
-static void put_layers(struct tdc_text *out, const struct trace_task *task)
+static void put_growth(struct tdc_json_object *object, const struct trace_task *task)
 {
-    put_name(out, 3, false, "layers");
-    tdc_text_addc(out, '[');
+    struct tdc_json_object item;
+    tdc_object_key(object, "layers");
+    tdc_text_addc(object->out, '[');
     for (size_t i = 0; i < task->layer_count; i++) {
         const struct trace_layer *layer = &task->layers[i];
-        tdc_text_adds(out, i != 0 ? "," : "");
-        tdc_json_put_line(out, INDENT, 4);
-        tdc_text_adds(out, "{\"layer\": ");
-        put_text_value(out, layer->name);
-        tdc_text_addf(out, ", \"direction\": \"%s\", \"calls\": %zu, \"relative_distance\": ",
-                      direction(layer->backward), layer->calls);
-        put_number_value(out, layer->distance);
-        tdc_text_addc(out, '}');
+        begin_item(&item, object->out, i);
+        tdc_object_text(&item, "layer", layer->name);
+        tdc_object_text(&item, "direction", direction(layer->backward));
+        tdc_object_whole(&item, "calls", layer->calls);
+        tdc_object_number(&item, "relative_distance", layer->distance);
+        tdc_object_end(&item);
     }
-    if (task->layer_count != 0)
-        tdc_json_put_line(out, INDENT, 3);
-    tdc_text_addc(out, ']');
-}
-
-static void put_calls(struct tdc_text *out, const struct trace_task *task)
-{
-    put_name(out, 3, false, "calls");
-    tdc_text_addc(out, '[');
+    tdc_text_addc(object->out, ']');
+    tdc_object_key(object, "calls");
+    tdc_text_addc(object->out, '[');
     for (size_t i = 0; i < task->growth_count; i++) {
         const struct trace_growth *growth = &task->growth[i];
-        tdc_text_adds(out, i != 0 ? "," : "");
-        tdc_json_put_line(out, INDENT, 4);
-        tdc_text_adds(out, "{\"call\": ");
-        put_text_value(out, growth->call);
-        tdc_text_adds(out, ", \"layer\": ");
-        put_text_value(out, growth->layer);
-        tdc_text_addf(
-            out, ", \"direction\": \"%s\", \"relative_distance\": ", direction(growth->backward));
-        put_number_value(out, growth->distance);
-        tdc_text_addc(out, '}');
+        begin_item(&item, object->out, i);
+        tdc_object_text(&item, "call", growth->call);
+        tdc_object_text(&item, "layer", growth->layer);
+        tdc_object_text(&item, "direction", direction(growth->backward));
+        tdc_object_number(&item, "relative_distance", growth->distance);
+        tdc_object_end(&item);
     }
-    if (task->growth_count != 0)
-        tdc_json_put_line(out, INDENT, 3);
-    tdc_text_addc(out, ']');
+    tdc_text_addc(object->out, ']');
 }
 
-static void put_task(struct tdc_text *out, const struct trace_task *task)
+static void put_task(struct tdc_text *out, const struct trace_task *task, size_t index)
 {
     static const char *const modes[] = {[TDC_MODE_TENSOR] = "tensor",
                                         [TDC_MODE_STATISTICS] = "statistics",
                                         [TDC_MODE_DIGEST] = "md5"};
-    tdc_text_addc(out, '{');
-    put_text(out, 3, true, "test", task->task->npu);
-    put_text(out, 3, false, "ref", task->task->bench);
-    put_text(out, 3, false, "step", task->task->step);
-    put_text(out, 3, false, "rank", task->task->rank);
-    put_text(out, 3, false, "mode", modes[task->mode]);
-    put_count(out, 3, "rows", task->rows);
-    put_count(out, 3, "different", task->different);
-    put_count(out, 3, "unmatched", task->unmatched);
-    put_count(out, 3, "unread", task->unread);
-    put_count(out, 3, "communications", task->exchange_count);
-    put_abnormal(out, "test_first_nan", &task->abnormal[0]);
-    put_abnormal(out, "ref_first_nan", &task->abnormal[1]);
-    put_layers(out, task);
-    put_calls(out, task);
-    tdc_json_put_line(out, INDENT, 2);
-    tdc_text_addc(out, '}');
+    struct tdc_json_object object;
+    begin_item(&object, out, index);
+    tdc_text_addf(out, "%s, %s", task->sides[0], task->sides[1]);
+    object.begun = true;
+    tdc_object_text(&object, "step", task->task->step);
+    tdc_object_text(&object, "rank", task->task->rank);
+    tdc_object_text(&object, "mode", modes[task->mode]);
+    tdc_object_whole(&object, "rows", task->rows);
+    tdc_object_whole(&object, "different", task->different);
+    tdc_object_whole(&object, "unmatched", task->unmatched);
+    tdc_object_whole(&object, "unread", task->unread);
+    tdc_object_whole(&object, "communications", task->exchange_count);
+    put_abnormal(&object, "test_first_nan", &task->abnormal[0]);
+    put_abnormal(&object, "ref_first_nan", &task->abnormal[1]);
+    put_growth(&object, task);
+    tdc_object_end(&object);
 }
 
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 /* The folder that the dumps of a side have in common, or the one dump itself. */
-static void put_side(struct tdc_text *out, const struct tdc_trace *trace, const char *name,
-                     bool bench)
+static void put_side(struct tdc_json_object *object, const struct tdc_trace *trace,
+                     const char *name, bool bench)
 {
     const char *first = bench ? trace->tasks[0].task->bench : trace->tasks[0].task->npu;
     size_t length = strlen(first);
@@ -244,39 +175,35 @@ static void put_side(struct tdc_text *out, const struct tdc_trace *trace, const 
     }
     while (trace->task_count > 1 && length > 1 && first[length - 1] != '/')
         length--;
-    put_name(out, 1, false, name);
-    tdc_text_adds(out, "{\"dump\": ");
-    tdc_json_put_text(out, first, length);
-    tdc_text_addc(out, '}');
+    tdc_object_key(object, name);
+    tdc_text_adds(object->out, "{\"dump\": ");
+    tdc_json_add_string(object->out, first, length);
+    tdc_text_addc(object->out, '}');
 }
 
 void trace_put_json(struct tdc_trace *trace)
 {
     struct tdc_text *out = &trace->json;
-    tdc_text_addc(out, '{');
-    put_text(out, 1, true, "schema", "tdcmp.trace/1");
-    put_text(out, 1, false, "version", tdc_version());
-    put_side(out, trace, "test", false);
-    put_side(out, trace, "ref", true);
-    put_text(out, 1, false, "rules", "sound");
-    put_count(out, 1, "left_out", trace->left_out);
-    put_name(out, 1, false, "origins");
+    struct tdc_json_object object;
+    tdc_object_begin(&object, out);
+    tdc_object_schema(&object, TRACE_SCHEMA);
+    tdc_object_key(&object, "command");
+    tdc_text_adds(out, trace->command);
+    tdc_object_text(&object, "folder", trace->folder);
+    tdc_object_text(&object, "rules", "sound");
+    put_side(&object, trace, "test", false);
+    put_side(&object, trace, "ref", true);
+    tdc_object_whole(&object, "left_out", trace->left_out);
+    tdc_object_key(&object, "origins");
     tdc_text_addc(out, '[');
-    for (size_t i = 0; i < trace->origin_count; i++) {
-        tdc_text_adds(out, i != 0 ? "," : "");
-        tdc_json_put_line(out, INDENT, 2);
-        put_origin(out, trace, &trace->origins[i]);
-    }
-    if (trace->origin_count != 0)
-        tdc_json_put_line(out, INDENT, 1);
-    tdc_text_addc(out, ']');
-    put_name(out, 1, false, "dumps");
+    for (size_t i = 0; i < trace->origin_count; i++)
+        put_origin(out, trace, i);
+    tdc_text_adds(out, "]");
+    tdc_object_key(&object, "dumps");
     tdc_text_addc(out, '[');
-    for (size_t i = 0; i < trace->task_count; i++) {
-        tdc_text_adds(out, i != 0 ? "," : "");
-        tdc_json_put_line(out, INDENT, 2);
-        put_task(out, &trace->tasks[i]);
-    }
-    tdc_json_put_line(out, INDENT, 1);
-    tdc_text_adds(out, "]\n}\n");
+    for (size_t i = 0; i < trace->task_count; i++)
+        put_task(out, &trace->tasks[i], i);
+    tdc_text_adds(out, "]");
+    tdc_object_end(&object);
+    tdc_text_addc(out, '\n');
 }

@@ -71,6 +71,7 @@ struct trace_growth {
     const char *layer; /* NULL: not known */
     double distance;   /* largest of its outputs */
     bool backward;
+    bool update; /* of parameters: no part of a layer */
 };
 
 /* A part of the network in one direction. */
@@ -91,6 +92,7 @@ struct trace_exchange {
 
 struct trace_task {
     const struct tdc_task *task;
+    const char *sides[2];              /* NPU and bench as members of the JSON */
     struct trace_abnormal abnormal[2]; /* NPU, bench */
     struct trace_growth *growth;       /* calls in the order of the dump */
     size_t growth_count;
@@ -124,7 +126,9 @@ struct tdc_trace {
     size_t repeated; /* of them those that repeat another's, behind those that are told */
     size_t arrived;  /* of them consequences of another rank's, at the end of the list */
     struct tdc_text text, json;
+    const char *command, *folder; /* as in struct tdc_table */
     size_t top;
+    tdc_html_report *report; /* that rows and origins go to; the caller's, NULL: none */
 };
 
 tdc_status trace_no_memory(struct tdc_error *error);
@@ -159,6 +163,8 @@ void trace_judge(struct tdc_trace *trace, const struct tdc_options *options);
 /* Fill trace->text and trace->json. */
 void trace_tell(struct tdc_trace *trace);
 void trace_put_json(struct tdc_trace *trace);
+/* The origins into trace->report, if there is one. */
+tdc_status trace_put_report(const struct tdc_trace *trace, struct tdc_error *error);
 /* "test is off: ..." */
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin);
 bool trace_earlier(const struct trace_time *a, const struct trace_time *b);

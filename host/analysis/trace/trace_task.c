@@ -1,6 +1,5 @@
 /* trace_task.c - one rank of a trace: compared, and what is found in it. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,10 @@
 #include "host/judge/record_numbers.h"
 #include "host/origin/call_name.h"
 #include "host/table/table.h"
+#include "host/table/table_json.h"
 #include "io/base/error.h"
+
+#define SIDE_LIMIT ((size_t)1 << 20)
 
 tdc_status trace_no_memory(struct tdc_error *error)
 {
@@ -182,6 +184,29 @@ static struct tdc_module_paths *load_paths(const struct tdc_dump *dump,
     return paths;
 }
 
+/* What the JSON says of the two sides, which are gone when it is made. */
+static bool keep_sides(struct tdc_trace *trace, struct trace_task *task,
+                       const struct tdc_table *table)
+{
+    const struct tdc_dump *dumps[] = {table->match->npu, table->match->bench};
+    struct tdc_text text;
+    tdc_text_init(&text, SIDE_LIMIT);
+    for (int i = 0; i < 2; i++) {
+        struct tdc_json_object side;
+        tdc_text_clear(&text);
+        tdc_object_begin_bare(&side, &text);
+        tdc_object_side(&side, i == 0 ? "test" : "ref", dumps[i]);
+        tdc_object_end_bare(&side);
+        task->sides[i] = text.failed ? NULL : trace_keep(trace, tdc_text_get(&text));
+    }
+    tdc_text_free(&text);
+    if (trace->command == NULL) {
+        trace->command = trace_keep(trace, table->command);
+        trace->folder = trace_keep(trace, table->folder);
+    }
+    return task->sides[0] != NULL && task->sides[1] != NULL && trace->command != NULL;
+}
+
 static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *table,
                           const char *from, const struct tdc_options *options,
                           struct tdc_error *error)
@@ -196,6 +221,8 @@ static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *tab
     task->mode = table->mode;
     task->abnormal[0] = first_abnormal(trace, table->match->npu);
     task->abnormal[1] = first_abnormal(trace, table->match->bench);
+    if (!keep_sides(trace, task, table))
+        return trace_no_memory(error);
     struct tdc_module_paths *paths = load_paths(table->match->npu, options);
     tdc_status status = trace_note_growth(trace, task, table, paths, error);
     if (status == TDC_OK)
@@ -209,28 +236,7 @@ static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *tab
 struct loading {
     const char *path;
     tdc_dump *dump;
-    tdc_status status;
-    struct tdc_error error;
 };
-
-static void *load_one(void *argument)
-{
-    struct loading *loading = argument;
-    loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
-    return NULL;
-}
-
-/* Both sides at once, if a thread can be had. */
-static void load_both(struct loading sides[2])
-{
-    pthread_t thread;
-    bool apart = pthread_create(&thread, NULL, load_one, &sides[1]) == 0;
-    load_one(&sides[0]);
-    if (apart)
-        pthread_join(thread, NULL);
-    else
-        load_one(&sides[1]);
-}
 
 struct comparison {
     tdc_match *match;
@@ -290,16 +296,15 @@ tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, 
 {
     struct loading sides[2] = {{.path = task->npu}, {.path = task->bench}};
     struct comparison comparison = {0};
-    load_both(sides);
-    tdc_status status = sides[0].status != TDC_OK ? sides[0].status : sides[1].status;
-    if (status != TDC_OK)
-        *error = sides[sides[0].status == TDC_OK].error;
+    tdc_status status = tdc_task_load(task, &sides[0].dump, &sides[1].dump, error);
     if (status == TDC_OK)
         status = compare(sides, options, &comparison, error);
     if (status == TDC_OK) {
         size_t number = trace->task_count++;
         trace->tasks[number].task = task;
         status = look_at(trace, number, comparison.table, from, options, error);
+        if (status == TDC_OK && trace->report != NULL)
+            status = tdc_html_report_add_table(trace->report, task, comparison.table, NULL, error);
     }
     end_comparison(&comparison);
     tdc_dump_free(sides[0].dump);

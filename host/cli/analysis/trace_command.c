@@ -1,9 +1,11 @@
 /* trace_command.c - `tdcmp trace TEST REF`: where it began, and which side is off. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cli/shared/command.h"
+#include "host/cli/shared/page_file.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
@@ -19,6 +21,8 @@ static const char usage[] =
     "      --from NAME    only calls from the first whose name begins so\n"
     "      --top N        origins to show and judge, default 5\n"
     "      --json FILE    all of it as JSON, - for the standard output\n"
+    "  -F, --format html  a page with the rows of all ranks, the origins and their judge\n"
+    "  -o, --output DIR   folder for the page (default ./output)\n"
     "      --step N       one step of dump roots\n"
     "  -t, --threads N    number of threads\n"
     "  -h, --help         this text\n"
@@ -29,9 +33,10 @@ static const char usage[] =
 
 struct settings {
     struct tdc_options options;
-    const char *from, *json;
+    const char *from, *json, *output;
+    tdc_html_report *page; /* to be filled and written; NULL: none */
     int top, step;
-    bool help;
+    bool html, help;
 };
 
 static bool take_options(int argc, char **argv, struct settings *settings)
@@ -39,11 +44,13 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     static const struct option long_options[] = {{"from", required_argument, NULL, 'f'},
                                                  {"top", required_argument, NULL, 'n'},
                                                  {"json", required_argument, NULL, 'j'},
+                                                 {"format", required_argument, NULL, 'F'},
+                                                 {"output", required_argument, NULL, 'o'},
                                                  {"step", required_argument, NULL, 's'},
                                                  {"threads", required_argument, NULL, 't'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
-    static const struct tdc_words words = {"trace", "t:h", long_options};
+    static const struct tdc_words words = {"trace", "F:o:t:h", long_options};
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         bool valid = true;
@@ -51,6 +58,12 @@ static bool take_options(int argc, char **argv, struct settings *settings)
             settings->from = optarg;
         else if (option == 'j')
             settings->json = optarg;
+        else if (option == 'o')
+            settings->output = optarg;
+        else if (option == 'F' && !tdc_page_format(optarg))
+            return false;
+        else if (option == 'F')
+            settings->html = true;
         else if (option == 'n')
             valid = tdc_parse_number(optarg, 1, &settings->top);
         else if (option == 's')
@@ -81,8 +94,8 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
     if (status == TDC_OK)
-        status = tdc_trace_new(tasks, settings->from, (size_t)settings->top, &settings->options,
-                               &trace, &error);
+        status = tdc_trace_report(tasks, settings->from, (size_t)settings->top, &settings->options,
+                                  settings->page, &trace, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
@@ -106,6 +119,10 @@ static int run(const struct settings *settings, const char *npu, const char *ben
             code = TDC_EXIT_TROUBLE;
         }
     }
+    if (status == TDC_OK && settings->page != NULL &&
+        !tdc_page_write(settings->page, settings->output, "trace",
+                        settings->json != NULL && strcmp(settings->json, "-") == 0))
+        code = TDC_EXIT_TROUBLE;
     tdc_trace_free(trace);
     tdc_tasks_free(tasks);
     return code;
@@ -113,14 +130,25 @@ static int run(const struct settings *settings, const char *npu, const char *ben
 
 int tdc_command_trace(int argc, char **argv)
 {
-    struct settings settings = {.top = 5, .step = -1};
+    struct settings settings = {.top = 5, .step = -1, .output = "./output"};
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
-    if (!take_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
+    const char **words = tdc_command_words(argc, argv);
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && take_options(argc, argv, &settings)) {
+        settings.options.command = words;
+        settings.options.command_words = (size_t)argc + 1;
+        if (settings.help) {
+            fputs(usage, stdout);
+            code = TDC_EXIT_SAME;
+        } else {
+            if (settings.html)
+                settings.page = tdc_page_new(argc, argv, settings.options.threads);
+            if (!settings.html || settings.page != NULL)
+                code = run(&settings, argv[optind], argv[optind + 1]);
+        }
     }
-    return run(&settings, argv[optind], argv[optind + 1]);
+    tdc_html_report_free(settings.page);
+    free(words);
+    return code;
 }

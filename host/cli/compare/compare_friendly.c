@@ -39,6 +39,8 @@ static bool print_paths(const struct tdc_run *run)
     for (size_t i = 0; i < run->count; i++)
         for (size_t k = 0; k < run->comparisons[i].file_count; k++)
             puts(run->comparisons[i].files[k]);
+    if (run->page != NULL)
+        puts(run->page);
     return true;
 }
 
@@ -66,13 +68,18 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     tdc_status status =
-        tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
+        request->align != NULL
+            ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
+            : tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status != TDC_OK) {
+    if (status == TDC_ERR_ARGUMENT && request->align != NULL) {
+        tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
+        fputc('\n', stderr);
+    } else if (status != TDC_OK) {
         complain_of(&run, sides, &error);
     } else {
         code = answer_run(request, &run);

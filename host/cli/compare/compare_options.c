@@ -21,11 +21,17 @@ const char tdc_compare_usage[] =
     "\n"
     "  -o, --output PLACE       folder for the results (default ./output); one file of a format\n"
     "                           by its ending (result.csv); - for the standard output (csv)\n"
-    "  -F, --format LIST        xlsx, csv, json, jsonl, vis or several: xlsx,csv (default xlsx);\n"
-    "                           vis: a graph for the TensorBoard plugin of msprobe\n"
+    "  -F, --format LIST        xlsx, csv, json, jsonl, html, vis or several: xlsx,csv (default\n"
+    "                           xlsx); html: a page of the whole run; vis: a graph for the\n"
+    "                           TensorBoard plugin of msprobe\n"
     "      --json               the result as json on the standard output, and no page\n"
     "      --only LEVELS        write these rows only: different, or several: different,unmatched\n"
+    "      --atol A             an element is within when |test - ref| <= A + R * |ref|; a row "
+    "with\n"
+    "      --rtol R             one beyond is different, and no other (what is not given is 0)\n"
+    "      --cos C              and a row whose cosine is below C\n"
     "      --step N             of dump roots: compare this step only\n"
+    "      --token N            of graphs: compare this token only\n"
     "      --top N              starts that the page shows (default 5)\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
@@ -35,6 +41,10 @@ const char tdc_compare_usage[] =
     "  -h, --help               this text\n"
     "\n"
     "how names are matched:\n" TDC_MATCH_OPTIONS_HELP
+    "      --align FILE         compare logical tensors by rules: runs that are laid out "
+    "differently\n"
+    "                           (yaml, or a preset: tdcmp align --list)\n"
+    "      --series AXIS        with --align: errors along this axis too, token by token...\n"
     "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
     "\n"
     "advanced:\n"
@@ -60,10 +70,14 @@ const char tdc_compare_usage[] =
 
 enum {
     OPTION_STEP = TDC_WORD_FIRST_FREE,
+    OPTION_TOKEN,
     OPTION_RULES,
     OPTION_TOP,
     OPTION_JSON,
     OPTION_ONLY,
+    OPTION_ATOL,
+    OPTION_RTOL,
+    OPTION_COS,
     OPTION_COLOR,
     OPTION_NO_HIGHLIGHT,
     OPTION_STACK,
@@ -72,7 +86,9 @@ enum {
     OPTION_ALLOW_UNMATCHED,
     OPTION_IO,
     OPTION_DEVICE,
-    OPTION_NO_FALLBACK
+    OPTION_NO_FALLBACK,
+    OPTION_ALIGN,
+    OPTION_SERIES
 };
 
 static const struct option long_options[] = {
@@ -80,7 +96,11 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'F'},
     {"json", no_argument, NULL, OPTION_JSON},
     {"only", required_argument, NULL, OPTION_ONLY},
+    {"atol", required_argument, NULL, OPTION_ATOL},
+    {"rtol", required_argument, NULL, OPTION_RTOL},
+    {"cos", required_argument, NULL, OPTION_COS},
     {"step", required_argument, NULL, OPTION_STEP},
+    {"token", required_argument, NULL, OPTION_TOKEN},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
@@ -88,6 +108,8 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     TDC_MATCH_LONG_OPTIONS{"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
+    {"align", required_argument, NULL, OPTION_ALIGN},
+    {"series", required_argument, NULL, OPTION_SERIES},
     {"rules", required_argument, NULL, OPTION_RULES},
     {"no-highlight", no_argument, NULL, OPTION_NO_HIGHLIGHT},
     {"stack", required_argument, NULL, OPTION_STACK},
@@ -151,6 +173,41 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     }
 }
 
+static bool take_limit(const char *option, double *limit, bool *used)
+{
+    *used = true;
+    return (tdc_parse_real(optarg, limit) && *limit >= 0) ||
+           tdc_wrong_value(option, optarg, "a number that is not negative");
+}
+
+/* Limits in place of those of the rules. */
+static bool take_tolerance(struct tdc_compare_settings *settings, int option)
+{
+    struct tdc_tolerance *tolerance = &settings->request.options.tolerance;
+    switch (option) {
+    case OPTION_ATOL:
+        return take_limit("--atol", &tolerance->atol, &tolerance->elements);
+    case OPTION_RTOL:
+        return take_limit("--rtol", &tolerance->rtol, &tolerance->elements);
+    case OPTION_COS:
+        tolerance->use_cosine = true;
+        return (tdc_parse_real(optarg, &tolerance->cosine) && tolerance->cosine >= -1 &&
+                tolerance->cosine <= 1) ||
+               tdc_wrong_value("--cos", optarg, "a number from -1 to 1");
+    default:
+        return take_work(settings, option);
+    }
+}
+
+static bool take_series(struct tdc_compare_settings *settings)
+{
+    size_t most = sizeof settings->series / sizeof *settings->series;
+    if (settings->align.series_count == most)
+        return tdc_wrong_value("--series", optarg, "one of up to 16 axes");
+    settings->series[settings->align.series_count++] = optarg;
+    return true;
+}
+
 /* The formats of tables, and the database beside them. */
 static bool take_formats(struct tdc_compare_settings *settings)
 {
@@ -160,7 +217,7 @@ static bool take_formats(struct tdc_compare_settings *settings)
     return (vis && tables[0] == '\0') ||
            tdc_parse_formats(vis ? tables : optarg, &settings->request.formats) ||
            tdc_wrong_value("--format", optarg,
-                           "xlsx, csv, json, jsonl, vis or several with commas");
+                           "xlsx, csv, json, jsonl, html, vis or several with commas");
 }
 
 static bool take_option(struct tdc_compare_settings *settings, int option)
@@ -183,6 +240,9 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_STEP:
         return tdc_parse_number(optarg, 0, &settings->step) ||
                tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_TOKEN:
+        return tdc_parse_number(optarg, 0, &settings->step) ||
+               tdc_wrong_value("--token", optarg, "the number of a token");
     case OPTION_RULES:
         return tdc_parse_rules(optarg, &request->options.rules) ||
                tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
@@ -201,10 +261,36 @@ static bool take_option(struct tdc_compare_settings *settings, int option)
     case OPTION_ALLOW_UNMATCHED:
         settings->request.allow_unmatched = true;
         return true;
+    case OPTION_ALIGN:
+        settings->align.rules = optarg;
+        return true;
+    case OPTION_SERIES:
+        return take_series(settings);
     default:
-        return tdc_take_match_option(option, optarg, &request->options) ||
-               take_work(settings, option);
+        if (!tdc_take_match_option(option, optarg, &request->options))
+            return take_tolerance(settings, option);
+        return settings->mapped = true;
     }
+}
+
+/* Rules for logical tensors leave no choice of others. */
+static bool check_align(struct tdc_compare_settings *settings)
+{
+    struct tdc_run_request *request = &settings->request;
+    if (settings->align.rules == NULL && settings->align.series_count != 0) {
+        tdc_complain("--series needs --align");
+        return false;
+    }
+    if (settings->align.rules == NULL)
+        return true;
+    if (request->options.rules != TDC_RULES_SOUND || settings->mapped) {
+        tdc_complain("--align needs the rules sound, and takes no other way to match names");
+        return false;
+    }
+    settings->align.step = settings->step;
+    settings->align.series = settings->series;
+    request->align = &settings->align;
+    return true;
 }
 
 static bool one_format(unsigned formats)
@@ -222,12 +308,12 @@ static bool settle_output(struct tdc_compare_settings *settings)
     if (settings->json)
         request->stream = TDC_FORMAT_JSON;
     if (settings->vis && output != NULL &&
-        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != TDC_FORMAT_NONE)) {
+        (strcmp(output, "-") == 0 || tdc_format_of_file(output) != 0)) {
         tdc_complain("--format vis writes to a folder, and -o %s is none", output);
         return false;
     }
     if (output != NULL && strcmp(output, "-") == 0) {
-        if (settings->json || !one_format(formats)) {
+        if (settings->json || !one_format(formats) || formats == TDC_FORMATS_PAGE) {
             tdc_complain("-o - takes one format (--format %s)",
                          settings->json ? "or --json, not both" : "csv, say");
             return false;
@@ -236,14 +322,14 @@ static bool settle_output(struct tdc_compare_settings *settings)
         request->formats = 0;
         return true;
     }
-    tdc_format ending = output != NULL ? tdc_format_of_file(output) : TDC_FORMAT_NONE;
-    if (ending != TDC_FORMAT_NONE && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
-        if (formats != 0 && formats != (unsigned)ending) {
+    unsigned ending = output != NULL ? tdc_format_of_file(output) : 0;
+    if (ending != 0 && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+        if (formats != 0 && formats != ending) {
             tdc_complain("-o %s is one file of its format; --format asks for another", output);
             return false;
         }
         request->file = output;
-        request->formats = (unsigned)ending;
+        request->formats = ending;
         return true;
     }
     request->output = output != NULL ? output : "./output";
@@ -274,6 +360,7 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     struct tdc_run_request *request = &settings->request;
     *settings = (struct tdc_compare_settings){.step = -1};
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
     request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
@@ -288,5 +375,5 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
         return false;
     }
     settle(settings);
-    return settle_output(settings);
+    return check_align(settings) && settle_output(settings);
 }

@@ -12,6 +12,9 @@ struct tdc_compare_settings {
     bool vis;           /* the graph database, too */
     bool help, version;
     bool no_highlight;
+    struct tdc_align_options align;
+    const char *series[16]; /* of align */
+    bool mapped;            /* an option says how names are matched */
 };
 
 extern const char tdc_compare_usage[];

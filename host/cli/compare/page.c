@@ -152,6 +152,8 @@ static size_t common_length(const struct tdc_run *run, bool test, const char *fi
             same++;
         length = same;
     }
+    if (first[length] == '\0')
+        return place_length(first);
     while (length > 1 && first[length - 1] != '/')
         length--;
     return length > 1 && first[length - 1] == '/' ? length - 1 : length;
@@ -263,6 +265,23 @@ static void print_remarks(const struct tdc_page *page)
                (count)total->coloured[TDC_COLOUR_RED]);
 }
 
+/* The limits in force, where they are not those of the rules. */
+static void print_tolerance(const struct tdc_page *page)
+{
+    const struct tdc_tolerance *tolerance = &page->request->options.tolerance;
+    if (!tolerance->elements && !tolerance->use_cosine) {
+        if (page->levels && page->request->verbose)
+            printf("  tolerance by precision: docs/verdicts.md\n");
+        return;
+    }
+    printf("  tolerance");
+    if (tolerance->elements)
+        printf(" |test - ref| <= %g + %g * |ref|", tolerance->atol, tolerance->rtol);
+    if (tolerance->use_cosine)
+        printf("%s cosine >= %g", tolerance->elements ? "," : "", tolerance->cosine);
+    printf("\n");
+}
+
 /* Rows without a partner of all comparisons that were matched so. */
 static count unmatched_by(const struct tdc_run *run, const char *method)
 {
@@ -361,6 +380,8 @@ static void print_files(const struct tdc_page *page)
         if (first == NULL && run->comparisons[i].file_count != 0)
             first = run->comparisons[i].files[0];
     }
+    if (run->page != NULL)
+        printf("Wrote %s\n", tdc_shown(run->page));
     if (files == 0)
         return;
     bool all = page->request->verbose;
@@ -380,7 +401,8 @@ static void print_files(const struct tdc_page *page)
         used = strlen(count_text) + tdc_columns_of(folder) + 1;
     }
     const struct tdc_group *start = page->groups->count != 0 ? &page->groups->all[0] : NULL;
-    if (start != NULL && start->first->file_count != 0)
+    bool table = (page->request->formats & ~TDC_FORMATS_PAGE) != 0;
+    if (table && start != NULL && start->first->file_count != 0)
         print_next(page, start->first, start->start, all ? page->width : used);
     else if (!all)
         printf("\n");
@@ -406,6 +428,7 @@ bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run 
     printf("\n");
     print_counts(&page, page.levels ? level_counts : plain_counts);
     print_counts(&page, other_counts);
+    print_tolerance(&page);
     print_remarks(&page);
     print_methods(&page);
     tdc_page_starts(&page);

@@ -39,22 +39,20 @@ struct loading {
 static void *load_one(void *argument)
 {
     struct loading *loading = argument;
-    if (loading->request->tensors)
-        loading->status =
-            tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
-    else
-        loading->status = tdc_dump_load(loading->path, &loading->dump, &loading->error);
+    loading->status =
+        tdc_tensors_load(loading->path, loading->request->key, &loading->dump, &loading->error);
     return NULL;
 }
 
-/* Both sides at once, if a thread can be had: reading the json is the longest part of a statistics
- * comparison. */
+/* Both sides at once, if a thread can be had. */
 static tdc_status load_both(const struct tdc_run_request *request,
                             struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
     struct loading npu = {.request = request, .path = comparison->task->npu};
     struct loading bench = {.request = request, .path = comparison->task->bench};
     pthread_t thread;
+    if (!request->tensors)
+        return tdc_task_load(comparison->task, &comparison->npu, &comparison->bench, error);
     bool apart = pthread_create(&thread, NULL, load_one, &bench) == 0;
     load_one(&npu);
     if (apart)
@@ -88,20 +86,31 @@ static tdc_status check_records(const struct tdc_run_request *request,
     return error->status = TDC_ERR_NOTHING;
 }
 
-static tdc_status prepare(const struct tdc_run_request *request,
-                          struct tdc_run_comparison *comparison, struct tdc_error *error)
+static tdc_status match_dumps(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
-    const char *stack = request->stack;
-    if (stack == NULL && request->stacks)
-        stack = comparison->task->stack;
-    warn_of_link(&request->options, comparison->task->npu);
-    warn_of_link(&request->options, comparison->task->bench);
     tdc_status status = load_both(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
         status = tdc_match_dumps(comparison->npu, comparison->bench, &request->options,
-                                 &comparison->match, error);
+                               &comparison->match, error);
+    return status;
+}
+
+static tdc_status prepare(const struct tdc_run_request *request,
+                          struct tdc_run_comparison *comparison, struct tdc_error *error)
+{
+    const char *stack = request->stack;
+    if (stack == NULL && request->stacks && request->align == NULL)
+        stack = comparison->task->stack;
+    warn_of_link(&request->options, comparison->task->npu);
+    warn_of_link(&request->options, comparison->task->bench);
+    tdc_status status =
+        request->align != NULL
+            ? tdc_align_match(comparison->task->npu, comparison->task->bench, request->align,
+                              &request->options, &comparison->match, error)
+            : match_dumps(request, comparison, error);
     if (status == TDC_OK && tdc_match_pairs(comparison->match) == 0) {
         snprintf(error->message, sizeof error->message,
                  "Can`t match any op. No compare result file generated.");
@@ -180,11 +189,14 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
                      is_taken(request, task, "data_mapping", time_stamp, "yaml");
         for (size_t k = 0; k < TDC_FORMAT_NAMES && !taken; k++)
-            taken = is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name);
+            taken =
+                is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name) ||
+                is_taken(request, task, "compare_axis", time_stamp, tdc_format_names[k].name);
         if (taken)
             return true;
     }
-    return false;
+    static const struct tdc_task none = {.rank = "", .step = "", .folder = ""};
+    return is_taken(request, &none, "compare_report", time_stamp, "html");
 }
 
 /* One moment for all files of the run, which no other run uses: names tell runs apart, also two
@@ -204,6 +216,18 @@ static tdc_status out_of_memory(struct tdc_error *error)
 {
     snprintf(error->message, sizeof error->message, "out of memory");
     return error->status = TDC_ERR_MEMORY;
+}
+
+/* A page that cannot hold all rows names csv files that do. */
+static unsigned formats_of(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->comparisons[i].table != NULL)
+            rows += tdc_table_rows(run->comparisons[i].table);
+    bool needed = (request->formats & TDC_FORMATS_PAGE) != 0 && request->file == NULL &&
+                  rows > TDC_REPORT_ROWS;
+    return request->formats | (needed ? TDC_FORMAT_CSV : 0u);
 }
 
 /* A file is made under a new name, or replaces what has the name that was given. */
@@ -227,13 +251,13 @@ static tdc_status plan_file(const struct tdc_run_request *request,
 }
 
 /* The result files of a comparison, one per format; their names are noted when all is well. */
-static tdc_status plan_outputs(const struct tdc_run_request *request,
+static tdc_status plan_outputs(const struct tdc_run_request *request, unsigned wanted,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_output *outputs, size_t *count, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < TDC_FORMAT_NAMES && status == TDC_OK; i++)
-        if ((request->formats & (unsigned)tdc_format_names[i].format) != 0)
+        if ((wanted & (unsigned)tdc_format_names[i].format) != 0)
             status = plan_file(request, comparison, time_stamp, &tdc_format_names[i],
                                &outputs[(*count)++], error);
     if (request->stream == TDC_FORMAT_NONE || status != TDC_OK)
@@ -274,6 +298,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
     size_t count = 0, output_count = 0;
     bool unwritten = run->unwritten.status != TDC_OK; /* known before */
     uint64_t rows = 0, bytes = 0;
+    unsigned wanted = formats_of(request, run);
     for (size_t i = 0; i < run->count; i++) {
         struct tdc_run_comparison *comparison = &run->comparisons[i];
         if (comparison->table == NULL)
@@ -284,8 +309,8 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         bytes += table_bytes;
         tables[count++] = comparison->table;
         tdc_status status = unwritten ? TDC_OK
-                                      : plan_outputs(request, comparison, time_stamp, outputs,
-                                                     &output_count, error);
+                                      : plan_outputs(request, wanted, comparison, time_stamp,
+                                                     outputs, &output_count, error);
         if (status != TDC_OK)
             return status;
     }
@@ -338,6 +363,31 @@ static tdc_status write_extra(const struct tdc_run_request *request,
     return status;
 }
 
+/* Errors along axes, beside the tables; in json they are members of their rows. */
+static tdc_status write_series(const struct tdc_run_request *request,
+                               struct tdc_run_comparison *comparison, const char *time_stamp,
+                               struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    static const tdc_format tables[] = {TDC_FORMAT_CSV, TDC_FORMAT_XLSX};
+    static const char *const endings[] = {"csv", "xlsx"};
+    for (size_t i = 0; i < 2 && status == TDC_OK && request->align != NULL; i++) {
+        if ((request->formats & (unsigned)tables[i]) == 0)
+            continue;
+        size_t rows = 0;
+        char *path =
+            result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
+        if (path == NULL)
+            return out_of_memory(error);
+        status = tdc_series_write(comparison->table, tables[i], path, &rows, error);
+        if (status == TDC_OK && rows != 0)
+            comparison->files[comparison->file_count++] = path;
+        else
+            free(path);
+    }
+    return status;
+}
+
 static tdc_status write_extras(const struct tdc_run_request *request,
                                struct tdc_run_comparison *comparison, const char *time_stamp,
                                struct tdc_error *error)
@@ -345,6 +395,9 @@ static tdc_status write_extras(const struct tdc_run_request *request,
     tdc_status status = TDC_OK;
     if (request->formats == 0 || request->file != NULL)
         return TDC_OK; /* what was asked for, and nothing beside it */
+    status = write_series(request, comparison, time_stamp, error);
+    if (status != TDC_OK)
+        return status;
     if (request->advice)
         status = write_extra(request, comparison, advice_stem(request, comparison->task),
                              time_stamp, "txt", error);
@@ -359,7 +412,8 @@ static tdc_status write_extras(const struct tdc_run_request *request,
 static tdc_status check_single(const struct tdc_run_request *request, size_t tasks,
                                struct tdc_error *error)
 {
-    if (tasks <= 1 || (request->file == NULL && request->stream == TDC_FORMAT_NONE))
+    bool page = request->formats == TDC_FORMATS_PAGE && request->stream == TDC_FORMAT_NONE;
+    if (tasks <= 1 || page || (request->file == NULL && request->stream == TDC_FORMAT_NONE))
         return TDC_OK;
     snprintf(error->message, sizeof error->message,
              "%s takes one result, and there are %zu ranks or steps to compare: name one of them, "
@@ -393,6 +447,9 @@ static tdc_status compare_and_write(const struct tdc_run_request *request, struc
     for (size_t i = 0; i < run->count && status == TDC_OK; i++)
         if (run->comparisons[i].table != NULL && run->unwritten.status == TDC_OK)
             status = write_extras(request, &run->comparisons[i], text, error);
+    if (status == TDC_OK && run->unwritten.status == TDC_OK &&
+        (request->formats & TDC_FORMATS_PAGE) != 0)
+        status = tdc_run_write_page(request, run, text, error);
     if (do_without_files(request, run, status, error))
         status = TDC_OK;
     tdc_stamp_free(stamp);
@@ -437,6 +494,7 @@ void tdc_run_free(struct tdc_run *run)
         tdc_dump_free(comparison->npu);
         tdc_dump_free(comparison->bench);
     }
+    free(run->page);
     free(run->comparisons);
     *run = (struct tdc_run){0};
 }

@@ -7,13 +7,13 @@ _tdcmp_list() # completes the last of a list with commas
         done="${cur%,*},"
         last="${cur##*,}"
     fi
-    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl vis" -- "$last"))
+    COMPREPLY=($(compgen -P "$done" -W "xlsx csv json jsonl html vis" -- "$last"))
 }
 
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --step --fuzzy --data-mapping --layer-mapping
+    local friendly="--output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
@@ -37,7 +37,8 @@ _tdcmp()
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
     local growth="--records --repeat --rules --dir --help"
-    local precheck="--output --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+    local searches="--ranks --calls --size --threads --repeat --dir --json --help"
+    local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
@@ -70,9 +71,9 @@ _tdcmp()
     --standard) COMPREPLY=($(compgen -W "cosine pytorch" -- "$cur")) && return ;;
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
-    --max-abs-err | --cos | --explain) return ;;
+    --max-abs-err | --cos | --atol | --rtol | --explain) return ;;
     --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
-    --threads | --step | --top) return ;;
+    --threads | --step | --token | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in
     show) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$show" -- "$cur")) ;;
@@ -113,7 +114,7 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     trace)
-        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --step --threads --help" -- "$cur"))
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --step --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))
@@ -133,8 +134,9 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match kernels io device make network reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match trace kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:trace) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$searches" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;
         *:compare) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$measure" -- "$cur")) ;;

@@ -112,7 +112,8 @@ static bool take_option(struct settings *settings, int option)
         request->output = optarg;
         return true;
     case 'F':
-        return tdc_parse_formats(optarg, &request->formats) ||
+        return (tdc_parse_formats(optarg, &request->formats) &&
+                (request->formats & TDC_FORMATS_PAGE) == 0) ||
                tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
     case OPTION_KEY:
         request->key = optarg;

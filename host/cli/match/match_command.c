@@ -8,6 +8,7 @@
 #include "host/terminal/match_options.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
+#include "host/cli/match/aligned.h"
 #include "host/cli/match/suggestion.h"
 
 static const char usage[] =
@@ -25,6 +26,9 @@ static const char usage[] =
     "                           (the pairs themselves are not printed then)\n"
     "      --save FILE          write what a layer mapping found as a data mapping (yaml)\n"
     "      --step N             of dump roots: this step only\n"
+    "      --align FILE         logical tensors by rules (yaml or a preset): name, shape, and "
+    "which\n"
+    "                           records make it on either side, or why it cannot be compared\n"
     "  -h, --help               this text\n"
     "\n"
     "exit code: 0 every row has a partner (with --suggest: always), 1 some have not, 2 the dumps\n"
@@ -37,7 +41,8 @@ enum {
     OPTION_RULES = TDC_WORD_FIRST_FREE,
     OPTION_SUGGEST,
     OPTION_SAVE,
-    OPTION_STEP
+    OPTION_STEP,
+    OPTION_ALIGN
 };
 
 static const struct option long_options[] = {
@@ -46,6 +51,7 @@ static const struct option long_options[] = {
     {"suggest", no_argument, NULL, OPTION_SUGGEST},
     {"save", required_argument, NULL, OPTION_SAVE},
     {"step", required_argument, NULL, OPTION_STEP},
+    {"align", required_argument, NULL, OPTION_ALIGN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -54,6 +60,8 @@ struct settings {
     struct tdc_options options;
     bool unmatched, suggest, help;
     const char *save;
+    const char *align;
+    bool mapped; /* an option says how names are matched */
     int step;
 };
 
@@ -85,11 +93,14 @@ static bool take_option(struct settings *settings, int option)
         if (tdc_parse_number(optarg, 0, &settings->step))
             return true;
         return tdc_wrong_value("--step", optarg, "a step number");
+    case OPTION_ALIGN:
+        settings->align = optarg;
+        return true;
     case 'h':
         settings->help = true;
         return true;
     default:
-        return tdc_take_match_option(option, optarg, &settings->options);
+        return settings->mapped = tdc_take_match_option(option, optarg, &settings->options);
     }
 }
 
@@ -169,9 +180,7 @@ static tdc_status match_task(struct showing *showing, const struct tdc_task *tas
                              struct tdc_error *error)
 {
     tdc_dump *npu = NULL, *bench = NULL;
-    tdc_status status = tdc_dump_load(task->npu, &npu, error);
-    if (status == TDC_OK)
-        status = tdc_dump_load(task->bench, &bench, error);
+    tdc_status status = tdc_task_load(task, &npu, &bench, error);
     showing->npu = npu;
     showing->bench = bench;
     if (status == TDC_OK)
@@ -219,6 +228,12 @@ static bool take_options(int argc, char **argv, struct settings *settings)
         if (!take_option(settings, option))
             return false;
     tdc_settle_match_options(&settings->options);
+    bool other = settings->options.rules != TDC_RULES_SOUND || settings->mapped ||
+                 settings->suggest || settings->save != NULL;
+    if (!settings->help && settings->align != NULL && other) {
+        tdc_complain("--align needs the rules sound, and takes no other way to match names");
+        return false;
+    }
     if (settings->help || argc - optind == 2)
         return true;
     tdc_complain("match takes two dumps, TEST and REF; %d given (tdcmp match --help)",
@@ -263,7 +278,10 @@ int tdc_command_match(int argc, char **argv)
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
-    int code = run(&settings, argv[optind], argv[optind + 1]);
+    int code = settings.align != NULL
+                   ? tdc_show_aligned(&settings.options, settings.align, settings.step,
+                                      settings.unmatched, argv[optind], argv[optind + 1])
+                   : run(&settings, argv[optind], argv[optind + 1]);
     tdc_said_free(&said);
     return code;
 }

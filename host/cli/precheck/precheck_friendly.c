@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/shared/command.h"
+#include "host/cli/shared/page_file.h"
 #include "host/terminal/colour.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
@@ -22,6 +23,7 @@ static const char usage[] =
     "recorded dtype.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
+    "  -F, --format html        one page of all dumps beside the csv files: ULP per API, slots\n"
     "      --max-abs-err T      a slot passes when MaxAbsErr is below T (default 0.0001)\n"
     "      --cos T              and Cosine above T (default 0.99)\n"
     "      --bench-round HOW    round the reference to the tested dtype first: auto (default:\n"
@@ -38,9 +40,9 @@ static const char usage[] =
     "                           ULPs; writes no files\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
-    "      --top N              APIs that the summary lists beside those that fail (default 10)\n"
+    "      --top N              APIs that each list of the page shows (default 10)\n"
     "  -v, --verbose            each call's time and kernels too\n"
-    "  -q, --quiet              no progress, no summary\n"
+    "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
     "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
     "never\n"
     "  -V, --version            version of program and library\n"
@@ -68,6 +70,7 @@ enum {
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'F'},
     {"max-abs-err", required_argument, NULL, OPTION_MAX_ABS_ERR},
     {"cos", required_argument, NULL, OPTION_COS},
     {"bench-round", required_argument, NULL, OPTION_BENCH_ROUND},
@@ -93,8 +96,9 @@ static const struct option long_options[] = {
 struct settings {
     struct tdc_precheck_options options;
     const char *output, *explain;
-    int top; /* APIs that the summary lists; 0: not said */
-    bool no_json, list, quiet, verbose, help, version;
+    int top;               /* APIs that the summary lists; 0: not said */
+    tdc_html_report *page; /* to be filled and written; NULL: none */
+    bool html, no_json, list, quiet, verbose, help, version;
 };
 
 static bool take_option(struct settings *settings, int option)
@@ -104,6 +108,9 @@ static bool take_option(struct settings *settings, int option)
     case 'o':
         settings->output = optarg;
         return true;
+    case 'F':
+        settings->html = true;
+        return tdc_page_format(optarg);
     case OPTION_MAX_ABS_ERR:
         options->flags |= TDC_PRECHECK_THRESHOLDS;
         return tdc_parse_real(optarg, &options->max_abs_err) ||
@@ -179,7 +186,7 @@ static void settle(struct settings *settings)
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
-    static const struct tdc_words words = {"precheck", "o:t:vqVh", long_options};
+    static const struct tdc_words words = {"precheck", "o:F:t:vqVh", long_options};
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (!take_option(settings, option))
             return false;
@@ -197,10 +204,22 @@ static bool print_api(void *context, const char *api, const char *family, const 
     return true;
 }
 
+/* What a running precheck reports to. */
+struct listener {
+    struct tdc_progress *progress;
+    tdc_html_report *page;
+};
+
 static void advance(void *context, uint64_t calls)
 {
-    struct tdc_progress *const *progress = context;
-    tdc_progress_add(*progress, calls, 0);
+    const struct listener *listener = context;
+    tdc_progress_add(listener->progress, calls, 0);
+}
+
+static void note_slot(void *context, const struct tdc_precheck_row *row)
+{
+    const struct listener *listener = context;
+    tdc_html_report_precheck_row(listener->page, row);
 }
 
 static void message(void *context, tdc_message_level level, const char *text)
@@ -208,6 +227,54 @@ static void message(void *context, tdc_message_level level, const char *text)
     (void)context;
     (void)level;
     (void)text; /* the summary has them by kind; the files have them by call */
+}
+
+/* What a slot must keep to pass. */
+static void print_limits(const struct tdc_precheck_options *options)
+{
+    bool thresholds =
+        options->profile == TDC_PROFILE_COMPAT || (options->flags & TDC_PRECHECK_THRESHOLDS) != 0;
+    if (options->standard == TDC_STANDARD_PYTORCH)
+        printf("limits: msprobe's standard of the API (docs/precheck.md)\n");
+    else if (thresholds)
+        printf("limits: MaxAbsErr below %g, Cosine above %g\n", options->max_abs_err,
+               options->cosine);
+    else
+        printf("limits: each element within its bound, what correct arithmetic of its dtype may "
+               "lose\n");
+}
+
+/* The last place in a line where it can be broken: behind a comma, or at a blank; 0: nowhere. */
+static size_t break_of(const char *line, size_t most)
+{
+    size_t comma = 0, blank = 0, indent = strspn(line, " ");
+    for (size_t i = indent + 20; i < most; i++) {
+        comma = line[i] == ' ' && line[i - 1] == ',' ? i : comma;
+        blank = line[i] == ' ' ? i : blank;
+    }
+    return comma > most / 2 ? comma : blank;
+}
+
+/* Lines of at most 100 columns; what is behind a break stands further in. */
+static void print_folded(const char *text)
+{
+    const size_t most = 100;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n"), indent = strspn(text, " ");
+        char *line = strndup(text, length), *at = line;
+        size_t room = most;
+        for (size_t end; at != NULL && strlen(at) > room && (end = break_of(at, room)) != 0;) {
+            at[end] = '\0';
+            tdc_show(stdout, at);
+            printf("\n%*s", (int)indent + 4, "");
+            at += end + 1;
+            room = most - indent - 4;
+        }
+        tdc_show(stdout, at != NULL ? at : "");
+        putchar('\n');
+        free(line);
+        text += length + (text[length] == '\n');
+    }
 }
 
 static int explain(const struct settings *settings, const char *path)
@@ -219,13 +286,31 @@ static int explain(const struct settings *settings, const char *path)
     if (tdc_precheck_open(path, &settings->options, &precheck, &error) == TDC_OK)
         text = tdc_precheck_explain(precheck, settings->explain, &error);
     if (text != NULL) {
-        tdc_show_lines(stdout, text);
+        print_limits(&settings->options);
+        print_folded(text);
         code = TDC_EXIT_SAME;
     } else {
         tdc_complain("%s", error.message);
     }
     tdc_precheck_free(precheck);
     return code;
+}
+
+/* Why a dump has nothing to check: what its records are instead. */
+static void complain_of_nothing(const char *path, const tdc_precheck *precheck)
+{
+    size_t gaps = tdc_precheck_gaps(precheck);
+    bool modules = gaps != 0;
+    tdc_complain("%s: no API calls that can be checked%s", path,
+                 gaps == 0 ? ": it has no records of calls" : "");
+    for (size_t i = 0; i < gaps && i < 4; i++) {
+        const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
+        tdc_complain("  %llu %s (%s)", (unsigned long long)(gap->forward + gap->backward),
+                     gap->reason, gap->first);
+        modules &= gap->is_module;
+    }
+    if (modules)
+        tdc_complain("  only modules were dumped: level L1 or mix records the API calls, too");
 }
 
 static int check(struct settings *settings, const struct tdc_dump_file *dump)
@@ -239,23 +324,29 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
         tdc_complain("out of memory");
         return TDC_EXIT_TROUBLE;
     }
-    struct tdc_progress *progress = NULL;
+    struct listener listener = {.page = settings->page};
     options->output = output;
-    options->context = &progress;
+    options->context = &listener;
+    options->row = settings->page != NULL ? note_slot : NULL;
     tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
     if (status == TDC_OK) {
-        progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
+        listener.progress =
+            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
         status = tdc_precheck_run(precheck, &error);
-        tdc_progress_stop(progress);
+        tdc_progress_stop(listener.progress);
     }
+    if (status == TDC_OK && settings->page != NULL)
+        status = tdc_html_report_add_precheck(settings->page, dump->path, precheck, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
     } else if (tdc_precheck_calls(precheck) == 0) {
-        tdc_complain("%s: no API calls that can be checked", dump->path);
+        complain_of_nothing(dump->path, precheck);
     } else {
-        if (!settings->quiet)
-            tdc_print_precheck(dump->path, precheck);
+        if (settings->quiet)
+            tdc_print_precheck_files(precheck);
+        else
+            tdc_print_precheck(dump->path, precheck, settings->top, settings->verbose);
         struct tdc_precheck_summary summary;
         tdc_precheck_summary(precheck, &summary, sizeof summary);
         if (options->threads > summary.threads)
@@ -289,6 +380,25 @@ static bool find_dumps(const char *path, tdc_dump_files **dumps)
     return false;
 }
 
+/* All dumps, and a page of them if one is wanted; the worst exit code. */
+static int check_all(struct settings *settings, const tdc_dump_files *dumps, int code, int argc,
+                     char **argv)
+{
+    if (settings->html)
+        settings->page = tdc_page_new(argc, argv, settings->options.threads);
+    if (settings->html && settings->page == NULL)
+        return TDC_EXIT_TROUBLE;
+    for (size_t i = 0; i < tdc_dump_files_count(dumps); i++) {
+        int one = check(settings, tdc_dump_files_get(dumps, i));
+        code = one > code ? one : code;
+    }
+    if (settings->html &&
+        !tdc_page_write(settings->page, settings->output, "precheck", settings->quiet))
+        code = TDC_EXIT_TROUBLE;
+    tdc_html_report_free(settings->page);
+    return code;
+}
+
 int tdc_command_precheck(int argc, char **argv)
 {
     struct settings settings = {.output = "./output"};
@@ -318,10 +428,7 @@ int tdc_command_precheck(int argc, char **argv)
         code = explain(&settings, tdc_dump_files_get(dumps, 0)->path);
     } else {
         code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-        for (size_t i = 0; i < count; i++) {
-            int one = check(&settings, tdc_dump_files_get(dumps, i));
-            code = one > code ? one : code;
-        }
+        code = check_all(&settings, dumps, code, argc, argv);
     }
     tdc_dump_files_free(dumps);
     return code;

@@ -1,14 +1,76 @@
+/*
+ * precheck_summary.c - what a precheck found, on one page of 80 columns: the answer, how much was
+ * checked, what fails by how much, what was not checked and why, and what to do next.
+ */
 #include "host/cli/precheck/precheck_summary.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/cli/shared/command.h"
+#include "host/terminal/colour.h"
+#include "host/terminal/page.h"
 
-/* API kinds shown that do not fail: those with the largest errors. */
-#define PASSING_SHOWN 10
-/* Reasons of skipped calls shown. */
-#define REASONS_SHOWN 10
+/* Reasons of records that were not checked. */
+#define REASONS_SHOWN 6
+
+typedef unsigned long long count;
+
+static const char *plural(count number)
+{
+    return number == 1 ? "" : "s";
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void print_word(const char *word, const char *paint)
+{
+    bool colour = tdc_coloured(STDOUT_FILENO);
+    printf("%s%s%s   ", colour ? paint : "", word, colour ? "\x1b[0m" : "");
+}
+
+static void print_calls(const struct tdc_precheck_summary *summary)
+{
+    count failing = summary->verdicts[TDC_CHECK_ERROR];
+    if (failing != 0)
+        printf("%llu of %llu call%s fail%s, %llu of %llu slot%s", failing, (count)summary->calls,
+               plural(summary->calls), failing == 1 ? "s" : "", (count)summary->failed_slots,
+               (count)summary->slots, plural(summary->slots));
+    else
+        printf("%llu call%s, %llu slot%s, none beyond its limit", (count)summary->calls,
+               plural(summary->calls), (count)summary->slots, plural(summary->slots));
+    printf("\n");
+}
+
+/* What a device has computed was not looked at: that comes first. */
+static void print_answer(const struct tdc_precheck_summary *summary)
+{
+    count checked = summary->forward.checked + summary->backward.checked;
+    if (summary->executor != NULL) {
+        print_word("NOT CHECKED", "\x1b[33m");
+        printf("what the device computed: %s\n",
+               summary->drawn ? "the dump has statistics alone" : "its outputs were not read");
+        printf("Each call was computed by this machine (%s) in its own dtype%s:\n",
+               summary->executor, summary->drawn ? ", inputs drawn" : "");
+    } else if (checked == 0) {
+        print_word("NOTHING CHECKED", "\x1b[33m");
+    } else if (summary->verdicts[TDC_CHECK_ERROR] != 0) {
+        print_word("FAIL", "\x1b[31m");
+    } else {
+        print_word("PASS", "\x1b[32m");
+    }
+    print_calls(summary);
+}
+
+static void print_direction(const char *name, const struct tdc_precheck_counts *counts)
+{
+    if (counts->records != 0)
+        printf("  %-9s %llu of %llu checked, %llu fail\n", name, (count)counts->checked,
+               (count)counts->records, (count)counts->failing);
+}
+
+/* ---- APIs ------------------------------------------------------------------------------------ */
 
 static void print_error(double value)
 {
@@ -18,31 +80,51 @@ static void print_error(double value)
         printf(" %10.3g", value);
 }
 
-static void print_api(const struct tdc_precheck_api *api)
+/* "5 of 15" */
+static void print_api(const struct tdc_precheck_api *api, size_t room, bool failing)
 {
-    printf("  %-40s %6llu %7llu %7llu", tdc_shown(api->name), (unsigned long long)api->calls,
-           (unsigned long long)api->failing, (unsigned long long)api->skipped);
-    print_error(api->worst_ulp);
-    print_error(api->worst_abs);
-    printf("  %s\n", api->worst_call != NULL ? tdc_shown(api->worst_call) : "");
+    char calls[32];
+    printf("  ");
+    tdc_put_padded(stdout, tdc_fit(api->name, room), room);
+    if (failing)
+        snprintf(calls, sizeof calls, "%llu of %llu", (count)api->failing, (count)api->calls);
+    else
+        snprintf(calls, sizeof calls, "%llu", (count)api->calls);
+    printf(" %10s", calls);
+    print_error(failing && api->error >= 0 ? api->error : api->worst_abs);
+    if (failing)
+        print_error(api->limit);
+    else
+        print_error(api->worst_ulp);
+    printf("\n");
+    if (failing && api->worst_call != NULL)
+        printf("    worst: %s\n", tdc_fit(api->worst_call, tdc_page_width() - 11));
 }
 
-static void print_apis(const tdc_precheck *precheck)
+static void print_apis(const tdc_precheck *precheck, bool failing, size_t most)
 {
-    size_t count = tdc_precheck_apis(precheck), passing = 0, hidden = 0;
-    printf("  %-40s %6s %7s %7s %10s %10s  %s\n", "API, worst first", "calls", "failing", "skipped",
-           "ULP", "MaxAbsErr", "worst call");
-    for (size_t i = 0; i < count; i++) {
+    size_t room = tdc_page_width() - 2 - 3 * 11, shown = 0, hidden = 0;
+    for (size_t i = 0; i < tdc_precheck_apis(precheck); i++) {
         const struct tdc_precheck_api *api = tdc_precheck_api(precheck, i);
-        bool shown = api->failing != 0 || passing < PASSING_SHOWN;
-        passing += api->failing == 0;
-        hidden += !shown;
-        if (shown)
-            print_api(api);
+        if ((api->failing != 0) != failing || (!failing && api->worst_call == NULL))
+            continue;
+        if (shown == most) {
+            hidden++;
+            continue;
+        }
+        if (shown++ == 0) {
+            printf("\n  ");
+            tdc_put_padded(stdout, failing ? "API that fails" : "largest errors that pass", room);
+            printf(" %10s %10s %10s\n", "calls", failing ? "max error" : "max abs",
+                   failing ? "limit" : "ULP");
+        }
+        print_api(api, room, failing);
     }
     if (hidden != 0)
-        printf("  and %zu more without failing calls\n", hidden);
+        printf("  and %zu more: --top %zu\n", hidden, hidden + most);
 }
+
+/* ---- what was not checked -------------------------------------------------------------------- */
 
 /* msprobe's reasons begin with where they were found, which is longer than the reason. */
 static const char *essence(const char *reason)
@@ -56,69 +138,74 @@ static const char *essence(const char *reason)
 
 static void print_gaps(const tdc_precheck *precheck)
 {
-    size_t count = tdc_precheck_gaps(precheck);
-    if (count != 0)
-        printf("\nrecords not checked:\n  %8s %8s  %s\n", "forward", "backward", "why (first)");
-    for (size_t i = 0; i < count && i < REASONS_SHOWN; i++) {
+    size_t gaps = tdc_precheck_gaps(precheck), width = tdc_page_width();
+    if (gaps != 0)
+        printf("\nNot checked:\n  %8s %8s  why, and the first\n", "forward", "backward");
+    for (size_t i = 0; i < gaps && i < REASONS_SHOWN; i++) {
         const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
-        printf("  %8llu %8llu  %.100s", (unsigned long long)gap->forward,
-               (unsigned long long)gap->backward, tdc_shown(essence(gap->reason)));
-        printf(" (%s)\n", tdc_shown(gap->first));
+        printf("  %8llu %8llu  %s\n", (count)gap->forward, (count)gap->backward,
+               tdc_fit(essence(gap->reason), width - 21));
+        printf("%21s%s\n", "", tdc_fit(gap->first, width - 21));
     }
-    if (count > REASONS_SHOWN)
-        printf("  and %zu more reasons: see the result file\n", count - REASONS_SHOWN);
+    if (gaps > REASONS_SHOWN)
+        printf("  and %zu more reasons: see the result file\n", gaps - REASONS_SHOWN);
 }
 
-static void print_direction(const char *name, const struct tdc_precheck_counts *counts)
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static const tdc_precheck_file_kind kinds[] = {TDC_FILE_DETAILS, TDC_FILE_RESULT, TDC_FILE_JSON};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+void tdc_print_precheck_files(const tdc_precheck *precheck)
 {
-    printf("%s %llu of %llu checked, %llu fail", name, (unsigned long long)counts->checked,
-           (unsigned long long)counts->records, (unsigned long long)counts->failing);
+    for (size_t i = 0; i < KINDS; i++)
+        if (tdc_precheck_file(precheck, kinds[i]) != NULL)
+            puts(tdc_precheck_file(precheck, kinds[i]));
 }
 
-/* Whose results were judged, where they are not the recorded ones. */
-static void print_executor(const struct tdc_precheck_summary *summary)
+static void print_files(const tdc_precheck *precheck, bool all)
 {
-    if (summary->executor == NULL)
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *file = tdc_precheck_file(precheck, kinds[i]);
+        if (file != NULL && (all || i == 0))
+            printf("Wrote %s\n", tdc_shown(file));
+    }
+}
+
+/* The call to look at first; the path is what a person can give again. */
+static void print_next(const char *dump, const tdc_precheck *precheck)
+{
+    for (size_t i = 0; i < tdc_precheck_apis(precheck); i++) {
+        const struct tdc_precheck_api *api = tdc_precheck_api(precheck, i);
+        if (api->failing == 0 || api->worst_call == NULL)
+            continue;
+        const char *path = tdc_shown(dump), *call = tdc_shown(api->worst_call);
+        size_t used = strlen("next: tdcmp precheck  --explain ") + tdc_columns_of(call);
+        printf("next: tdcmp precheck %s --explain %s\n",
+               used + tdc_columns_of(path) <= tdc_page_width() ? path : "DUMP", call);
         return;
-    printf("  no verdict about the recorded run: %s and each call was\n"
-           "  computed by this machine (%s) in its own dtype. What fails below is an API that is\n"
-           "  delicate in that dtype%s.\n",
-           summary->drawn ? "the dump has no tensors, so inputs were drawn"
-                          : "the recorded outputs were not read",
-           summary->executor, summary->drawn ? ", for random inputs" : "");
+    }
 }
 
-void tdc_print_precheck(const char *dump, const tdc_precheck *precheck)
+void tdc_print_precheck(const char *dump, const tdc_precheck *precheck, int top, bool verbose)
 {
     struct tdc_precheck_summary summary;
     tdc_precheck_summary(precheck, &summary, sizeof summary);
-    printf("%s: %llu calls in %.2f s", tdc_shown(dump), (unsigned long long)summary.calls,
-           summary.seconds);
-    if (summary.executor != NULL)
-        printf(", executed here (%s)", summary.executor);
-    if (summary.resumed != 0)
-        printf(", %llu more in an earlier run", (unsigned long long)summary.resumed);
-    printf("\n");
-    print_executor(&summary);
-    printf("  ");
+    print_answer(&summary);
+    printf("dump  %s\n\n", tdc_fit(dump, tdc_page_width() - 6));
     print_direction("forward", &summary.forward);
-    printf("; ");
     print_direction("backward", &summary.backward);
-    printf("\n  calls: pass %llu, error %llu, skipped %llu (%llu of them without a reference), "
-           "nothing "
-           "to compare %llu; %llu of %llu slots fail\n\n",
-           (unsigned long long)summary.verdicts[TDC_CHECK_PASS],
-           (unsigned long long)summary.verdicts[TDC_CHECK_ERROR],
-           (unsigned long long)summary.verdicts[TDC_CHECK_SKIP],
-           (unsigned long long)summary.unsupported,
-           (unsigned long long)summary.verdicts[TDC_CHECK_NONE],
-           (unsigned long long)summary.failed_slots, (unsigned long long)summary.slots);
-    print_apis(precheck);
+    if (summary.resumed != 0)
+        printf("  %llu more call%s in an earlier run\n", (count)summary.resumed,
+               plural(summary.resumed));
+    print_apis(precheck, true, top > 0 ? (size_t)top : 10);
+    if (top > 0 || verbose || summary.verdicts[TDC_CHECK_ERROR] == 0)
+        print_apis(precheck, false, top > 0 ? (size_t)top : 3);
     print_gaps(precheck);
     printf("\n");
-    static const tdc_precheck_file_kind kinds[] = {TDC_FILE_RESULT, TDC_FILE_DETAILS,
-                                                   TDC_FILE_JSON};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (tdc_precheck_file(precheck, kinds[i]) != NULL)
-            printf("%s\n", tdc_shown(tdc_precheck_file(precheck, kinds[i])));
+    if (verbose)
+        printf("%.2f s, %d thread%s, %s kernels\n", summary.seconds, summary.threads,
+               summary.threads == 1 ? "" : "s", tdc_cpu_name());
+    print_files(precheck, verbose);
+    print_next(dump, precheck);
 }

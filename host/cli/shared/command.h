@@ -24,6 +24,7 @@ int tdc_command_overflow(int argc, char **argv);
 int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
+int tdc_command_align(int argc, char **argv);
 /* `llm compare ...`: the words of msit. */
 int tdc_command_llm(int argc, char **argv);
 
@@ -67,7 +68,7 @@ struct tdc_run_request {
     struct tdc_options options;
     const tdc_tasks *tasks;
     const char *output; /* folder of the results */
-    unsigned formats;   /* of tdc_format; 0: no files */
+    unsigned formats;   /* of tdc_format, TDC_FORMATS_PAGE for one page of all; 0: no files */
     const char *file;   /* the one file of the only comparison; NULL: names made in the folder */
     tdc_format stream;  /* the only comparison goes to stdout, too; TDC_FORMAT_NONE: it does not */
     bool advice;
@@ -77,7 +78,9 @@ struct tdc_run_request {
     bool verbose;         /* speed and kernels in the summary */
     int top;              /* rows that a list of the summary shows; 0: as many as fit a screen */
     bool allow_unmatched; /* rows and dumps without a partner do not count */
-    unsigned only;        /* rows to write: bits 1 << tdc_row_class; 0: all */
+    /* Logical tensors by rules, over whole inputs; NULL: ordinary rows. */
+    const struct tdc_align_options *align;
+    unsigned only; /* rows to write: bits 1 << tdc_row_class; 0: all */
     /* A dump that cannot be compared does not stop the others (several ranks). */
     bool skip_bad;
     /* Results that cannot be written do not keep the comparison from being done: its answer is in
@@ -93,7 +96,7 @@ struct tdc_run_comparison {
     tdc_dump *npu, *bench;
     tdc_match *match;
     tdc_table *table; /* NULL: not compared */
-    char *files[8];   /* written: one per format, the advice, a data mapping */
+    char *files[8];   /* written: one per format, the advice, a data mapping, series */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };
@@ -103,12 +106,16 @@ struct tdc_run {
     size_t count;
     struct tdc_error unwritten; /* why there are no files although some were asked for */
     double seconds;             /* all in all */
+    char *page;                 /* the HTML file that was written; NULL: none */
 };
 
 /* Loads, matches, compares and writes. The run is to be freed in any case. */
 tdc_status tdc_run_all(const struct tdc_run_request *request, struct tdc_run *run,
                        struct tdc_error *error);
 void tdc_run_free(struct tdc_run *run);
+/* One page of all comparisons: OUTPUT/compare_report_STAMP.html. */
+tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
+                              const char *time_stamp, struct tdc_error *error);
 
 /* What a run says on the whole: its first line, its counts and its exit code come from here. */
 struct tdc_run_answer {

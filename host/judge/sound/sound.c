@@ -27,7 +27,7 @@ bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
     }
     if (strcmp(npu->requires_grad, bench->requires_grad) != 0)
         tdc_sound_say(row, message, TDC_REASON_REQUIRES_GRAD);
-    if (npu->scalar != bench->scalar || strcmp(npu->shape, bench->shape) != 0) {
+    if (npu->scalar != bench->scalar || !tdc_shapes_agree(npu, bench)) {
         tdc_sound_say(row, message, TDC_REASON_SHAPE);
         without_partner(row_case, row, message);
         return true;

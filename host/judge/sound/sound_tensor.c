@@ -11,6 +11,7 @@
 
 #include "host/judge/sound/level.h"
 #include "host/judge/sound/sound.h"
+#include "host/judge/tolerance.h"
 
 static void set_all(struct tdc_row *row, enum tdc_value_form form)
 {
@@ -132,7 +133,21 @@ static void compute(const struct tdc_case *row_case, const struct tdc_outcome *o
     if (apart)
         tdc_sound_say(row, message, TDC_REASON_NOT_FINITE);
     struct tdc_measure measure = measure_of(row_case, outcome, extra, apart);
-    tdc_level_judge(&row_case->scene, &measure, row, message);
+    if (row_case->tolerance == NULL) {
+        tdc_level_judge(&row_case->scene, &measure, row, message);
+        return;
+    }
+    /* what the rules would say of their own limits is not said */
+    struct tdc_text unsaid;
+    struct tdc_row judged = *row;
+    tdc_text_init(&unsaid, (size_t)1 << 12);
+    tdc_level_judge(&row_case->scene, &measure, &judged, &unsaid);
+    tdc_text_free(&unsaid);
+    row->r = judged.r;
+    row->s = judged.s;
+    row->row_class = judged.row_class;
+    row->excused = judged.excused;
+    tdc_tolerance_judge(row_case->tolerance, outcome, row, message);
 }
 
 static void judge_outcome(const struct tdc_case *row_case, const struct tdc_outcome *outcome,

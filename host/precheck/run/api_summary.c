@@ -39,7 +39,8 @@ static struct tdc_api_outcome *api_named(struct tdc_api_summary *summary, const 
     if (kept == NULL || tdc_names_put(&summary->names, kept, length, &fresh) == TDC_NAME_NONE)
         return NULL;
     struct tdc_api_outcome *named = &summary->apis[summary->count++];
-    *named = (struct tdc_api_outcome){.api = {.name = kept, .worst_ulp = -1, .worst_abs = -1}};
+    *named = (struct tdc_api_outcome){
+        .api = {.name = kept, .worst_ulp = -1, .worst_abs = -1, .error = -1, .limit = -1}};
     return named;
 }
 
@@ -61,6 +62,10 @@ bool tdc_api_summary_add(struct tdc_api_summary *summary, const struct tdc_call_
                                               strlen(outcome->reasons[d].text));
     if (outcome->worst_abs > api->worst_abs)
         api->worst_abs = outcome->worst_abs;
+    if (outcome->error > api->error) {
+        api->error = outcome->error;
+        api->limit = outcome->limit;
+    }
     bool fails = verdict == TDC_CHECK_ERROR;
     if (fails > named->worst_fails ||
         (fails == named->worst_fails && outcome->worst_ulp > api->worst_ulp)) {

@@ -13,6 +13,7 @@ void tdc_call_outcome_init(struct tdc_call_outcome *outcome)
 {
     memset(outcome, 0, sizeof *outcome);
     outcome->worst_ulp = outcome->worst_abs = -1;
+    outcome->error = outcome->limit = -1;
     tdc_text_init(&outcome->details, ROWS_LIMIT);
     tdc_text_init(&outcome->result, ROWS_LIMIT);
     tdc_text_init(&outcome->json, ROWS_LIMIT);
@@ -35,6 +36,12 @@ static void take_slot(struct tdc_call_outcome *outcome, const struct tdc_slot_ro
         outcome->worst_ulp = row->metrics.max_ulp;
     if (row->measured && row->metrics.max_abs > outcome->worst_abs)
         outcome->worst_abs = row->metrics.max_abs;
+    const struct tdc_bound_check *bound = &row->bound;
+    if (row->status == TDC_CHECK_ERROR && row->bounded && bound->beyond != 0 &&
+        bound->error > outcome->error) {
+        outcome->error = bound->error;
+        outcome->limit = bound->bound;
+    }
 }
 
 void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check)

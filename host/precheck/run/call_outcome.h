@@ -11,7 +11,8 @@ struct tdc_call_outcome {
     bool recorded[TDC_DIRECTIONS]; /* the dump has a record */
     bool unsupported;
     uint64_t slots, failed_slots;
-    double worst_ulp, worst_abs;               /* negative: nothing measured */
+    double worst_ulp, worst_abs; /* negative: nothing measured */
+    double error, limit;         /* the largest beyond a bound, and that bound; negative: none is */
     struct tdc_reason reasons[TDC_DIRECTIONS]; /* of a SKIP */
     bool no_memory;                            /* the system has none left, or a text was lost */
     bool unreadable;                           /* a tensor file exists and cannot be read */

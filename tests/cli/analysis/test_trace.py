@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
+import schema
 from golden_case import GoldenCase, load, save
 
 ARCHIVE = os.environ["TDC_VERDICTS"]
@@ -44,7 +45,9 @@ class Trace(GoldenCase):
         path = os.path.join(self.folder, "trace.json")
         run = harness.run("trace", *words, "--json", path)
         self.assertEqual(run.code, code, run)
-        return run, load(path)
+        report = load(path)
+        self.assertEqual(schema.errors(report), [])
+        return run, report
 
     def test_faults(self):
         for name, (mode, bench, kind, row, judge) in FAULTS.items():

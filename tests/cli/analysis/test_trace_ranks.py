@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
+import schema
 from rank_dumps import call, group, number, write
 
 LINEAR = "Functional.linear.%d.forward"
@@ -18,7 +19,11 @@ class Steps(harness.Case):
         sides = [write(os.path.join(self.folder, side), ranks, parents) for side, ranks in (("test", test), ("ref", ref))]
         self.run_of = harness.run("trace", *sides, "--json", "-", *words)
         self.assertEqual(self.run_of.code, code, self.run_of)
-        return json.loads(self.run_of.out) if code != 2 else None
+        if code == 2:
+            return None
+        report = json.loads(self.run_of.out)
+        self.assertEqual(schema.errors(report), [])
+        return report
 
     def own(self, report):
         return [(origin["rank"], origin["call"]) for origin in report["origins"]

@@ -17,6 +17,7 @@ import unittest
 
 import dumps
 import harness
+import pages
 import precheck_case
 import xlsx
 
@@ -30,6 +31,9 @@ def table_rows(path):
     """Rows of a table in any format, as tuples of texts, the header first."""
     if path.endswith(".csv"):
         return [tuple(row.items()) for row in harness.read_csv(path)]
+    if path.endswith(".html"):
+        return [tuple((key, str(value)) for key, value in row.items() if not key.startswith("#"))
+                for row in json.loads(harness.read_bytes(path))[1]["rows"]]
     if path.endswith(".json"):
         return [tuple((key, str(value)) for key, value in row.items()) for row in harness.json_rows(path)]
     texts = xlsx.Workbook(path).sheets[0].texts
@@ -42,7 +46,10 @@ def read_below(folder):
     for at, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(at, name)
-            found[harness.stampless(os.path.relpath(path, folder))] = harness.read_bytes(path)
+            content = harness.read_bytes(path)
+            if name.endswith(".html"):  # its moment apart
+                content = pages.Page(content).lasting()
+            found[harness.stampless(os.path.relpath(path, folder))] = content
     return found
 
 
@@ -162,6 +169,10 @@ class Compare(Faults):
 
     def test_xlsx(self):
         self.check("compare", *self.sides, "-o", "OUT", "--format", "xlsx", "-t", "2")
+
+    def test_page(self):
+        self.check("compare", *self.sides, "-o", "OUT", "--format", "html", "--no-advice", "-t", "1",
+                   modes=("once", "ever"))
 
     def test_compat(self):
         self.check("compare", *self.sides, "-o", "OUT", "--format", "xlsx", "-t", "1", "--rules", "compat",

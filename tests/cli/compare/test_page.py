@@ -1,4 +1,5 @@
 """The page of `tdcmp compare`: its form, that it never wraps, and that it agrees with exit code and sheet."""
+import json
 import os
 import re
 import tarfile
@@ -59,6 +60,32 @@ Where it starts (inputs agree, outputs do not):
 Wrote T/out/%s
 next: tdcmp show T/out Functional.b.0
 """ % name)
+
+    def test_advice_on_a_mask(self):
+        """Another mask is no computation error, whatever went before it."""
+        for number, first in enumerate((GOOD, [0.5, 1.5, -2.0, 9.25])):
+            test = self.side("npu%d" % number, [("dropout", "input", first), ("dropout", "output", [1.0, 3.0, 0.0, 0.0])])
+            ref = self.side("bench%d" % number, [("dropout", "input", GOOD), ("dropout", "output", [0.0, 3.0, -4.0, 0.0])])
+            out = self.path("out%d" % number)
+            self.run_code(1, "compare", test, ref, "-o", out)
+            with open(harness.only_file(out, "txt", "advisor")) as file:
+                self.assertNotIn("computation error. Check", file.read())
+
+    def one_judgement(self, page, test, ref, out):
+        """Counts of the page, verdicts of the rows and colours of the sheet are the same."""
+        found = json.loads(harness.run("compare", test, ref, "--json", "--allow-unmatched").out)
+        verdicts = [row["verdict"] for row in found["rows"]]
+        for word, number in self.shown(page).items():
+            if word in ("identical", "rounding", "close", "different", "unmatched"):
+                self.assertEqual(verdicts.count(word), number, word)
+        red = [row for row in found["rows"] if row["verdict"] == "different" or row["origin"] is not None]
+
+        def reddish(fill):
+            r, g, b = (int(fill[-6:][i:i + 2], 16) for i in (0, 2, 4))
+            return r >= 0xC0 and g <= r - 0x20 and b <= r - 0x20
+        fills = [row for sheet in xlsx.Workbook(harness.only_file(self.path(out), "xlsx")).sheets for row in sheet.fills[1:]
+                 if any(len(fill) >= 6 and reddish(fill) for fill in row)]
+        self.assertEqual(len(fills), len(red))
 
     def test_words(self):
         """The first word, the exit code and the colours of the sheet agree."""
@@ -191,6 +218,7 @@ next: tdcmp show T/out Functional.b.0
             with self.subTest(name=name):
                 page = self.page(0 if words is None else 1, at(mode, name), at(mode, ref), "--allow-unmatched",
                                  out="out_" + name)
+                self.one_judgement(page, at(mode, name), at(mode, ref), out="out_" + name)
                 if words is None:
                     self.assertIn(page.split()[0], ("IDENTICAL", "SAME", "CLOSE"))
                     self.assertNotIn("next:", page)

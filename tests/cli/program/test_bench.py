@@ -288,6 +288,17 @@ class Mixed(Bench):
 
 
 class Interrupt(Bench):
+    def test_a_reader_that_leaves(self):
+        """`tdcmp bench ... | head -1`: no folder stays behind."""
+        scratch = self.path("head")
+        os.mkdir(scratch)
+        child = subprocess.Popen([TDCMP, "bench", "matrix", "--dtype", "f32,f16,bf16,f64", "--size", "64K", "--total", "8M"],
+                                 env=environment(TMPDIR=scratch), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        child.stdout.read(1)
+        child.stdout.close()
+        child.wait(120)
+        self.assertEqual(os.listdir(scratch), [])
+
     def test_nothing_is_left(self):
         scratch = self.path("scratch")
         os.mkdir(scratch)

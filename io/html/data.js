@@ -1,0 +1,148 @@
+// data.js - the packed blocks of the page: facts, dictionaries, columns. io/html/pack.h says how
+// they are laid out.
+"use strict";
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+// The bytes of a block, which is taken out of the page: it is not needed a second time.
+async function unpack(number) {
+  const element = byId("block" + number);
+  const packed = fromBase64(element.textContent);
+  element.remove();
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function unpackJson(number) {
+  return JSON.parse(new TextDecoder().decode(await unpack(number)));
+}
+
+// A cell of a column of numbers that is a text: the upper half of its bits. See tdc_html_box.
+const BOX = 0xfffc0000;
+
+class Column {
+  constructor(sheet, facts) {
+    this.sheet = sheet;
+    this.name = facts.name;
+    this.numbers = facts.numbers;
+    this.block = facts.block;
+    this.places = null; // of texts
+    this.values = null; // numbers
+    this.halves = null; // their bits
+    this.loading = null;
+  }
+
+  get ready() {
+    return this.places !== null || this.values !== null;
+  }
+
+  load() {
+    if (this.loading === null) this.loading = this.read();
+    return this.loading;
+  }
+
+  async read() {
+    const planes = await unpack(this.block), rows = this.sheet.rows;
+    if (!this.numbers) {
+      const places = new Uint32Array(rows);
+      for (let row = 0, above = 0; row < rows; row++) {
+        above = (above + planes[row] + (planes[rows + row] << 8) + (planes[2 * rows + row] << 16)
+          + planes[3 * rows + row] * 0x1000000) >>> 0;
+        places[row] = above;
+      }
+      this.places = places;
+      return this;
+    }
+    const bytes = new Uint8Array(8 * rows);
+    for (let byte = 0; byte < 8; byte++)
+      for (let row = 0, at = byte * rows; row < rows; row++) bytes[8 * row + byte] = planes[at + row];
+    this.values = new Float64Array(bytes.buffer);
+    this.halves = new Uint32Array(bytes.buffer);
+    return this;
+  }
+
+  // The place of the cell's text in the dictionary; -1 for a number.
+  place(row) {
+    if (!this.numbers) return this.places[row];
+    return this.halves[2 * row + 1] === BOX ? this.halves[2 * row] : -1;
+  }
+
+  // The number in a cell, also of a text that is one; NaN when there is none.
+  value(row) {
+    const place = this.place(row);
+    return place < 0 ? this.values[row] : this.sheet.numberOf(place);
+  }
+
+  // Whether the cell holds NaN or an infinity, as a number or in words.
+  isOdd(row) {
+    const place = this.place(row);
+    return place < 0 ? !Number.isFinite(this.values[row]) : this.sheet.isOddWord(place);
+  }
+
+  // All of a cell, and what fits the screen.
+  full(row) {
+    const place = this.place(row);
+    return place < 0 ? fullNumber(this.values[row]) : this.sheet.texts[place];
+  }
+
+  short(row) {
+    const place = this.place(row);
+    if (place < 0) return shortNumber(this.values[row]);
+    const text = this.sheet.texts[place];
+    const percent = text.length > 8 && /^-?[\d.]+(e[-+]?\d+)?%$/i.test(text);
+    return percent ? shortNumber(Number(text.slice(0, -1))) + "%" : text;
+  }
+}
+
+class Sheet {
+  constructor(facts) {
+    this.rows = facts.rows;
+    this.columns = facts.columns.map((column) => new Column(this, column));
+    this.byName = new Map(this.columns.map((column) => [column.name, column]));
+    this.blocks = facts.texts;
+    this.texts = [""];
+    this.parsed = new Map();
+  }
+
+  column(name) {
+    return this.byName.get(name) || null;
+  }
+
+  async loadTexts() {
+    const parts = await Promise.all(this.blocks.map(unpackJson));
+    if (parts.length !== 0) this.texts = [].concat(...parts);
+  }
+
+  numberOf(place) {
+    let number = this.parsed.get(place);
+    if (number === undefined) this.parsed.set(place, (number = numberInText(this.texts[place])));
+    return number;
+  }
+
+  isOddWord(place) {
+    return /^\s*(nan|[-+]?inf(inity)?)\s*$/i.test(this.texts[place]);
+  }
+
+  // Flags by place: texts that hold all the words of a query, letter case apart.
+  matching(query) {
+    const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const flags = new Uint8Array(this.texts.length);
+    this.texts.forEach((text, place) => {
+      const lower = text.toLowerCase();
+      flags[place] = words.every((word) => lower.includes(word)) ? 1 : 0;
+    });
+    return flags;
+  }
+}
+
+async function loadReport() {
+  const facts = await unpackJson(0);
+  const sheets = {};
+  for (const sheet of facts.sheets) sheets[sheet.name] = new Sheet(sheet);
+  return { facts, rows: sheets.rows, slots: sheets.slots };
+}
