@@ -67,16 +67,16 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status =
-        request->align != NULL
-            ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
-            : tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
+    tdc_status status = request->align != NULL ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
+                                               : tdc_tasks_find(sides[0], sides[1], settings->step,
+                                                                &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status == TDC_ERR_ARGUMENT && request->align != NULL) {
+    if (status == TDC_ERR_ARGUMENT &&
+        (request->align != NULL || request->options.tolerance_file != NULL)) {
         tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
         fputc('\n', stderr);
     } else if (status != TDC_OK) {
