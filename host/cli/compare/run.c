@@ -94,7 +94,7 @@ static tdc_status match_dumps(const struct tdc_run_request *request,
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
         status = tdc_match_dumps(comparison->npu, comparison->bench, &request->options,
-                               &comparison->match, error);
+                                 &comparison->match, error);
     return status;
 }
 
@@ -375,8 +375,7 @@ static tdc_status write_series(const struct tdc_run_request *request,
         if ((request->formats & (unsigned)tables[i]) == 0)
             continue;
         size_t rows = 0;
-        char *path =
-            result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
+        char *path = result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
         if (path == NULL)
             return out_of_memory(error);
         status = tdc_series_write(comparison->table, tables[i], path, &rows, error);
