@@ -91,7 +91,8 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status == TDC_ERR_ARGUMENT && request->align != NULL) {
+    if (status == TDC_ERR_ARGUMENT &&
+        (request->align != NULL || request->options.tolerance_file != NULL)) {
         tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
         fputc('\n', stderr);
     } else if (status != TDC_OK) {
