@@ -13,7 +13,7 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
+    local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
@@ -40,7 +40,7 @@ _tdcmp()
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"
