@@ -129,6 +129,7 @@ struct tdc_dump {
     size_t unusable;
     bool explained; /* records say how they found their partner */
 
+    bool in_parts; /* of TDC_TENSORS_BY_NAME: some tensors lie in several places */
     /* What the records' tensors lie in; let_go frees it with the dump. NULL: nothing. */
     void *held;
     void (*let_go)(void *held);

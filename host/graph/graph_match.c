@@ -11,7 +11,6 @@
 #include "io/base/text.h"
 
 #define MOST_PARTS  ((size_t)256) /* of a fused operator: no name is longer */
-#define EMPTY_DUMP  8u            /* bytes: the length of a header that is not there */
 #define TEXT_LIMIT  ((size_t)1 << 16)
 #define FUSION_TYPE "AutomaticBufferFusionOp"
 
@@ -435,7 +434,7 @@ static void match_file(struct matching *matching, const struct tdc_op_file *file
         add(matching, &bad);
         return;
     }
-    if (file->size <= EMPTY_DUMP)
+    if (subject.counts[0] + subject.counts[1] == 0)
         tdc_say(matching->options, TDC_MESSAGE_WARNING, "%s: no tensor in %llu bytes", file->path,
                 (unsigned long long)file->size);
     if (matching->sides->fx != NULL)

@@ -1,6 +1,20 @@
 /* answer.c - the counts of a table, and what they say on the whole. */
+#include "host/judge/user_rules/user_rules.h"
 #include "host/table/table.h"
 #include "io/base/sized.h"
+
+size_t tdc_table_tolerances(const tdc_table *table)
+{
+    return table->user_rules != NULL ? tdc_user_rules_count(table->user_rules) : 0;
+}
+
+void tdc_table_tolerance(const tdc_table *table, size_t index, struct tdc_tolerance_use *use)
+{
+    *use = (struct tdc_tolerance_use){.what = "", .text = ""};
+    if (index < tdc_table_tolerances(table))
+        tdc_user_rules_tell(table->user_rules, index, &use->what, &use->text, &use->rows,
+                            &use->failed);
+}
 
 size_t tdc_table_origins(const tdc_table *table)
 {
@@ -14,7 +28,7 @@ const struct tdc_origin *tdc_table_origin(const tdc_table *table, size_t index)
 
 static bool judged(tdc_row_class class)
 {
-    return class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT;
+    return (class >= TDC_ROW_SAME && class <= TDC_ROW_DIFFERENT) || class == TDC_ROW_ALLOWED;
 }
 
 /* The entry of a row; sides tell entries of equal number apart. */
@@ -98,7 +112,8 @@ tdc_answer tdc_summary_answer(const struct tdc_summary *summary, bool allow_unma
         return TDC_ANSWER_NONE;
     if (summary->classes[TDC_ROW_CLOSE] != 0)
         return TDC_ANSWER_CLOSE;
-    bool moved = summary->classes[TDC_ROW_ROUNDING] != 0 || summary->classes[TDC_ROW_SAME] != 0;
+    bool moved = summary->classes[TDC_ROW_ROUNDING] != 0 || summary->classes[TDC_ROW_SAME] != 0 ||
+                 summary->classes[TDC_ROW_ALLOWED] != 0;
     return moved ? TDC_ANSWER_SAME : TDC_ANSWER_IDENTICAL;
 }
 

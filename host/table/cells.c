@@ -268,6 +268,19 @@ static void put_extra(struct filling *fill, enum column_id id)
         put_number(fill, numbers[id - MEAN_ABS]);
 }
 
+static void put_third(struct filling *fill, enum column_id id)
+{
+    const struct tdc_table *table = fill->table;
+    size_t index = (size_t)(fill->row - table->rows);
+    const struct tdc_third_row *third = id == NEARER ? &table->truth[index] : &table->noise[index];
+    if (!third->known)
+        put_text(fill, "");
+    else if (id == NEARER)
+        put_text(fill, tdc_nearer_text(third->nearer));
+    else
+        put_number(fill, third->factor);
+}
+
 static void put_distance(struct filling *fill, enum column_id id)
 {
     uint8_t row_class = fill->row->row_class;
@@ -371,6 +384,10 @@ static void fill_cell(struct filling *fill, enum column_id id)
         break;
     case FOUND:
         put_found(fill);
+        break;
+    case NEARER:
+    case NOISE_FACTOR:
+        put_third(fill, id);
         break;
     default:
         put_extra(fill, id);

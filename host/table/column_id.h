@@ -45,7 +45,10 @@ enum column_id {
     NPU_INF,
     BENCH_NAN,
     BENCH_INF,
-    ELEMENTS
+    ELEMENTS,
+    /* of a third run */
+    NEARER,
+    NOISE_FACTOR
 };
 
 struct tdc_column {

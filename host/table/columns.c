@@ -72,6 +72,9 @@ static const struct tdc_column alignment[] = {
     {BENCH_PARTS, "Bench Parts", 40},
 };
 
+static const struct tdc_column nearer = {NEARER, "Nearer The Truth", 14};
+static const struct tdc_column noise_factor = {NOISE_FACTOR, "Noise Factor", 14};
+
 static void add_columns(struct tdc_table *table, const struct tdc_column *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -106,6 +109,10 @@ void tdc_columns_choose(struct tdc_table *table)
     add_columns(table, &consistent, 1);
     bool reached = table->mode == TDC_MODE_TENSOR && !table->rules->columns_of_26;
     add_columns(table, reached ? &accuracy : &result, 1);
+    if (table->truth != NULL)
+        add_columns(table, &nearer, 1);
+    if (table->noise != NULL)
+        add_columns(table, &noise_factor, 1);
     if (table->mode != TDC_MODE_DIGEST || table->rules->extended || table->rules->columns_of_26)
         add_columns(table, &message, 1);
     if (table->match->npu->explained && table->rules->extended)

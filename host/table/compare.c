@@ -7,6 +7,8 @@
 #include "host/api/options.h"
 #include "host/engine/device.h"
 #include "host/table/aligned.h"
+#include "host/judge/third.h"
+#include "host/judge/user_rules/user_rules.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
@@ -65,6 +67,37 @@ static bool needs_engine(const struct tdc_table *table, size_t index,
            tdc_shapes_agree(row_case->npu, row_case->bench);
 }
 
+/* A row that is different by no more than the reference differs from itself is the same. */
+static void judge_noise(const struct tdc_third_row *noise, struct tdc_row *row,
+                        struct tdc_text *message)
+{
+    if (!noise->known || row->row_class != TDC_ROW_DIFFERENT)
+        return;
+    if (message->length != 0)
+        tdc_text_addc(message, '\n');
+    tdc_text_addf(message, "%.3g times what the reference differs from itself", noise->factor);
+    if (noise->factor <= TDC_NOISE_LIMIT)
+        row->row_class = TDC_ROW_SAME;
+}
+
+/* The rules of the user have the last word. */
+static void tolerate(struct tdc_table *table, size_t index, const struct tdc_case *row_case,
+                     const struct tdc_outcome *outcome, struct tdc_text *message)
+{
+    const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
+    const struct tdc_side_record *first = aligned != NULL ? aligned->first[0] : NULL;
+    const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
+    const struct tdc_user_row judged = {
+        .name = npu != NULL ? npu->name : bench->name,
+        .kind_name = first != NULL ? first->name : NULL,
+        .parameter = table->match->npu->kind == TDC_TENSORS_BY_NAME ||
+                     (first != NULL && table->match->alignment->sides[0]->checkpoint),
+        .dtypes = {npu != NULL ? npu->dtype : NULL, bench != NULL ? bench->dtype : NULL},
+        .outcome = outcome,
+    };
+    tdc_user_rules_judge(table->user_rules, &judged, &table->rows[index], message);
+}
+
 static void judge(struct tdc_table *table, size_t index, const struct tdc_outcome *outcome)
 {
     struct tdc_row *row = &table->rows[index];
@@ -88,6 +121,10 @@ static void judge(struct tdc_table *table, size_t index, const struct tdc_outcom
         break;
     }
     tdc_aligned_finish(table, index, outcome, &message);
+    if (table->noise != NULL)
+        judge_noise(&table->noise[index], row, &message);
+    if (table->user_rules != NULL)
+        tolerate(table, index, &row_case, outcome, &message);
     const bool *crowded = table->match->crowded;
     if (crowded != NULL && row->npu != TDC_UNPAIRED && crowded[row->npu])
         tdc_text_addf(&message, "%sThis name repeats too often: compared once.",

@@ -10,6 +10,7 @@
 #include "host/table/changes.h"
 #include "host/table/columns.h"
 #include "host/table/fields.h"
+#include "host/judge/user_rules/user_rules.h"
 #include "host/origin/origins.h"
 #include "io/base/error.h"
 #include "io/table/sink.h"
@@ -121,8 +122,10 @@ static tdc_status allocate_rows(struct tdc_table *table, struct tdc_error *error
     if (table->rules->extended) {
         struct tdc_rows rows = tdc_rows_of(table);
         table->waiter = (struct tdc_row_waiter){await_row, table};
+        /* with rules of the user verdicts are theirs, and where differences begin is not asked */
         if (!tdc_calls_make(&rows, &table->calls) ||
-            (table->origins = tdc_origins_new(&table->calls, &table->waiter)) == NULL)
+            (table->user_rules == NULL &&
+             (table->origins = tdc_origins_new(&table->calls, &table->waiter)) == NULL))
             return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", match->count);
     }
     if (table->rules->files != TDC_FILES_OF_ITS_OWN && table->mode == TDC_MODE_TENSOR &&
@@ -218,7 +221,12 @@ tdc_status tdc_table_new(const tdc_match *match, const struct tdc_options *optio
     tdc_names_init(&made->messages);
     tdc_text_init(&made->cell_texts, ROW_LIMIT);
     tdc_text_init(&made->worst, MESSAGE_LIMIT);
-    status = allocate_rows(made, error);
+    if (whole.tolerance_file != NULL && !made->rules->extended)
+        status = tdc_fail(error, TDC_ERR_ARGUMENT, "a tolerance file is for the rules sound alone");
+    else if (whole.tolerance_file != NULL)
+        status = tdc_user_rules_load(whole.tolerance_file, &made->user_rules, error);
+    if (status == TDC_OK)
+        status = allocate_rows(made, error);
     if (status == TDC_OK && (!tdc_text_reserve(&made->worst, WORST_ROOM) ||
                              (made->rules->extended && !keep_origin(made, &whole, stack_json))))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
@@ -264,6 +272,9 @@ void tdc_table_free(tdc_table *table)
     free(table->calls.calls);
     tdc_origins_free(table->origins);
     free(table->advice);
+    free(table->truth);
+    free(table->noise);
+    tdc_user_rules_free(table->user_rules);
     tdc_fields_free(table->fields);
     free(table);
 }

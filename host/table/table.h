@@ -65,6 +65,9 @@ struct tdc_table {
     struct tdc_text cell_texts, worst;
     char *advice;
     struct tdc_fields *fields; /* arrays that were asked for; NULL: none */
+
+    struct tdc_user_rules *user_rules;   /* NULL: none */
+    struct tdc_third_row *truth, *noise; /* by row; NULL: no such run */
 };
 
 /* One copy per distinct message; "" when out of memory (table->failed is set). Thread-safe. */

@@ -51,6 +51,7 @@ static tdc_status fill_dump(struct tdc_dump *dump, const struct tdc_tensor_set *
         uint32_t number = tdc_names_put(&dump->entry_names, from->name, strlen(from->name), &fresh);
         if (number == TDC_NAME_NONE)
             return tdc_set_no_memory(set, error);
+        dump->in_parts |= from->chunks != NULL;
         if (!fresh)
             continue;
         fill_record(&dump->records[number], from, number);
@@ -78,6 +79,7 @@ tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
     made->let_go = let_go;
     made->kind = TDC_TENSORS_BY_NAME;
     made->task = "tensor";
+    made->in_parts = set->ranks > 1;
     if (status == TDC_OK) {
         made->path = strdup(path);
         made->folder = strdup(set->folder);
@@ -93,4 +95,9 @@ tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
     }
     *dump = made;
     return TDC_OK;
+}
+
+bool tdc_tensors_in_parts(const tdc_dump *dump)
+{
+    return dump->in_parts;
 }

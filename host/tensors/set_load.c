@@ -159,6 +159,8 @@ static tdc_status take_folder(struct tdc_tensor_set *set, const struct tdc_set_p
     const char *folder = place->folder[0] != '\0' ? tdc_set_path(set, place->folder) : set->folder;
     if (folder == NULL)
         return tdc_set_no_memory(set, error);
+    if (has(folder, ".metadata"))
+        return tdc_set_distributed(set, place, error);
     for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
         if (has(folder, indices[i]))
             return tdc_set_index(set, place, indices[i], error);

@@ -213,6 +213,10 @@ tdc_status tdc_set_megatron(struct tdc_tensor_set *set, struct tdc_error *error)
     const char *folder = below[0] != '\0' ? tdc_set_path(set, below) : set->folder;
     if (folder == NULL)
         return tdc_set_no_memory(set, error);
+    if (exists(folder, ".metadata")) { /* torch_dist: distributed, not one file a rank */
+        const struct tdc_set_place place = {.folder = below};
+        return tdc_set_distributed(set, &place, error);
+    }
     size_t count;
     bool failed;
     struct rank *ranks = find_ranks(folder, &count, &failed);

@@ -109,6 +109,8 @@ tdc_status tdc_set_take_file(struct tdc_tensor_set *set, const struct tdc_set_pl
 tdc_status tdc_set_index(struct tdc_tensor_set *set, const struct tdc_set_place *place,
                          const char *index, struct tdc_error *error);
 tdc_status tdc_set_megatron(struct tdc_tensor_set *set, struct tdc_error *error);
+tdc_status tdc_set_distributed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                               struct tdc_error *error);
 /* Is the folder one of Megatron? */
 bool tdc_is_megatron(const char *folder);
 

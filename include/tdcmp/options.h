@@ -107,6 +107,10 @@ struct tdc_options {
 
     /* Of TDC_RULES_SOUND alone, and of dumps with tensors alone: TDC_ERR_MISMATCH for others. */
     struct tdc_tolerance tolerance;
+
+    /* Of TDC_RULES_SOUND alone. A yaml file of rules that judge rows in place of the limits of
+     * docs/verdicts.md (docs/tolerance.md); NULL: none. */
+    const char *tolerance_file;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

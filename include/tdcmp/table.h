@@ -77,6 +77,8 @@ typedef enum {
     TDC_ROW_DIFFERENT, /* out of tolerance */
     TDC_ROW_UNMATCHED, /* one side only, or shapes that do not fit */
     TDC_ROW_ERROR,     /* could not be read */
+    TDC_ROW_IGNORED,   /* a tolerance file leaves it out: counts for nothing */
+    TDC_ROW_ALLOWED,   /* different, and a tolerance file allows it */
     TDC_ROW_CLASSES    /* how many there are in this version */
 } tdc_row_class;
 
@@ -147,6 +149,64 @@ const char *tdc_table_call(const tdc_table *table, size_t row);
 size_t tdc_sheet_row(size_t row);
 /* Whether an output of these classes (see tdc_output) has the row. */
 bool tdc_table_selected(const tdc_table *table, size_t row, unsigned classes);
+
+/* ---- tolerance files ------------------------------------------------------------------------- */
+
+/* How often a rule of the tolerance file has judged, or a pattern of its lists has fitted. */
+struct tdc_tolerance_use {
+    const char *what;      /* "rule", "ignore", "may_fail", "may_miss" */
+    const char *text;      /* the predicate, or the pattern */
+    uint64_t rows, failed; /* failed: of rules alone */
+};
+/* Their number; rules come first, in the order of the file. 0 without a tolerance file. */
+size_t tdc_table_tolerances(const tdc_table *table);
+void tdc_table_tolerance(const tdc_table *table, size_t index, struct tdc_tolerance_use *use);
+
+/* ---- a third run ----------------------------------------------------------------------------- */
+
+/* What a third dump is to the two that are compared (docs/third.md). */
+typedef enum {
+    TDC_THIRD_NONE = 0,
+    TDC_THIRD_TRUTH, /* the same computed more exactly: which side is nearer? */
+    TDC_THIRD_NOISE  /* the reference once more: how far is it from itself? */
+} tdc_third;
+
+typedef enum {
+    TDC_NEARER_NONE = 0,
+    TDC_NEARER_A, /* the side under test */
+    TDC_NEARER_B, /* the reference */
+    TDC_NEARER_TIE,
+    TDC_NEARER_TIE_ROUNDING, /* both are as near as their types allow */
+    TDC_NEARER_TIE_EXACT,
+    TDC_NEARER_NEITHER /* both are not finite where the truth is */
+} tdc_nearer;
+/* "A", "B", "tie", "tie (rounding)", "tie (exact)", "neither"; "" */
+const char *tdc_nearer_text(tdc_nearer nearer);
+
+/* A row against the third run, c: over the elements that are finite on all three sides. */
+struct tdc_third_row {
+    bool known; /* all three have it, in one shape */
+    tdc_nearer nearer;
+    uint64_t elements;
+    double rmse_a, rmse_b;   /* root of the mean of (a-c)^2, (b-c)^2 */
+    double noise_a, noise_b; /* what rounding c to the type of the side costs */
+    uint64_t a_nearer, b_nearer, equal;
+    double factor; /* root of the mean of (a-b)^2, over rmse_b or noise_b if that is more */
+};
+
+/*
+ * Reads the rows' tensors beside those of a third run. To be called before tdc_compare; with
+ * TDC_THIRD_NOISE rows that differ by no more than the reference from itself become TDC_ROW_SAME.
+ * `third` is a match of the table's NPU dump with the third one; NULL for a table of logical
+ * tensors, whose third run was given to tdc_align_match.
+ */
+tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *third,
+                           const struct tdc_options *options, struct tdc_error *error);
+/* False for a row that is not known. */
+bool tdc_table_third_row(const tdc_table *table, tdc_third kind, size_t row,
+                         struct tdc_third_row *numbers);
+/* The known rows of a truth as csv. */
+tdc_status tdc_truth_write(const tdc_table *table, const char *path, struct tdc_error *error);
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 

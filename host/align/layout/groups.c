@@ -42,7 +42,7 @@ struct tdc_part_value tdc_part_value(const struct tdc_sided *sided, const struct
 {
     struct tdc_part_value value = {.text = named_text(part, name, strlen(name))};
     if (value.text != NULL)
-        value.is_number = tdc_all_digits(value.text, strlen(value.text), &value.number);
+        value.is_number = tdc_digits_value(value.text, strlen(value.text), &value.number);
     else {
         value.number = tdc_sided_coordinate(sided, part->record, name, strlen(name));
         value.is_number = true;

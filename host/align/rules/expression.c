@@ -15,7 +15,7 @@ struct reading {
     char *problem;
 };
 
-bool tdc_all_digits(const char *text, size_t length, int64_t *number)
+bool tdc_digits_value(const char *text, size_t length, int64_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < length; i++)
@@ -89,7 +89,7 @@ static bool named(struct reading *reading, int64_t *value)
     if (peek(reading) == '[')
         return element_of(reading, &found, value);
     *value = found.number;
-    if (found.kind == TDC_VALUE_TEXT && !tdc_all_digits(found.text, strlen(found.text), value)) {
+    if (found.kind == TDC_VALUE_TEXT && !tdc_digits_value(found.text, strlen(found.text), value)) {
         snprintf(reading->problem, TDC_EXPRESSION_TEXT, "'%.*s' is '%.*s', not a number",
                  shown(length), name, shown(strlen(found.text)), found.text);
         return false;
@@ -109,7 +109,7 @@ static bool digits(struct reading *reading, int64_t *value)
         reading->at++;
     bool followed = reading->at < reading->end &&
                     (isalpha((unsigned char)*reading->at) != 0 || *reading->at == '_');
-    return (!followed && tdc_all_digits(start, (size_t)(reading->at - start), value)) ||
+    return (!followed && tdc_digits_value(start, (size_t)(reading->at - start), value)) ||
            unreadable(reading);
 }
 

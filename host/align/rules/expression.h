@@ -36,6 +36,6 @@ bool tdc_expression_value(const char *text, size_t length, const struct tdc_scop
                           int64_t *value, char problem[TDC_EXPRESSION_TEXT]);
 
 /* A text of digits alone as a number; false for others, and for one that does not fit. */
-bool tdc_all_digits(const char *text, size_t length, int64_t *number);
+bool tdc_digits_value(const char *text, size_t length, int64_t *number);
 
 #endif

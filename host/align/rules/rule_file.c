@@ -56,7 +56,7 @@ tdc_status tdc_rules_wrong_kind(const struct tdc_rule_reading *reading, const st
 static bool read_number(const char *text, int64_t *number)
 {
     bool negative = text[0] == '-';
-    if (!tdc_all_digits(text + negative, strlen(text + negative), number))
+    if (!tdc_digits_value(text + negative, strlen(text + negative), number))
         return false;
     *number = negative ? -*number : *number;
     return true;

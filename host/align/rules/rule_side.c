@@ -29,7 +29,7 @@ static bool read_axis(struct tdc_arena *arena, const char *token, size_t length,
     const char *value = token + name + 1;
     int64_t size = 0;
     axis->name = tdc_arena_text(arena, token, name);
-    if (tdc_all_digits(value, length - name - 1, &size))
+    if (tdc_digits_value(value, length - name - 1, &size))
         axis->size = (uint64_t)size;
     else if (isdigit((unsigned char)value[0]) != 0)
         return false;
@@ -113,10 +113,10 @@ static bool add_ranks(struct tdc_rule_side *side, size_t room, const char *token
     const char *dash = memchr(token, '-', length);
     size_t first_length = dash != NULL ? (size_t)(dash - token) : length;
     int64_t first, last;
-    if (!tdc_all_digits(token, first_length, &first))
+    if (!tdc_digits_value(token, first_length, &first))
         return false;
     last = first;
-    if (dash != NULL && !tdc_all_digits(dash + 1, length - first_length - 1, &last))
+    if (dash != NULL && !tdc_digits_value(dash + 1, length - first_length - 1, &last))
         return false;
     for (; first <= last; first++) {
         if (side->rank_count == room)

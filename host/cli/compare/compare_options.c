@@ -45,6 +45,9 @@ const char tdc_compare_usage[] =
     "differently\n"
     "                           (yaml, or a preset: tdcmp align --list)\n"
     "      --series AXIS        with --align: errors along this axis too, token by token...\n"
+    "      --tolerance FILE     yaml rules that judge rows in place of the usual limits\n"
+    "      --truth DUMP         a third, more exact run: which side is nearer to it\n"
+    "      --noise DUMP         the reference once more: differences up to its own are none\n"
     "      --allow-unmatched    rows and ranks without a partner do not make the exit code 1\n"
     "\n"
     "advanced:\n"
@@ -88,7 +91,10 @@ enum {
     OPTION_DEVICE,
     OPTION_NO_FALLBACK,
     OPTION_ALIGN,
-    OPTION_SERIES
+    OPTION_SERIES,
+    OPTION_TOLERANCE,
+    OPTION_TRUTH,
+    OPTION_NOISE
 };
 
 static const struct option long_options[] = {
@@ -119,6 +125,9 @@ static const struct option long_options[] = {
     {"io", required_argument, NULL, OPTION_IO},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"no-fallback", no_argument, NULL, OPTION_NO_FALLBACK},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"truth", required_argument, NULL, OPTION_TRUTH},
+    {"noise", required_argument, NULL, OPTION_NOISE},
     {NULL, 0, NULL, 0},
 };
 
@@ -165,6 +174,15 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
         request->options.device = optarg;
         return tdc_device_valid(optarg) ||
                tdc_wrong_value("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
+    case OPTION_TOLERANCE:
+        request->options.tolerance_file = optarg;
+        return true;
+    case OPTION_TRUTH:
+        request->truth = optarg;
+        return true;
+    case OPTION_NOISE:
+        request->noise = optarg;
+        return true;
     case OPTION_NO_FALLBACK:
         request->options.flags |= TDC_OPTION_NO_FALLBACK;
         return true;
@@ -289,6 +307,7 @@ static bool check_align(struct tdc_compare_settings *settings)
     }
     settings->align.step = settings->step;
     settings->align.series = settings->series;
+    settings->align.truth = request->truth != NULL ? request->truth : request->noise;
     request->align = &settings->align;
     return true;
 }

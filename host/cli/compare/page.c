@@ -167,6 +167,10 @@ static void describe_dump(const struct tdc_run *run, bool test, char *text, size
         const tdc_dump *dump = test ? comparison->npu : comparison->bench;
         if (comparison->table == NULL)
             continue;
+        if (dump == NULL) {
+            snprintf(text, size, "logical tensors");
+            return;
+        }
         const char *task = tdc_dump_task(dump), *framework = tdc_dump_framework(dump);
         const char *other = tdc_dump_framework(test ? comparison->bench : comparison->npu);
         bool apart = framework != NULL && other != NULL && strcmp(framework, other) != 0;
@@ -223,8 +227,8 @@ struct counted {
 };
 
 static const struct counted level_counts[] = {
-    {TDC_ROW_IDENTICAL, "identical"}, {TDC_ROW_ROUNDING, "rounding"}, {TDC_ROW_CLOSE, "close"},
-    {TDC_ROW_DIFFERENT, "different"}, {TDC_ROW_CLASSES, NULL},
+    {TDC_ROW_IDENTICAL, "identical"}, {TDC_ROW_ROUNDING, "rounding"},   {TDC_ROW_CLOSE, "close"},
+    {TDC_ROW_SAME, "same"},           {TDC_ROW_DIFFERENT, "different"}, {TDC_ROW_CLASSES, NULL},
 };
 
 static const struct counted plain_counts[] = {
@@ -234,8 +238,9 @@ static const struct counted plain_counts[] = {
 };
 
 static const struct counted other_counts[] = {
-    {TDC_ROW_UNMATCHED, "unmatched"}, {TDC_ROW_ERROR, "errors"}, {TDC_ROW_NONE, "no data"},
-    {TDC_ROW_SHOWN, "not judged"},    {TDC_ROW_CLASSES, NULL},
+    {TDC_ROW_UNMATCHED, "unmatched"}, {TDC_ROW_ERROR, "errors"},    {TDC_ROW_NONE, "no data"},
+    {TDC_ROW_SHOWN, "not judged"},    {TDC_ROW_IGNORED, "ignored"}, {TDC_ROW_ALLOWED, "allowed"},
+    {TDC_ROW_CLASSES, NULL},
 };
 
 static void print_counts(const struct tdc_page *page, const struct counted *counted)
@@ -243,7 +248,9 @@ static void print_counts(const struct tdc_page *page, const struct counted *coun
     const char *between = "  ";
     for (; counted->title != NULL; counted++) {
         count rows = page->answer.total.classes[counted->row_class];
-        if (rows == 0 && counted->row_class == TDC_ROW_SHOWN)
+        if (rows == 0 && (counted->row_class == TDC_ROW_SHOWN ||
+                          (counted->row_class == TDC_ROW_SAME && page->levels) ||
+                          counted->row_class >= TDC_ROW_IGNORED))
             continue;
         bool red = rows != 0 && counted->row_class == TDC_ROW_DIFFERENT;
         printf("%s%s%s %llu%s", between, tdc_paint(page, red ? TDC_PAINT_RED : ""), counted->title,
@@ -433,6 +440,7 @@ bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run 
     print_methods(&page);
     tdc_page_starts(&page);
     tdc_page_lists(&page);
+    tdc_print_third(request, run);
     printf("\n");
     if (request->verbose)
         print_speed(&page);

@@ -86,15 +86,33 @@ static tdc_status check_records(const struct tdc_run_request *request,
     return error->status = TDC_ERR_NOTHING;
 }
 
+/* Tensors that ranks have between them or all alike: equal names, and replicas must agree. */
+static tdc_status match_parts(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, struct tdc_error *error)
+{
+    struct tdc_align_options align;
+    tdc_dump_free(comparison->npu);
+    tdc_dump_free(comparison->bench);
+    comparison->npu = comparison->bench = NULL;
+    tdc_align_options_init(&align, sizeof align);
+    align.key = request->key;
+    align.truth = request->truth != NULL ? request->truth : request->noise;
+    return tdc_align_match(comparison->task->npu, comparison->task->bench, &align,
+                           &request->options, &comparison->match, error);
+}
+
 static tdc_status match_dumps(const struct tdc_run_request *request,
                               struct tdc_run_comparison *comparison, struct tdc_error *error)
 {
     tdc_status status = load_both(request, comparison, error);
+    if (status == TDC_OK && request->tensors &&
+        (tdc_tensors_in_parts(comparison->npu) || tdc_tensors_in_parts(comparison->bench)))
+        return match_parts(request, comparison, error);
     if (status == TDC_OK)
         status = check_records(request, comparison, error);
     if (status == TDC_OK)
         status = tdc_match_dumps(comparison->npu, comparison->bench, &request->options,
-                               &comparison->match, error);
+                                 &comparison->match, error);
     return status;
 }
 
@@ -119,6 +137,12 @@ static tdc_status prepare(const struct tdc_run_request *request,
     if (status == TDC_OK)
         status =
             tdc_table_new(comparison->match, &request->options, stack, &comparison->table, error);
+    if (status == TDC_OK)
+        status = tdc_run_take_third(request, comparison, error);
+    if (status != TDC_OK) {
+        tdc_table_free(comparison->table);
+        comparison->table = NULL;
+    }
     return status;
 }
 
@@ -187,7 +211,8 @@ static bool are_taken(const struct tdc_run_request *request, const struct tdc_ru
     for (size_t i = 0; i < run->count; i++) {
         const struct tdc_task *task = run->comparisons[i].task;
         bool taken = is_taken(request, task, advice_stem(request, task), time_stamp, "txt") ||
-                     is_taken(request, task, "data_mapping", time_stamp, "yaml");
+                     is_taken(request, task, "data_mapping", time_stamp, "yaml") ||
+                     is_taken(request, task, "compare_truth", time_stamp, "csv");
         for (size_t k = 0; k < TDC_FORMAT_NAMES && !taken; k++)
             taken =
                 is_taken(request, task, table_stem(task), time_stamp, tdc_format_names[k].name) ||
@@ -354,6 +379,8 @@ static tdc_status write_extra(const struct tdc_run_request *request,
     tdc_status status = TDC_ERR_MEMORY;
     if (path != NULL && strcmp(extension, "txt") == 0)
         status = tdc_advice_write(comparison->table, path, error);
+    else if (path != NULL && strcmp(extension, "csv") == 0)
+        status = tdc_truth_write(comparison->table, path, error);
     else if (path != NULL)
         status = tdc_match_write_mapping(comparison->match, path, error);
     if (status == TDC_OK)
@@ -375,8 +402,7 @@ static tdc_status write_series(const struct tdc_run_request *request,
         if ((request->formats & (unsigned)tables[i]) == 0)
             continue;
         size_t rows = 0;
-        char *path =
-            result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
+        char *path = result_path(request, comparison->task, "compare_axis", time_stamp, endings[i]);
         if (path == NULL)
             return out_of_memory(error);
         status = tdc_series_write(comparison->table, tables[i], path, &rows, error);
@@ -403,7 +429,11 @@ static tdc_status write_extras(const struct tdc_run_request *request,
                              time_stamp, "txt", error);
     if (status == TDC_OK)
         status = write_extra(request, comparison, "data_mapping", time_stamp, "yaml", error);
-    return status == TDC_ERR_NOTHING ? TDC_OK : status; /* no layer mapping, no such file */
+    if (status == TDC_ERR_NOTHING) /* no layer mapping, no such file */
+        status = TDC_OK;
+    if (status == TDC_OK && request->truth != NULL)
+        status = write_extra(request, comparison, "compare_truth", time_stamp, "csv", error);
+    return status;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -490,6 +520,7 @@ void tdc_run_free(struct tdc_run *run)
         for (size_t k = 0; k < comparison->file_count; k++)
             free(comparison->files[k]);
         tdc_table_free(comparison->table);
+        tdc_run_third_free(comparison);
         tdc_match_free(comparison->match);
         tdc_dump_free(comparison->npu);
         tdc_dump_free(comparison->bench);

@@ -13,12 +13,12 @@ _tdcmp_list() # completes the last of a list with commas
 _tdcmp()
 {
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
-    local friendly="--output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
-        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --threads
+    local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
+        --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
         --io --device --no-fallback --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
-        --suggest --save --step --help"
+        --suggest --save --step --align --help"
     local msprobe="--input_path --output_path --stack_mode --compare_only --fuzzy_match --highlight
         --cell_mapping --api_mapping --data_mapping --layer_mapping --diff_analyze --nan-is-diff --rules --format
         --threads --device --no-fallback --help"
@@ -40,10 +40,11 @@ _tdcmp()
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"
+    local align="--list --show --help"
     local convert="--output --to --quiet --help"
     local ranks="--json --top --threads --help"
     local inspect="--json --top --threads --quiet --help"
@@ -52,7 +53,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match align convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -100,6 +101,10 @@ _tdcmp()
     llm)
         [[ $prev == llm ]] && COMPREPLY=(compare) && return
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$llm" -- "$cur"))
+        ;;
+    align)
+        [[ $prev == --show ]] && COMPREPLY=($(compgen -W "llama moe transformer verl" -- "$cur")) && return
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$align" -- "$cur"))
         ;;
     convert)
         [[ $prev == --to ]] && COMPREPLY=(npy) && return

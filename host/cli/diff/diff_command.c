@@ -20,6 +20,11 @@ static const char usage[] =
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
     "      --key PATH           of torch files: where the tensors begin (default: model or\n"
     "                           state_dict, if there are tensors in it)\n"
+    "      --align FILE         compare logical tensors by rules: checkpoints that are laid out\n"
+    "                           differently (yaml, or a preset: tdcmp align --list)\n"
+    "      --tolerance FILE     yaml rules that judge tensors in place of the usual limits\n"
+    "      --truth C            a third, more exact one: which side is nearer to it\n"
+    "      --noise C            the reference once more: differences up to its own are none\n"
     "      --top N              rows that a list shows (default 5)\n"
     "      --allow-unmatched    tensors without a partner do not make the exit code 1\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
@@ -47,13 +52,21 @@ enum {
     OPTION_IO,
     OPTION_DEVICE,
     OPTION_NO_FALLBACK,
-    OPTION_COLOR
+    OPTION_COLOR,
+    OPTION_ALIGN,
+    OPTION_TOLERANCE,
+    OPTION_TRUTH,
+    OPTION_NOISE
 };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'F'},
     {"key", required_argument, NULL, OPTION_KEY},
+    {"align", required_argument, NULL, OPTION_ALIGN},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"truth", required_argument, NULL, OPTION_TRUTH},
+    {"noise", required_argument, NULL, OPTION_NOISE},
     {"top", required_argument, NULL, OPTION_TOP},
     {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
     {"threads", required_argument, NULL, 't'},
@@ -69,6 +82,7 @@ static const struct option long_options[] = {
 
 struct settings {
     struct tdc_run_request request;
+    struct tdc_align_options align;
     bool help;
 };
 
@@ -118,6 +132,18 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_KEY:
         request->key = optarg;
         return true;
+    case OPTION_ALIGN:
+        settings->align.rules = optarg;
+        return true;
+    case OPTION_TOLERANCE:
+        request->options.tolerance_file = optarg;
+        return true;
+    case OPTION_TRUTH:
+        request->truth = optarg;
+        return true;
+    case OPTION_NOISE:
+        request->noise = optarg;
+        return true;
     case OPTION_TOP:
         return tdc_parse_number(optarg, 1, &request->top) ||
                tdc_wrong_value("--top", optarg, "a number of rows");
@@ -138,12 +164,17 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     struct tdc_run_request *request = &settings->request;
     *settings = (struct settings){.help = false};
     tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
+    tdc_align_options_init(&settings->align, sizeof settings->align);
     request->output = "./output";
     request->formats = TDC_FORMAT_XLSX;
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (option == TDC_WRONG_OPTION || !take_option(settings, option))
             return false;
+    settings->align.key = request->key;
+    settings->align.truth = request->truth != NULL ? request->truth : request->noise;
+    if (settings->align.rules != NULL)
+        request->align = &settings->align;
     if (settings->help || argc - optind == 2)
         return true;
     tdc_complain("diff takes two paths, A and B; %d given (tdcmp diff --help)", argc - optind);
@@ -175,7 +206,7 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     request->tensors = !tdc_path_holds_dump(a) || !tdc_path_holds_dump(b);
-    tdc_status status = request->tensors
+    tdc_status status = request->tensors || request->align != NULL
                             ? tdc_tasks_pair(a, b, &tasks, &error)
                             : tdc_tasks_find(a, b, -1, &request->options, &tasks, &error);
     if (status == TDC_OK) {
@@ -183,7 +214,11 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status != TDC_OK) {
+    if (status == TDC_ERR_ARGUMENT &&
+        (request->align != NULL || request->options.tolerance_file != NULL)) {
+        tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
+        fputc('\n', stderr);
+    } else if (status != TDC_OK) {
         tdc_complain("%s", error.message);
     } else {
         struct tdc_run_answer answer;

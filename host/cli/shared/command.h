@@ -86,8 +86,9 @@ struct tdc_run_request {
     /* Results that cannot be written do not keep the comparison from being done: its answer is in
      * the tables, the reason in tdc_run.unwritten. */
     bool answer_anyway;
-    bool tensors;    /* the sides hold tensors by name and no json (tdc_tensors_load) */
-    const char *key; /* of torch files, with that */
+    const char *truth, *noise; /* third runs; NULL: none */
+    bool tensors;              /* the sides hold tensors by name and no json (tdc_tensors_load) */
+    const char *key;           /* of torch files, with that */
 };
 
 /* One comparison of the run and its results. */
@@ -95,8 +96,12 @@ struct tdc_run_comparison {
     const struct tdc_task *task;
     tdc_dump *npu, *bench;
     tdc_match *match;
+    struct tdc_run_third { /* by tdc_third: the dump of a third run, matched with the test's */
+        tdc_dump *dump;
+        tdc_match *match;
+    } third[3];
     tdc_table *table; /* NULL: not compared */
-    char *files[8];   /* written: one per format, the advice, a data mapping, series */
+    char *files[12];  /* written: one per format, the advice, a data mapping, series, the truth */
     size_t file_count;
     struct tdc_error error; /* why it was not compared */
 };
@@ -116,6 +121,13 @@ void tdc_run_free(struct tdc_run *run);
 /* One page of all comparisons: OUTPUT/compare_report_STAMP.html. */
 tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_run *run,
                               const char *time_stamp, struct tdc_error *error);
+
+/* The third runs of a request, before a comparison of its task is done; freed with the run. */
+tdc_status tdc_run_take_third(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, struct tdc_error *error);
+void tdc_run_third_free(struct tdc_run_comparison *comparison);
+/* What they and a tolerance file have said, on stdout. */
+void tdc_print_third(const struct tdc_run_request *request, const struct tdc_run *run);
 
 /* What a run says on the whole: its first line, its counts and its exit code come from here. */
 struct tdc_run_answer {

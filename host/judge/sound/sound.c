@@ -146,6 +146,10 @@ const char *tdc_level_text(tdc_row_class level)
         return "unmatched";
     case TDC_ROW_ERROR:
         return "error";
+    case TDC_ROW_IGNORED:
+        return "ignored";
+    case TDC_ROW_ALLOWED:
+        return "allowed";
     case TDC_ROW_NONE:
     case TDC_ROW_CLASSES:
         break;

@@ -164,7 +164,7 @@ static tdc_status visit_chosen(struct walk *walk, const struct tdc_saved *root)
     /* virtual stages of a pipeline: their layers have the same names, so the stage stays in them */
     bool staged = false;
     for (int64_t stage = 0; stage < 1024; stage++) {
-        char key[24];
+        char key[32];
         snprintf(key, sizeof key, "model%lld", (long long)stage);
         const struct tdc_saved *below = tdc_saved_get(root, key);
         size_t seen = 0;

@@ -1,0 +1,213 @@
+/* run_third.c - a truth or a second run of the reference beside the two sides, and what is said. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/shared/command.h"
+
+/* Folders are searched as those of the two sides are: the dump that faces the test's. */
+static tdc_status load_dump(const struct tdc_run_request *request, const struct tdc_task *task,
+                            const char *path, tdc_dump **dump, struct tdc_error *error)
+{
+    if (request->tensors)
+        return tdc_tensors_load(path, request->key, dump, error);
+    tdc_tasks *tasks = NULL;
+    const char *found = NULL;
+    tdc_status status = tdc_tasks_find(task->npu, path, -1, &request->options, &tasks, error);
+    /* a root has the ranks of the test's step below it */
+    if (status == TDC_OK && tdc_tasks_count(tasks) == 1)
+        found = tdc_tasks_get(tasks, 0)->bench;
+    if (found != NULL)
+        status = tdc_dump_load(found, dump, error);
+    tdc_tasks_free(tasks);
+    return status;
+}
+
+/* "C/step0/rank0" for the test's "A/step0/rank0/dump.json", as far as C has such folders. */
+static void place_below(const struct tdc_task *task, const char *path, char *place, size_t size)
+{
+    char longer[4200];
+    snprintf(place, size, "%s", path);
+    const char *const parts[] = {task->folder, task->step, task->rank};
+    for (size_t i = 0; i < 3; i++) {
+        FILE *folder;
+        if (parts[i][0] == '\0' ||
+            (i == 1 && strstr(task->folder, task->step) != NULL && task->folder[0] != '\0'))
+            continue;
+        snprintf(longer, sizeof longer, "%.4000s/%.190s", place, parts[i]);
+        folder = fopen(longer, "re");
+        if (folder == NULL)
+            continue;
+        fclose(folder);
+        snprintf(place, size, "%.4190s", longer);
+    }
+}
+
+static tdc_status take(const struct tdc_run_request *request, struct tdc_run_comparison *comparison,
+                       tdc_third kind, const char *path, struct tdc_error *error)
+{
+    struct tdc_run_third *third = &comparison->third[kind];
+    char place[4200];
+    struct tdc_aligned aligned;
+    if (tdc_match_aligned(comparison->match, 0, &aligned, sizeof aligned))
+        return tdc_table_third(comparison->table, kind, NULL, &request->options, error);
+    place_below(comparison->task, path, place, sizeof place);
+    tdc_status status = load_dump(request, comparison->task, place, &third->dump, error);
+    if (status == TDC_OK && third->dump == NULL) {
+        snprintf(error->message, sizeof error->message, "%s: no dump that faces %s", path,
+                 comparison->task->npu);
+        status = error->status = TDC_ERR_NOT_FOUND;
+    }
+    if (status == TDC_OK)
+        status =
+            tdc_match_new(comparison->npu, third->dump, &request->options, &third->match, error);
+    if (status == TDC_OK)
+        status = tdc_table_third(comparison->table, kind, third->match, &request->options, error);
+    return status;
+}
+
+tdc_status tdc_run_take_third(const struct tdc_run_request *request,
+                              struct tdc_run_comparison *comparison, struct tdc_error *error)
+{
+    tdc_status status = TDC_OK;
+    struct tdc_aligned aligned;
+    if (request->truth != NULL && request->noise != NULL &&
+        tdc_match_aligned(comparison->match, 0, &aligned, sizeof aligned)) {
+        snprintf(error->message, sizeof error->message,
+                 "tensors that are put together take --truth or --noise, not both");
+        return error->status = TDC_ERR_ARGUMENT;
+    }
+    if (request->truth != NULL)
+        status = take(request, comparison, TDC_THIRD_TRUTH, request->truth, error);
+    if (status == TDC_OK && request->noise != NULL)
+        status = take(request, comparison, TDC_THIRD_NOISE, request->noise, error);
+    return status;
+}
+
+void tdc_run_third_free(struct tdc_run_comparison *comparison)
+{
+    for (size_t i = 0; i < 3; i++) {
+        tdc_match_free(comparison->third[i].match);
+        tdc_dump_free(comparison->third[i].dump);
+    }
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+enum {
+    SHOWN = 5
+};
+
+/* A row that is far off on one side. */
+struct extreme {
+    double ratio;
+    const struct tdc_run_comparison *comparison;
+    size_t row;
+};
+
+static void note(struct extreme list[SHOWN], double ratio,
+                 const struct tdc_run_comparison *comparison, size_t row)
+{
+    if (!(ratio > 1) || ratio <= list[SHOWN - 1].ratio)
+        return;
+    size_t at = SHOWN - 1;
+    for (; at > 0 && list[at - 1].ratio < ratio; at--)
+        list[at] = list[at - 1];
+    list[at] = (struct extreme){ratio, comparison, row};
+}
+
+static double ratio_of(double x, double y)
+{
+    return y > 0 ? x / y : x > 0 ? 1e308 : 0;
+}
+
+static void print_extremes(const char *title, const struct extreme list[SHOWN])
+{
+    for (size_t i = 0; i < SHOWN && list[i].ratio > 1; i++)
+        printf("  %s %.3g times: row %zu, %s\n", title, list[i].ratio, tdc_sheet_row(list[i].row),
+               tdc_shown(tdc_table_call(list[i].comparison->table, list[i].row)));
+}
+
+static void print_truth(const struct tdc_run *run)
+{
+    unsigned long long counts[TDC_NEARER_NEITHER + 1] = {0};
+    struct extreme a[SHOWN] = {{0}}, b[SHOWN] = {{0}};
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        size_t rows = comparison->table != NULL ? tdc_table_rows(comparison->table) : 0;
+        for (size_t row = 0; row < rows; row++) {
+            struct tdc_third_row third;
+            if (!tdc_table_third_row(comparison->table, TDC_THIRD_TRUTH, row, &third))
+                continue;
+            counts[third.nearer]++;
+            note(a, ratio_of(third.rmse_a, third.rmse_b), comparison, row);
+            note(b, ratio_of(third.rmse_b, third.rmse_a), comparison, row);
+        }
+    }
+    unsigned long long ties =
+        counts[TDC_NEARER_TIE] + counts[TDC_NEARER_TIE_ROUNDING] + counts[TDC_NEARER_TIE_EXACT];
+    printf("\nnearer the truth: A %llu, B %llu, tie %llu (%llu rounding)", counts[TDC_NEARER_A],
+           counts[TDC_NEARER_B], ties, counts[TDC_NEARER_TIE_ROUNDING]);
+    if (counts[TDC_NEARER_NEITHER] != 0)
+        printf(", neither %llu", counts[TDC_NEARER_NEITHER]);
+    printf("\n");
+    print_extremes("A is further off by", a);
+    print_extremes("B is further off by", b);
+}
+
+static void print_noise(const struct tdc_run *run)
+{
+    unsigned long long known = 0, within = 0;
+    struct extreme far[SHOWN] = {{0}};
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        size_t rows = comparison->table != NULL ? tdc_table_rows(comparison->table) : 0;
+        for (size_t row = 0; row < rows; row++) {
+            struct tdc_third_row third;
+            if (!tdc_table_third_row(comparison->table, TDC_THIRD_NOISE, row, &third))
+                continue;
+            known++;
+            within += tdc_table_class(comparison->table, row) == TDC_ROW_SAME;
+            note(far, third.factor, comparison, row);
+        }
+    }
+    printf("\nnoise of the reference: known of %llu rows; %llu differences are within it\n", known,
+           within);
+    print_extremes("beyond the noise by", far);
+}
+
+static void print_tolerance(const struct tdc_run *run)
+{
+    const tdc_table *first = NULL;
+    for (size_t i = 0; i < run->count && first == NULL; i++)
+        first = run->comparisons[i].table;
+    size_t count = first != NULL ? tdc_table_tolerances(first) : 0;
+    if (count != 0)
+        printf("\n");
+    for (size_t k = 0; k < count; k++) {
+        struct tdc_tolerance_use total, use;
+        tdc_table_tolerance(first, k, &total);
+        total.rows = total.failed = 0;
+        for (size_t i = 0; i < run->count; i++)
+            if (run->comparisons[i].table != NULL) {
+                tdc_table_tolerance(run->comparisons[i].table, k, &use);
+                total.rows += use.rows;
+                total.failed += use.failed;
+            }
+        if (strcmp(total.what, "rule") == 0)
+            printf("tolerance rule %zu judged %llu rows, %llu failed: %s\n", k + 1,
+                   (unsigned long long)total.rows, (unsigned long long)total.failed,
+                   tdc_shown(total.text));
+        else
+            printf("tolerance %s '%s': %llu rows\n", total.what, tdc_shown(total.text),
+                   (unsigned long long)total.rows);
+    }
+}
+
+void tdc_print_third(const struct tdc_run_request *request, const struct tdc_run *run)
+{
+    print_tolerance(run);
+    if (request->truth != NULL)
+        print_truth(run);
+    if (request->noise != NULL)
+        print_noise(run);
+}
