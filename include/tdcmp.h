@@ -36,6 +36,7 @@
 #include "tdcmp/trace.h"
 #include "tdcmp/graph.h"
 #include "tdcmp/visual.h"
+#include "tdcmp/kernel_dump.h"
 #include "tdcmp/files.h"
 
 #endif

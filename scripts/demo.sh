@@ -28,8 +28,8 @@ found() {
 }
 
 echo "One training step of a small transformer, computed by two machines. Both are right, but that"
-echo "on one of them the third layer's softmax is computed from inputs of too few bits."
-say tdcmp bench network . --network gpt --fault Functional.softmax.2:inputs --fault-side test
+echo "on one of them the third layer's softmax gives five percent too much."
+say tdcmp bench network . --network gpt --fault Functional.softmax.2:scale --fault-side test
 
 echo
 echo "What differs:"

@@ -67,7 +67,8 @@ function showHelp() {
 
 const MEANINGS = ["nothing to judge", "shown, its numbers mean nothing", "within tolerance", "no element differs",
   "within what the coarser dtype explains", "more than rounding, within tolerance", "out of tolerance",
-  "on one side only, or of another shape", "could not be read"];
+  "on one side only, or of another shape", "could not be read", "left out by a tolerance file",
+  "out of tolerance, and allowed by a tolerance file"];
 
 function takeKeys(table) {
   document.addEventListener("keydown", (event) => {

@@ -102,7 +102,7 @@ static bool looks_random(const unsigned char *data, size_t size)
 static bool deflate_planes(z_stream *stream, const unsigned char *data, size_t size, size_t plane)
 {
     for (size_t at = 0; at < size; at += plane) {
-        int level = looks_random(data + at, plane) ? 0 : 4;
+        int level = looks_random(data + at, plane) ? 0 : 1;
         if (deflateParams(stream, level, Z_RLE) != Z_OK)
             return false;
         stream->next_in = data + at;
@@ -119,7 +119,7 @@ static bool deflate_whole(struct tdc_html_block *block, const unsigned char *dat
 {
     z_stream stream = {0};
     if (size > UINT32_MAX / 2 ||
-        deflateInit2(&stream, 4, Z_DEFLATED, 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        deflateInit2(&stream, 1, Z_DEFLATED, 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     size_t room = deflateBound(&stream, size) + 256; /* a change of level ends a block */
     block->bytes = malloc(room);

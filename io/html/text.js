@@ -105,11 +105,11 @@ async function copyText(text, button) {
 }
 
 // Letters beside every colour, by class of a row as tdcmp numbers them.
-const CLASS_LETTERS = ["\u00b7", "N", "S", "I", "R", "C", "D", "U", "E"];
-const CLASS_KEYS = ["none", "shown", "same", "identical", "rounding", "close", "different", "unmatched", "error"];
+const CLASS_LETTERS = ["\u00b7", "N", "S", "I", "R", "C", "D", "U", "E", "G", "A"];
+const CLASS_KEYS = ["none", "shown", "same", "identical", "rounding", "close", "different", "unmatched", "error", "ignored", "allowed"];
 // From harmless to bad.
-const CLASS_WEIGHT = [0, 0, 1, 1, 2, 3, 6, 4, 5];
-const CLASS_ORDER = [6, 8, 7, 5, 4, 3, 2, 1, 0];
+const CLASS_WEIGHT = [0, 0, 1, 1, 2, 3, 6, 4, 5, 0, 2];
+const CLASS_ORDER = [6, 8, 7, 5, 4, 3, 2, 10, 9, 1, 0];
 const DIFFERENT = 6, UNMATCHED = 7, UNREADABLE = 8;
 
 function classWord(facts, kind) {

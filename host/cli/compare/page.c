@@ -167,6 +167,10 @@ static void describe_dump(const struct tdc_run *run, bool test, char *text, size
         const tdc_dump *dump = test ? comparison->npu : comparison->bench;
         if (comparison->table == NULL)
             continue;
+        if (dump == NULL) {
+            snprintf(text, size, "logical tensors");
+            return;
+        }
         const char *task = tdc_dump_task(dump), *framework = tdc_dump_framework(dump);
         const char *other = tdc_dump_framework(test ? comparison->bench : comparison->npu);
         bool apart = framework != NULL && other != NULL && strcmp(framework, other) != 0;

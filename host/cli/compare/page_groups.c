@@ -10,6 +10,9 @@ const char *tdc_page_row_name(const struct tdc_run_comparison *comparison, size_
 {
     size_t npu, bench;
     tdc_match_pair(comparison->match, row, &npu, &bench);
+    struct tdc_aligned logical;
+    if (tdc_match_aligned(comparison->match, row, &logical, sizeof logical))
+        return logical.name;
     return npu != TDC_NO_RECORD ? tdc_dump_record_name(comparison->npu, npu)
                                 : tdc_dump_record_name(comparison->bench, bench);
 }

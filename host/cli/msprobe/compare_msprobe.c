@@ -9,6 +9,7 @@
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/msprobe/config_file.h"
+#include "host/cli/msprobe/kernel_msprobe.h"
 #include "host/cli/msprobe/own_arguments.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/parse.h"
@@ -174,18 +175,6 @@ static bool choose_stacks(const struct tdc_json *config, const struct tdc_argume
     return true;
 }
 
-/* Inputs of msprobe that this program does not read: said plainly, not misread as rank folders. */
-static const char *not_read(const struct tdc_json *config)
-{
-    const struct tdc_json *rank_id = tdc_json_get(config, "rank_id");
-    if (rank_id != NULL && rank_id->kind != TDC_JSON_NULL)
-        return "MindSpore kernel dumps (rank_id in compare.json) are not part of this version";
-    const struct tdc_json *common = tdc_json_get(config, "common");
-    if (common != NULL && common->kind == TDC_JSON_TRUE)
-        return "flat npy folders (common in compare.json) are not part of this version";
-    return NULL;
-}
-
 static int compare_config(const struct tdc_json *config, const struct tdc_argument *arguments,
                           struct tdc_run_request *request)
 {
@@ -196,10 +185,10 @@ static int compare_config(const struct tdc_json *config, const struct tdc_argume
     struct stat npu_info, bench_info;
     bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
                        stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
-    if (two_folders && not_read(config) != NULL) {
-        log_error(not_read(config));
-        return 1;
-    }
+    int kernel_code;
+    if (two_folders && tdc_msprobe_kernel_dumps(config, npu, bench, request->output,
+                                                &request->options, &kernel_code))
+        return kernel_code;
     tdc_status status = tdc_tasks_strict(npu, bench, &tasks, &error);
     if (two_folders && arguments[ARG_DIFF_ANALYZE].given) {
         unsigned flags = arguments[ARG_NAN_IS_DIFF].given ? TDC_DIFFERENCE_NAN : 0;

@@ -9,6 +9,7 @@
 
 #include "host/terminal/match_options.h"
 #include "host/cli/msprobe/analysis_msprobe.h"
+#include "host/cli/msprobe/kernel_msprobe.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe/own_arguments.h"
 #include "host/cli/msprobe26/words26.h"
@@ -226,8 +227,10 @@ static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_re
     struct tdc_error error = {0};
     bool folders = are_folders(arguments);
     if (folders && arguments[ARG26_RANK].given) {
-        log_error("MindSpore kernel dumps (--rank) are not part of this version");
-        return 1;
+        tdc_format format = arguments[ARG26_XLSX].given ? TDC_FORMAT_XLSX : TDC_FORMAT_CSV;
+        return tdc_msprobe_kernel_ranks(
+            arguments[ARG26_TARGET].value, arguments[ARG26_GOLDEN].value, request->output,
+            arguments[ARG26_RANK].value, arguments[ARG26_STEP].value, format, &request->options);
     }
     tdc_status status = tdc_tasks_2026(arguments[ARG26_TARGET].value, arguments[ARG26_GOLDEN].value,
                                        &request->options, &tasks, &error);
