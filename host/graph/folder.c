@@ -82,7 +82,7 @@ const char *tdc_folder_path(struct tdc_arena *arena, const char *folder, const c
     return path;
 }
 
-bool tdc_only_digits(const char *text, size_t length)
+bool tdc_all_digits(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (text[i] < '0' || text[i] > '9')
@@ -93,7 +93,7 @@ bool tdc_only_digits(const char *text, size_t length)
 uint64_t tdc_folder_number(const char *text, size_t length)
 {
     uint64_t number = 0;
-    if (!tdc_only_digits(text, length))
+    if (!tdc_all_digits(text, length))
         return 0;
     for (size_t i = 0; i < length; i++)
         if (__builtin_mul_overflow(number, 10, &number) ||

@@ -30,7 +30,7 @@ tdc_status tdc_folder_read(struct tdc_arena *arena, const char *path, struct tdc
 const char *tdc_folder_path(struct tdc_arena *arena, const char *folder, const char *name);
 
 /* Whether a name is made of digits alone, and its number then; 0 for other names. */
-bool tdc_only_digits(const char *text, size_t length);
+bool tdc_all_digits(const char *text, size_t length);
 uint64_t tdc_folder_number(const char *text, size_t length);
 
 /* Folders below which nothing is looked for any more. */

@@ -34,7 +34,7 @@ static void take_numbers(const char *text, struct tdc_fx_array *array)
     for (size_t i = 0; i < 2; i++) {
         const char *dot = strchr(text, '.');
         /* the time, which the ending follows, is no index */
-        if (dot == NULL || !tdc_only_digits(text, (size_t)(dot - text)) ||
+        if (dot == NULL || !tdc_all_digits(text, (size_t)(dot - text)) ||
             (i == 1 && strcmp(dot, ".npy") == 0))
             break;
         *numbers[i] = tdc_folder_number(text, (size_t)(dot - text));
@@ -156,7 +156,7 @@ static bool is_token_level(const struct tdc_folder *folder)
     for (size_t i = 0; i < folder->count; i++) {
         size_t length = strlen(folder->entries[i].name);
         if (folder->entries[i].folder &&
-            (length > LONGEST_TOKEN || !tdc_only_digits(folder->entries[i].name, length)))
+            (length > LONGEST_TOKEN || !tdc_all_digits(folder->entries[i].name, length)))
             return false;
     }
     return folder->folders != 0;

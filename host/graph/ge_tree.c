@@ -186,7 +186,7 @@ static tdc_status count_devices(struct search *search, const char *root)
     for (size_t i = 0; i < folder.count && status == TDC_OK && folder.folders == 1; i++) {
         const struct tdc_folder_entry *entry = &folder.entries[i];
         if (!entry->folder || strlen(entry->name) != TIME_DIGITS ||
-            !tdc_only_digits(entry->name, TIME_DIGITS))
+            !tdc_all_digits(entry->name, TIME_DIGITS))
             continue;
         const char *path = tdc_folder_path(search->arena, root, entry->name);
         if (path == NULL)

@@ -121,7 +121,7 @@ static long rank_of(const struct tdc_folder_entry *entry)
         return -1;
     for (const char *at = strstr(name, "rank"); at != NULL; at = strstr(at + 1, "rank"))
         last = at + strlen("rank");
-    if (last == NULL || !tdc_only_digits(last, strlen(last)) || strlen(last) > 9)
+    if (last == NULL || !tdc_all_digits(last, strlen(last)) || strlen(last) > 9)
         return -1;
     return strtol(last, NULL, 10);
 }
