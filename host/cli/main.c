@@ -28,6 +28,7 @@ static const char usage[] =
     "  ranks STEP          are replicated tensors equal on all ranks, and which deviates\n"
     "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
     "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
+    "  kernels TEST REF    the tensors of single kernels, file by file\n"
     "  merge DIR           metrics of all ranks' results side by side\n"
     "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
     "  align               the rules for runs laid out differently that the program carries\n"
@@ -71,6 +72,7 @@ static const struct command {
     {"llm", tdc_command_llm},
     {"overflow", tdc_command_overflow},
     {"gradients", tdc_command_gradients},
+    {"kernels", tdc_command_kernels},
     {"merge", tdc_command_merge},
     {"config_check", tdc_command_config_check},
     {"devices", tdc_command_devices},

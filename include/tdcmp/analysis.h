@@ -64,6 +64,24 @@ tdc_status tdc_gradients_compare(const char *npu, const char *bench, const char 
                                  const struct tdc_options *options, size_t *suspicious,
                                  struct tdc_error *error);
 
+/* What became of two trees of kernels. */
+struct tdc_kernel_batch {
+    uint64_t operators, pairs;
+    uint64_t equal;    /* pairs of the same bytes */
+    uint64_t failed;   /* pairs that could not be compared; messages say why */
+    uint64_t unpaired; /* times and files of one side alone; likewise */
+    char file[4096];   /* that was written */
+};
+
+/* The tensors of single kernels: two trees OPERATOR/TIME/x.npy, with the same operators; times and
+ * files face each other by their places in the order of their names. Writes batch_compare_<seconds
+ * since the epoch>.csv to the folder `output`, a row for each pair. Of the options context, message,
+ * cancel, threads and io count. size: sizeof(struct tdc_kernel_batch). */
+tdc_status tdc_kernel_batch_compare(const char *npu, const char *bench, const char *output,
+                                    const struct tdc_options *options,
+                                    struct tdc_kernel_batch *summary, size_t size,
+                                    struct tdc_error *error);
+
 /* Two execution rounds of a model in ATB, folders with a statistic.csv: atb_stats_compare_result_*
  * or atb_tensor_compare_result_*.xlsx in the folder `output`, a row for each tensor that both name.
  * TDC_ERR_MISMATCH when one side has files and the other has not, TDC_ERR_NOTHING when no name is

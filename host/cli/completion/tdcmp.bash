@@ -53,7 +53,7 @@ _tdcmp()
         --cos --threads --help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match align convert llm devices bench help -f --framework --version --help" -- "$cur"))
+        COMPREPLY=($(compgen -W "compare diff show precheck inspect ranks trace overflow kernels merge gradients merge_result overflow_check graph_visualize config_check acc_check multi_acc_check api_precision_compare match align convert llm devices bench help -f --framework --version --help" -- "$cur"))
         return
     fi
     if [[ ${COMP_WORDS[1]} == -f || ${COMP_WORDS[1]} == --framework ]]; then
@@ -124,7 +124,7 @@ _tdcmp()
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))
         ;;
-    overflow | gradients)
+    overflow | gradients | kernels)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--output --help" -- "$cur"))
         ;;
     match)

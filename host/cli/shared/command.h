@@ -18,6 +18,7 @@ int tdc_command_show(int argc, char **argv);
 int tdc_command_devices(int argc, char **argv);
 int tdc_command_precheck(int argc, char **argv);
 int tdc_command_gradients(int argc, char **argv);
+int tdc_command_kernels(int argc, char **argv);
 int tdc_command_trace(int argc, char **argv);
 int tdc_command_merge(int argc, char **argv);
 int tdc_command_overflow(int argc, char **argv);
