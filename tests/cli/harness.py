@@ -15,6 +15,8 @@ import sys
 import tempfile
 import unittest
 
+import schema
+
 TDCMP = os.environ.get("TDCMP", "tdcmp")
 GOLDEN = os.environ.get("TDC_GOLDEN", "")
 DATA = os.environ.get("TDC_TEST_DATA", "")
@@ -105,7 +107,13 @@ def read_json(path):
         raise AssertionError("%s holds the bare word %s" % (path, word))
 
     with open(path, encoding="utf-8") as file:
-        return json.load(file, parse_constant=refuse)
+        found = json.load(file, parse_constant=refuse)
+    # a result says by which schema it can be read
+    if isinstance(found, dict) and found.get("schema") in ("tdcmp.compare/1", "tdcmp.precheck/1"):
+        wrong = schema.errors(found)
+        if wrong:
+            raise AssertionError("%s: %s" % (path, "\n".join(wrong[:5])))
+    return found
 
 
 METRIC_COLUMNS = {

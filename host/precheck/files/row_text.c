@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/table/json_object.h"
 #include "io/text/pytext.h"
 #include "io/base/utf8_step.h"
 
@@ -145,49 +146,58 @@ void tdc_result_row(struct tdc_text *text, const struct tdc_call_check *check)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_string(struct tdc_text *text, const char *string)
+/* "(2, 3)" as a list, null where it is none. */
+static void json_shape(struct tdc_json_object *object, const char *shape)
 {
-    tdc_text_addc(text, '"');
-    size_t length = strlen(string);
-    for (size_t taken; length > 0; string += taken, length -= taken) {
-        uint32_t c = tdc_utf8_step(string, length, &taken);
-        if (c == '"' || c == '\\')
-            tdc_text_addf(text, "\\%c", (char)c);
-        else if (c < 0x20)
-            tdc_text_addf(text, "\\u%04x", (unsigned)c);
-        else
-            tdc_utf8_add(text, string, taken);
+    size_t length = strlen(shape);
+    if (length < 2 || shape[0] != '(' || strspn(shape + 1, "0123456789, ") != length - 2) {
+        tdc_object_null(object, "shape");
+        return;
     }
-    tdc_text_addc(text, '"');
+    tdc_object_key(object, "shape");
+    tdc_text_addc(object->out, '[');
+    const char *between = "";
+    for (const char *at = shape + 1; *at != '\0' && *at != ')';) {
+        size_t digits = strspn(at, "0123456789");
+        if (digits != 0) {
+            tdc_text_adds(object->out, between);
+            tdc_text_add(object->out, at, digits);
+            between = ", ";
+        }
+        at += digits != 0 ? digits : 1;
+    }
+    tdc_text_addc(object->out, ']');
 }
 
-/* JSON has no NaN and no infinity: null, and the status tells. */
-static void json_number(struct tdc_text *text, const char *name, bool known, double number)
+static void json_number(struct tdc_json_object *object, const char *name, bool known, double number)
 {
-    char digits[TDC_FLOAT_TEXT] = "null";
-    if (known && isfinite(number))
-        tdc_float_repr(number, digits);
-    tdc_text_addf(text, ", \"%s\": %s", name, digits);
+    if (known)
+        tdc_object_number(object, name, number);
+    else
+        tdc_object_null(object, name);
 }
 
 static void json_row(struct tdc_text *text, const struct tdc_call_check *check,
                      enum tdc_direction direction, const struct tdc_slot_row *row)
 {
-    tdc_text_adds(text, ",\n  {\"call\": ");
-    json_string(text, check->call->name);
-    tdc_text_addf(text, ", \"direction\": \"%s\", \"slot\": %zu", tdc_direction_name[direction],
-                  row->number);
-    tdc_text_addf(text, ", \"bench_dtype\": \"%s\", \"tested_dtype\": \"%s\", \"shape\": \"%s\"",
-                  row->bench_dtype, row->tested_dtype, row->shape);
-    json_number(text, "cosine", row->measured, row->metrics.cosine);
-    json_number(text, "max_abs_err", row->measured, row->metrics.max_abs);
-    json_number(text, "max_relative_err", row->measured, row->metrics.max_relative);
-    json_number(text, "max_ulp", row->measured && row->floating, row->metrics.max_ulp);
-    json_number(text, "error", row->bounded, row->bound.error);
-    json_number(text, "bound", row->bounded, row->bound.bound);
-    tdc_text_addf(text, ", \"status\": \"%s\", \"message\": ", tdc_check_text(row->status));
-    json_string(text, row->message);
-    tdc_text_adds(text, "}");
+    struct tdc_json_object object;
+    tdc_text_adds(text, ",\n  ");
+    tdc_object_begin(&object, text);
+    tdc_object_text(&object, "call", check->call->name);
+    tdc_object_text(&object, "direction", tdc_direction_name[direction]);
+    tdc_object_whole(&object, "slot", row->number);
+    tdc_object_text(&object, "bench_dtype", row->bench_dtype);
+    tdc_object_text(&object, "tested_dtype", row->tested_dtype);
+    json_shape(&object, row->shape);
+    json_number(&object, "cosine", row->measured, row->metrics.cosine);
+    json_number(&object, "max_abs_err", row->measured, row->metrics.max_abs);
+    json_number(&object, "max_relative_err", row->measured, row->metrics.max_relative);
+    json_number(&object, "max_ulp", row->measured && row->floating, row->metrics.max_ulp);
+    json_number(&object, "error", row->bounded, row->bound.error);
+    json_number(&object, "bound", row->bounded, row->bound.bound);
+    tdc_object_text(&object, "status", tdc_check_text(row->status));
+    tdc_object_text(&object, "message", row->message);
+    tdc_object_end(&object);
 }
 
 void tdc_details_json(struct tdc_text *text, const struct tdc_call_check *check)
@@ -198,11 +208,13 @@ void tdc_details_json(struct tdc_text *text, const struct tdc_call_check *check)
             json_row(text, check, (enum tdc_direction)d, &checked->rows[i]);
         if (checked->status != TDC_CHECK_SKIP)
             continue;
-        tdc_text_adds(text, ",\n  {\"call\": ");
-        json_string(text, check->call->name);
-        tdc_text_addf(text, ", \"direction\": \"%s\", \"status\": \"SKIP\", \"message\": ",
-                      tdc_direction_name[d]);
-        json_string(text, checked->reason.text);
-        tdc_text_adds(text, "}");
+        struct tdc_json_object object;
+        tdc_text_adds(text, ",\n  ");
+        tdc_object_begin(&object, text);
+        tdc_object_text(&object, "call", check->call->name);
+        tdc_object_text(&object, "direction", tdc_direction_name[d]);
+        tdc_object_text(&object, "status", "SKIP");
+        tdc_object_text(&object, "message", checked->reason.text);
+        tdc_object_end(&object);
     }
 }

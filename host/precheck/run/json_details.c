@@ -1,27 +1,15 @@
 #include "host/precheck/run/json_details.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/base/error.h"
-#include "io/text/pytext.h"
+#include "io/table/json_object.h"
 #include "io/base/text.h"
 
 #define HEAD_LIMIT ((size_t)1 << 20)
 #define GAPS_LIMIT ((size_t)16 << 20)
-
-static void quoted(struct tdc_text *text, const char *string)
-{
-    tdc_text_addc(text, '"');
-    for (; *string != '\0'; string++) {
-        if (*string == '"' || *string == '\\')
-            tdc_text_addc(text, '\\');
-        tdc_text_addc(text, (unsigned char)*string < 0x20 ? ' ' : *string);
-    }
-    tdc_text_addc(text, '"');
-}
 
 /* A text that could not be made is a failure of the file. */
 static void put_text(struct tdc_json_details *details, const struct tdc_text *text)
@@ -36,20 +24,21 @@ static void put_head(struct tdc_json_details *details, const char *dump, const c
 {
     static const char *const roundings[] = {"auto", "none", "tested"};
     struct tdc_text head;
-    char cosine[TDC_FLOAT_TEXT], max_abs[TDC_FLOAT_TEXT];
-    tdc_float_repr(options->cosine, cosine);
-    tdc_float_repr(options->max_abs_err, max_abs);
+    struct tdc_json_object object;
     tdc_text_init(&head, HEAD_LIMIT);
-    tdc_text_adds(&head, "{\"dump\": ");
-    quoted(&head, dump);
-    tdc_text_addf(&head,
-                  ", \"tested\": \"%s\", \"profile\": \"%s\", \"standard\": \"%s\", "
-                  "\"bench_round\": \"%s\", \"max_abs_err\": %s, "
-                  "\"cosine\": %s,\n \"rows\": [",
-                  executor != NULL ? executor : "recorded",
-                  options->profile == TDC_PROFILE_COMPAT ? "compat" : "extended",
-                  options->standard == TDC_STANDARD_PYTORCH ? "pytorch" : "cosine",
-                  roundings[options->bench_round], max_abs, cosine);
+    tdc_object_begin(&object, &head);
+    tdc_object_text(&object, "schema", "tdcmp.precheck/1");
+    tdc_object_text(&object, "version", tdc_version());
+    tdc_object_text(&object, "dump", dump);
+    tdc_object_text(&object, "tested", executor != NULL ? executor : "recorded");
+    tdc_object_text(&object, "profile",
+                    options->profile == TDC_PROFILE_COMPAT ? "compat" : "extended");
+    tdc_object_text(&object, "standard",
+                    options->standard == TDC_STANDARD_PYTORCH ? "pytorch" : "cosine");
+    tdc_object_text(&object, "bench_round", roundings[options->bench_round]);
+    tdc_object_number(&object, "max_abs_err", options->max_abs_err);
+    tdc_object_number(&object, "cosine", options->cosine);
+    tdc_text_adds(&head, ",\n \"rows\": [");
     put_text(details, &head);
     tdc_text_free(&head);
 }
@@ -81,31 +70,32 @@ void tdc_json_details_add(struct tdc_json_details *details, const char *rows, si
     details->first = false;
 }
 
-static void put_number(struct tdc_text *text, const char *name, double number)
+/* Negative: nothing was measured. */
+static void put_measure(struct tdc_json_object *object, const char *name, double number)
 {
-    char digits[TDC_FLOAT_TEXT] = "null";
-    if (number >= 0 && isfinite(number))
-        tdc_float_repr(number, digits);
-    tdc_text_addf(text, ", \"%s\": %s", name, digits);
+    if (number < 0)
+        tdc_object_null(object, name);
+    else
+        tdc_object_number(object, name, number);
 }
 
 static void put_api(struct tdc_json_details *details, const struct tdc_precheck_api *api,
                     bool first)
 {
     struct tdc_text text;
+    struct tdc_json_object object;
     tdc_text_init(&text, HEAD_LIMIT);
-    tdc_text_adds(&text, first ? "\n  {\"api\": " : ",\n  {\"api\": ");
-    quoted(&text, api->name);
-    tdc_text_addf(&text, ", \"calls\": %llu, \"failing\": %llu, \"skipped\": %llu",
-                  (unsigned long long)api->calls, (unsigned long long)api->failing,
-                  (unsigned long long)api->skipped);
-    put_number(&text, "worst_ulp", api->worst_ulp);
-    put_number(&text, "worst_abs_err", api->worst_abs);
-    tdc_text_adds(&text, ", \"worst_call\": ");
-    quoted(&text, api->worst_call != NULL ? api->worst_call : "");
-    tdc_text_adds(&text, ", \"skip_reason\": ");
-    quoted(&text, api->skip_reason != NULL ? api->skip_reason : "");
-    tdc_text_addc(&text, '}');
+    tdc_text_adds(&text, first ? "\n  " : ",\n  ");
+    tdc_object_begin(&object, &text);
+    tdc_object_text(&object, "api", api->name);
+    tdc_object_whole(&object, "calls", api->calls);
+    tdc_object_whole(&object, "failing", api->failing);
+    tdc_object_whole(&object, "skipped", api->skipped);
+    put_measure(&object, "worst_ulp", api->worst_ulp);
+    put_measure(&object, "worst_abs_err", api->worst_abs);
+    tdc_object_text(&object, "worst_call", api->worst_call != NULL ? api->worst_call : "");
+    tdc_object_text(&object, "skip_reason", api->skip_reason != NULL ? api->skip_reason : "");
+    tdc_object_end(&object);
     put_text(details, &text);
     tdc_text_free(&text);
 }
@@ -114,25 +104,29 @@ static void put_checked(struct tdc_json_details *details,
                         const struct tdc_precheck_summary *summary, const struct tdc_gaps *gaps)
 {
     struct tdc_text text;
+    struct tdc_json_object object;
     tdc_text_init(&text, GAPS_LIMIT);
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
         const struct tdc_precheck_counts *counts =
             d == TDC_FORWARD ? &summary->forward : &summary->backward;
-        tdc_text_addf(&text,
-                      " \"%s\": {\"records\": %llu, \"checked\": %llu, \"failing\": %llu},\n",
-                      tdc_direction_name[d], (unsigned long long)counts->records,
-                      (unsigned long long)counts->checked, (unsigned long long)counts->failing);
+        tdc_text_addf(&text, " \"%s\": ", tdc_direction_name[d]);
+        tdc_object_begin(&object, &text);
+        tdc_object_whole(&object, "records", counts->records);
+        tdc_object_whole(&object, "checked", counts->checked);
+        tdc_object_whole(&object, "failing", counts->failing);
+        tdc_object_end(&object);
+        tdc_text_adds(&text, ",\n");
     }
     tdc_text_adds(&text, " \"not_checked\": [");
     for (size_t i = 0; i < gaps->count; i++) {
-        tdc_text_adds(&text, i == 0 ? "\n  {\"reason\": " : ",\n  {\"reason\": ");
-        quoted(&text, gaps->gaps[i].reason);
-        tdc_text_adds(&text, ", \"first\": ");
-        quoted(&text, gaps->gaps[i].first);
-        tdc_text_addf(&text, ", \"forward\": %llu, \"backward\": %llu, \"modules\": %s}",
-                      (unsigned long long)gaps->gaps[i].forward,
-                      (unsigned long long)gaps->gaps[i].backward,
-                      gaps->gaps[i].is_module ? "true" : "false");
+        tdc_text_adds(&text, i == 0 ? "\n  " : ",\n  ");
+        tdc_object_begin(&object, &text);
+        tdc_object_text(&object, "reason", gaps->gaps[i].reason);
+        tdc_object_text(&object, "first", gaps->gaps[i].first);
+        tdc_object_whole(&object, "forward", gaps->gaps[i].forward);
+        tdc_object_whole(&object, "backward", gaps->gaps[i].backward);
+        tdc_object_truth(&object, "modules", gaps->gaps[i].is_module);
+        tdc_object_end(&object);
     }
     tdc_text_adds(&text, "\n ],\n");
     put_text(details, &text);
