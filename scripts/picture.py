@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 from PIL import Image, ImageDraw, ImageFont
 
-COLUMNS = {"NPU Name": 290, "NPU Tensor Shape": 140, "Cosine": 100, "MaxAbsErr": 100, "Relative Distance": 135,
-           "Worst Abs At": 105, "Accuracy Reached or Not": 180, "Err_message": 660}
+COLUMNS = {"Verdict": 90, "Severity": 75, "NPU Name": 290, "Err_message": 520, "NPU Tensor Shape": 140, "Cosine": 90,
+           "MaxAbsErr": 100, "MaxRelativeErr": 120, "Worst Abs At": 105, "Worst Abs NPU": 115, "Worst Abs Bench": 125}
 LINE, TEXT, NUMBERS = 21, 14, 44
 PLAIN, GRID, HEAD = "#ffffff", "#c8c8c8", "#ececec"
 SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
