@@ -273,7 +273,7 @@ class BadJson(harness.Case):
                 ({"task": "tensor", "data": []}, path, wrong),
                 ({"task": "tensor", "data": "x"}, path, wrong),
                 ({"task": "statistics", "data": {}}, none, other),
-                ({"task": "statistics", "data": entry}, other, other),
+                ({"task": "statistics", "data": entry}, "test was dumped with task statistics, ref with task tensor", other),
                 ({"task": "structure", "data": {}}, path + ": no data in it: a dump of the structure alone", other)):
             with self.subTest(whole=whole):
                 harness.write_text(path, json.dumps(whole))

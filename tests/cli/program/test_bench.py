@@ -217,7 +217,7 @@ class Parts(Bench):
         self.check_rows(report, COMPARED | BESIDE)
         beside = [row["beside"] for row in report["rows"]]
         python = "json.load" if shutil.which("python3") else None
-        self.assertEqual(beside, ["bare read"] * 5 + [python, "libxlsxwriter", "direct read", "1 thread"])
+        self.assertEqual(beside, ["bare read"] * 5 + [python, "libxlsxwriter", "csv", "direct read", "1 thread"])
         self.assertEqual(report["rows"][5]["written"], "csv")
         self.assertEqual(report["rows"][6]["written"], "xlsx")
         self.assertIn(report["rows"][7]["files"], COLD)
