@@ -1,7 +1,7 @@
 /*
  * dtype_list.h - the element types that torch has, as lists for a macro: what every format calls
- * them. kernels/dtype.c makes its table of them and io/tensor/pickle/pt_names.c the names of a pickle;
- * nothing else holds such a list.
+ * them. kernels/dtype.c makes its table of them and io/tensor/pickle/pt_names.c the names of a
+ * pickle; nothing else holds such a list.
  *
  * row(id, name, size, kind, digits, least, largest, mindspore, stem, numpy, brief), see
  * kernels/dtype.h; stem is that of torch's classes: "Half" of HalfStorage and torch.HalfTensor.

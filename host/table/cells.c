@@ -181,7 +181,7 @@ static void put_sound_stat(struct filling *fill, const struct tdc_record *record
     else if (record->stat_kinds[which] == TDC_STAT_BIG_INTEGER)
         put_digits(fill, number, record->stats[which].text);
     else
-        put_number_or_nothing(fill, number);
+        put_number(fill, number); /* NaN too: that it was recorded is worth knowing */
 }
 
 /* The value of an argument that is no tensor. */

@@ -75,8 +75,8 @@ struct tdc_kernel_batch {
 
 /* The tensors of single kernels: two trees OPERATOR/TIME/x.npy, with the same operators; times and
  * files face each other by their places in the order of their names. Writes batch_compare_<seconds
- * since the epoch>.csv to the folder `output`, a row for each pair. Of the options context, message,
- * cancel, threads and io count. size: sizeof(struct tdc_kernel_batch). */
+ * since the epoch>.csv to the folder `output`, a row for each pair. Of the options context,
+ * message, cancel, threads and io count. size: sizeof(struct tdc_kernel_batch). */
 tdc_status tdc_kernel_batch_compare(const char *npu, const char *bench, const char *output,
                                     const struct tdc_options *options,
                                     struct tdc_kernel_batch *summary, size_t size,

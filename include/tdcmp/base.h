@@ -7,8 +7,8 @@
  *     defaults. What a newer caller has set and this library does not know is TDC_ERR_ARGUMENT.
  *   - what the library fills in is passed with its size; no more than that is written.
  *   - what the library owns is returned by pointer. Such structs grow at their end only.
- * All others (tdc_error, tdc_cancel, tdc_cell, tdc_mapping, tdc_tolerance) never change. Numbers of enums are
- * never reused; 0 always means "none", "not yet" or "as the library sees fit".
+ * All others (tdc_error, tdc_cancel, tdc_cell, tdc_mapping, tdc_tolerance) never change. Numbers of
+ * enums are never reused; 0 always means "none", "not yet" or "as the library sees fit".
  */
 #ifndef TDCMP_BASE_H
 #define TDCMP_BASE_H

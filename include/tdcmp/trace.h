@@ -26,8 +26,8 @@ size_t tdc_trace_origins(const tdc_trace *trace);
 /* Rows that could not be read and dumps that could not be compared: with any, no origin is no
  * proof of agreement. */
 uint64_t tdc_trace_missing(const tdc_trace *trace);
-/* All of it for a person, and as JSON (docs/schema/tdcmp.trace-1.json), which is made when it is first
- * asked for; NULL when there is no memory for it. */
+/* All of it for a person, and as JSON (docs/schema/tdcmp.trace-1.json), which is made when it is
+ * first asked for; NULL when there is no memory for it. */
 const char *tdc_trace_text(const tdc_trace *trace);
 const char *tdc_trace_json(tdc_trace *trace);
 /* The JSON as a file, complete or not at all; one of that name is replaced. */

@@ -7,11 +7,11 @@
 /* The value of a call that fails with -1, made again as long as it was only interrupted. */
 #define TDC_RETRY(call)                                                                            \
     ({                                                                                             \
-        __typeof__(call) tdc_retried;                                                               \
+        __typeof__(call) tdc_retried;                                                              \
         do                                                                                         \
-            tdc_retried = (call);                                                                   \
-        while (tdc_retried == -1 && errno == EINTR);                                                \
-        tdc_retried;                                                                                \
+            tdc_retried = (call);                                                                  \
+        while (tdc_retried == -1 && errno == EINTR);                                               \
+        tdc_retried;                                                                               \
     })
 
 #endif

@@ -1,4 +1,5 @@
-/* Rule files: every tensor that was read has a name and entries with patterns; mistakes are told. */
+/* Rule files: every tensor that was read has a name and entries with patterns; mistakes are told.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

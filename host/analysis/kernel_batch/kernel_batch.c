@@ -199,7 +199,8 @@ static tdc_status write_table(const struct batch *batch, const char *output,
     const struct tdc_sink_spec spec = {.path = summary->file,
                                        .columns = columns,
                                        .column_count = COLUMNS,
-                                       .rows = batch->tree.count};
+                                       .rows = batch->tree.count,
+                                       .escape_formulas = true};
     struct tdc_sink *sink = NULL;
     status = tdc_sink_open(TDC_FORMAT_CSV, &spec, &sink, error);
     if (status != TDC_OK)

@@ -65,7 +65,8 @@ class Numbers(harness.Case):
                     self.assertIn(row["Verdict"], VERDICTS)
                     self.assertIn(row["Severity"], ("0", "1", "2", "3"))
                     for column in set(row) - TEXTS:
-                        self.assertNotEqual(row[column], "nan")
+                        if column.split()[-1] not in ("max", "min", "mean", "l2norm"):  # as they were recorded
+                            self.assertNotEqual(row[column], "nan")
                         if row[column] != "":
                             float(row[column])
                 self.assertIn("different", {row["Verdict"] for row in rows})

@@ -22,7 +22,7 @@ WITHIN = {"identical", "rounding", "close", "same"}
 
 
 def same(column, got, want):
-    if got == want or (got == "" and want == "Nan"):  # numbers or nothing
+    if got == want or (got == "" and want in ("Nan", "unsupported")):  # numbers or nothing
         return True
     try:
         x, y = float(got), float(want)

@@ -23,7 +23,7 @@ static size_t made(const char *header, unsigned char *bytes)
 
 #define TENSOR(name, dtype, shape, from, to)                                                       \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]" \
-                                                                                               "}"
+    "}"
 
 static void safetensors_are_listed_in_order(void **state)
 {
