@@ -172,16 +172,19 @@ static void put_digits(struct filling *fill, double number, const char *digits)
     put_printed(fill, number, digits, strlen(digits));
 }
 
-/* Integers keep all their digits in csv. */
+/* Integers keep all their digits in csv. NaN is shown: that it was recorded is worth knowing. */
 static void put_sound_stat(struct filling *fill, const struct tdc_record *record, int which)
 {
     double number;
-    if (record == NULL || !tdc_stat_number(record, (enum tdc_statistic)which, &number))
+    if (record != NULL && record->stat_kinds[which] == TDC_STAT_TEXT &&
+        strcmp(record->stats[which].text, "Nan") == 0)
+        put_number(fill, NAN);
+    else if (record == NULL || !tdc_stat_number(record, (enum tdc_statistic)which, &number))
         put_nothing(fill);
     else if (record->stat_kinds[which] == TDC_STAT_BIG_INTEGER)
         put_digits(fill, number, record->stats[which].text);
     else
-        put_number(fill, number); /* NaN too: that it was recorded is worth knowing */
+        put_number(fill, number);
 }
 
 /* The value of an argument that is no tensor. */
