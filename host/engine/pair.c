@@ -350,7 +350,7 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
 {
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
-    const void *n, *b;
+    const void *n = NULL, *b = NULL;
     enum tdc_chunk_result result =
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
     if (result == TDC_CHUNK_DONE)
