@@ -33,7 +33,7 @@ say tdcmp bench network . --network gpt --fault Functional.softmax.2:scale --fau
 
 echo
 echo "What differs:"
-found tdcmp compare test ref -o result --format xlsx,csv,json
+found tdcmp compare test ref -o result --format xlsx,csv,json,html
 
 echo
 echo "Where it begins, and which side is off:"

@@ -23,7 +23,7 @@ TDCMP = os.environ.get("TDCMP", os.path.join(ROOT, "build", "release", "host", "
 
 def make_report(folder):
     """A page about a network with a fault, below a folder; paths on it are short."""
-    subprocess.run([TDCMP, "bench", "network", ".", "--network", "gpt", "--fault", "Functional.softmax.2:inputs",
+    subprocess.run([TDCMP, "bench", "network", ".", "--network", "gpt", "--fault", "Functional.softmax.2:scale",
                     "--fault-side", "test"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     done = subprocess.run([TDCMP, "trace", "test", "ref", "--format", "html", "-o", "result"], cwd=folder,
                           stdout=subprocess.DEVNULL)

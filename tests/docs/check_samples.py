@@ -30,7 +30,7 @@ def printed(words, folder):
 
 
 # the dumps of README.md's sample
-MADE = ("bench", "make", ".", "--tensors", "80", "--elements", "64K", "--share", "0.1")
+MADE = ("bench", "network", ".", "--network", "gpt", "--fault", "Functional.softmax.2:scale", "--fault-side", "test")
 
 
 def main():
@@ -45,7 +45,8 @@ def main():
         printed([program, *MADE], folder)
         with tarfile.open(os.path.join(source, "tests", "golden", "precheck.tar.xz")) as packed:
             packed.extractall(folder)
-        for before, words in (("On the terminal, after the run:", ["compare", "npu", "bench", "-o", "result"]),
+        for before, words in (("On the terminal, after the run:", ["compare", "test", "ref", "-o", "result"]),
+                              ("whose fault it is:", ["trace", "test", "ref"]),
                               ("and judges what was recorded:", ["precheck", "ms_tensor", "-o", "result"])):
             shown = sample(readme, before)
             if len(shown) < 4:
