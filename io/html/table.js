@@ -3,7 +3,7 @@
 
 const ROW_HEIGHT = 28;
 const MAIN_COLUMNS = ["NPU Dtype", "NPU Tensor Shape", "Relative Distance", "Worst To Largest", "Cosine", "MaxAbsErr",
-  "MaxRelativeErr", "NormRelativeErr", "Max diff", "L2norm diff", "Result", "Accuracy Reached or Not", "Err_message"];
+  "MaxRelativeErr", "NormRelativeErr", "Max diff", "L2norm diff", "Err_message"];
 const WIDE = { "NPU Name": 380, "Bench Name": 380, "Err_message": 340, "NPU_Stack_Info": 280, "Data_name": 280 };
 
 class Table {
@@ -17,11 +17,13 @@ class Table {
     this.columns = [];
   }
 
-  // Level and name first; then the table's own columns in their order.
+  // Level and name first, then what is looked at most, then the table's other columns in their order.
   chooseColumns() {
     const main = State.get("columns") === "main", { sheet, facts } = this.model;
     const own = sheet.columns.filter((column) => !column.name.startsWith("#") && column.name !== "NPU Name"
       && (!main || MAIN_COLUMNS.includes(column.name)));
+    const rank = (column) => { const at = MAIN_COLUMNS.indexOf(column.name); return at < 0 ? MAIN_COLUMNS.length : at; };
+    own.sort((one, other) => rank(one) - rank(other));
     this.columns = [{ name: "Level", width: 64 }, { name: "NPU Name", title: "Name", width: WIDE["NPU Name"] }];
     if (facts.sources.length > 1) this.columns.push({ name: "#source", title: "Of", width: 110 });
     for (const column of own)
