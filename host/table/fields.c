@@ -203,9 +203,9 @@ static bool value_of(struct tdc_value value, double *number)
 
 static bool extra_number(const struct tdc_extra *extra, const struct field *field, double *number)
 {
-    const char *member = (const char *)extra + field->which;
     if (extra == NULL || (field->source == FROM_ELEMENT && !extra->located))
         return false;
+    const char *member = (const char *)extra + field->which;
     if (field->source == FROM_MEASURE) {
         memcpy(number, member, sizeof *number);
     } else {
