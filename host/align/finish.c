@@ -31,8 +31,10 @@ static bool add_box(struct finishing *finishing, const struct tdc_placed *placed
     struct tdc_logical *logical = finishing->logical;
     if (logical->box_count == finishing->room) {
         size_t room = finishing->room * 2 + 16;
+        if (room > UINT32_MAX)
+            return false;
         struct tdc_logical_box *grown = realloc(finishing->boxes, room * sizeof *grown);
-        if (grown == NULL || room > UINT32_MAX)
+        if (grown == NULL)
             return false;
         finishing->boxes = grown;
         finishing->room = room;

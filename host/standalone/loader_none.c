@@ -10,7 +10,9 @@ static const char reason[] =
 
 /* What OpenMP's runtime, which would look for accelerators of its own, calls for dlopen: the linker
  * is told so. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the linker makes the name */
 void *__wrap_dlopen(const char *place, int flags);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 void *__wrap_dlopen(const char *place, int flags)
 {
     (void)place;

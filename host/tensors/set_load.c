@@ -190,8 +190,10 @@ static tdc_status take_ranks(struct tdc_tensor_set *set, bool *found, struct tdc
     tdc_status status = names_read(set->folder, &names, error);
     struct rank_folder *ranks = calloc(names.count + 1, sizeof *ranks);
     size_t count = 0;
-    if (ranks == NULL)
-        status = tdc_set_no_memory(set, error);
+    if (ranks == NULL) {
+        names_free(&names);
+        return tdc_set_no_memory(set, error);
+    }
     for (size_t i = 0; i < names.count && status == TDC_OK; i++) {
         long number = numbered(names.names[i], "rank");
         const char *path = number >= 0 ? tdc_set_path(set, names.names[i]) : NULL;

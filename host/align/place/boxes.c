@@ -232,8 +232,10 @@ static bool add_box(struct boxing *boxing, struct stretch *const *lists, const s
     unsigned axes = placed->axes;
     if (placed->box_count == *boxing->room) {
         size_t room = *boxing->room * 2 + 16;
+        if (room > UINT32_MAX)
+            return false;
         struct tdc_logical_box *grown = realloc(*boxing->boxes, room * sizeof *grown);
-        if (grown == NULL || room > UINT32_MAX)
+        if (grown == NULL)
             return false;
         *boxing->boxes = grown;
         *boxing->room = room;

@@ -36,6 +36,11 @@ static tdc_status leaf_size(const struct tdc_placing *placing, const struct tdc_
     return TDC_OK;
 }
 
+static bool divides(uint64_t divisor, uint64_t number)
+{
+    return divisor != 0 && number % divisor == 0;
+}
+
 /* The digits of the joins' common place that count along a leaf: `ways` of them, each `behind` of
  * the place apart. A place is made of several joins, the last fastest. */
 static tdc_status give_digits(const struct tdc_placing *placing, const struct tdc_axis_plan *axis,
@@ -50,11 +55,12 @@ static tdc_status give_digits(const struct tdc_placing *placing, const struct td
         uint64_t low = behind > below ? behind : below;
         uint64_t high = behind * ways < below * places ? behind * ways : below * places;
         if (low < high) {
-            if (low % below != 0 || high % low != 0 || low % behind != 0)
+            if (!divides(below, low) || !divides(low, high) || !divides(behind, low))
                 return tdc_placing_fail(placing, "axis '%s' cannot be cut by %s as a whole",
                                         leaf->name, axis->axis->text);
-            digit.divisor = low / below;
-            digit.modulus = high / low;
+            /* neither is 0: both divide something */
+            digit.divisor = low / below; /* NOLINT(clang-analyzer-core.DivideZero) */
+            digit.modulus = high / low;  /* NOLINT(clang-analyzer-core.DivideZero) */
             memmove(step.digits + 1, step.digits, step.digit_count * sizeof *step.digits);
             step.digits[0] = digit;
             step.digit_count++;

@@ -221,7 +221,7 @@ static tdc_status unpad_tokens(struct tdc_placing *placing)
         return status;
     uint64_t *sequences = tdc_arena_zeroed(placing->arena, batch + 1, sizeof *sequences);
     placing->rows = tdc_arena_zeroed(placing->arena, batch + 1, sizeof *placing->rows);
-    if (sequences == NULL || placing->rows == NULL)
+    if (sequences == NULL || placing->rows == NULL || (mask == NULL && list == NULL && batch != 0))
         return tdc_placing_no_memory(placing);
     for (uint64_t i = 0; i < batch && status == TDC_OK; i++) {
         if (mask != NULL)

@@ -236,7 +236,7 @@ static tdc_status read_used(const struct tdc_rule_reading *reading, const struct
     for (const struct using *at = outer; at != NULL; at = at->outer)
         if ((at->preset != file && strcmp(at->name, name) == 0) || at->depth == MOST_DEPTH)
             return tdc_rule_fail(reading->error, place, "preset '%.200s' uses itself", node->text);
-    struct using used = {name, !file, outer, outer->depth + 1};
+    struct using used = {name, !file, outer, outer != NULL ? outer->depth + 1 : 1};
     struct tdc_rule_reading inner = {reading->rules, kept, reading->error};
     struct tdc_yaml *root = NULL;
     tdc_status status = load_root(&inner, &used, &root);

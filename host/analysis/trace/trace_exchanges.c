@@ -37,6 +37,8 @@ static long rank_number(const struct trace_step *step, const char *name)
 static struct trace_step *step_of(struct tdc_trace *trace, size_t number)
 {
     struct trace_task *task = &trace->tasks[number];
+    if (trace->steps == NULL)
+        return NULL;
     struct trace_step *last = trace->step_count != 0 ? &trace->steps[trace->step_count - 1] : NULL;
     const struct tdc_task *before = last != NULL ? trace->tasks[last->first_task].task : NULL;
     if (before == NULL || strcmp(before->step, task->task->step) != 0 ||

@@ -305,7 +305,7 @@ static void complain_of_nothing(const char *path, const tdc_precheck *precheck)
                  gaps == 0 ? ": it has no records of calls" : "");
     for (size_t i = 0; i < gaps && i < 4; i++) {
         const struct tdc_precheck_gap *gap = tdc_precheck_gap(precheck, i);
-        tdc_complain("  %llu %s (%s)", (unsigned long long)(gap->forward + gap->backward),
+        tdc_complain("  %llu %s (%s)", (unsigned long long)gap->forward + gap->backward,
                      gap->reason, gap->first);
         modules &= gap->is_module;
     }

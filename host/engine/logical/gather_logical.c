@@ -365,6 +365,7 @@ static bool convert(const struct tdc_assembled *assembled, uint64_t first, size_
     double term_values[CONVERTED], group_values[CONVERTED];
     for (uint32_t group = 0; group < logical->group_count; group++) {
         double *into = group == 0 ? values : group_values;
+        memset(into, 0, count * sizeof *into);
         for (uint32_t term = logical->group_starts[group]; term < logical->group_starts[group + 1];
              term++) {
             bool begins = term == logical->group_starts[group];
