@@ -148,24 +148,19 @@ static double go_through(const struct tdc_backend *backend, const struct data *d
     struct tdc_error error = {0};
     if (backend->open(backend->context, &state, &error) != TDC_OK)
         return 0;
-    enum {
-        MOST = 16
-    };
-    struct tdc_backend_chunk chunks[MOST];
-    struct tdc_pair_sums sums[MOST];
-    size_t limit = backend->limit(state);
+    struct tdc_backend_chunk chunks[CHUNKS];
+    struct tdc_pair_sums sums[CHUNKS];
     double start = tdc_seconds();
-    uint64_t submitted = 0, waited = 0;
-    for (; submitted < count; submitted++) {
-        size_t at = (size_t)(submitted % CHUNKS) * data->chunk_bytes, place = submitted % MOST;
-        if (submitted - waited == limit)
-            backend->wait(state, &chunks[waited++ % MOST]);
-        chunks[place] = (struct tdc_backend_chunk){
-            &data->plan, data->n + at, data->b + at, TDC_PAIR_CHUNK, &sums[place], NULL, 0};
-        backend->submit(state, &chunks[place]);
+    for (uint64_t done = 0; done < count; done += CHUNKS) {
+        size_t here = count - done < CHUNKS ? (size_t)(count - done) : CHUNKS;
+        for (size_t i = 0; i < here; i++)
+            chunks[i] = (struct tdc_backend_chunk){.plan = &data->plan,
+                                                   .n = data->n + i * data->chunk_bytes,
+                                                   .b = data->b + i * data->chunk_bytes,
+                                                   .count = TDC_PAIR_CHUNK,
+                                                   .sums = &sums[i]};
+        tdc_chunks_run(backend, state, chunks, here);
     }
-    while (waited < submitted)
-        backend->wait(state, &chunks[waited++ % MOST]);
     double seconds = tdc_seconds() - start;
     backend->close(state);
     return seconds;

@@ -96,26 +96,19 @@ static double rate_of(const struct tdc_backend *backend, struct sample *sample)
     void *state;
     if (backend->open(backend->context, &state, NULL) != TDC_OK)
         return 0;
-    size_t limit = backend->limit(state);
     double start = 0;
     for (int round = 0; round < 2; round++) {
         struct tdc_backend_chunk chunks[SAMPLE_CHUNKS];
-        size_t submitted = 0, waited = 0;
         start = omp_get_wtime();
-        for (; submitted < SAMPLE_CHUNKS; submitted++) {
-            chunks[submitted] = (struct tdc_backend_chunk){
+        for (size_t i = 0; i < SAMPLE_CHUNKS; i++)
+            chunks[i] = (struct tdc_backend_chunk){
                 .plan = &sample->plan,
-                .n = sample->n + submitted * TDC_PAIR_CHUNK,
-                .b = sample->b + submitted * TDC_PAIR_CHUNK,
+                .n = sample->n + i * TDC_PAIR_CHUNK,
+                .b = sample->b + i * TDC_PAIR_CHUNK,
                 .count = TDC_PAIR_CHUNK,
-                .sums = &sample->sums[submitted],
+                .sums = &sample->sums[i],
             };
-            if (submitted - waited == limit)
-                backend->wait(state, &chunks[waited++]);
-            backend->submit(state, &chunks[submitted]);
-        }
-        while (waited < submitted)
-            backend->wait(state, &chunks[waited++]);
+        tdc_chunks_run(backend, state, chunks, SAMPLE_CHUNKS);
     }
     double seconds = omp_get_wtime() - start;
     backend->close(state);

@@ -21,7 +21,7 @@ struct tdc_ascend_run {
 struct tdc_ascend_place {
     struct tdc_ascend_slot slot;
     size_t tiles;
-    bool on_device;
+    struct tdc_backend_chunk *chunk;
     struct tdc_acl_failure failure; /* of the launch */
 };
 
