@@ -11,6 +11,8 @@
 /* Of every Atlas A2 there are at least so many; for a CANN that does not tell. */
 #define FEWEST_CORES 40
 #define MOST_CORES   1024
+/* Less than any wait for a slot (ascend_slot.c). */
+#define KERNEL_SECONDS 5u
 
 static tdc_status fail_with(const struct tdc_acl *acl, struct tdc_error *error,
                             const char *function, int code)
@@ -64,6 +66,22 @@ void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device
     describe(device);
 }
 
+/*
+ * The runtime ends a kernel that takes longer; by itself it would wait 1,091 s. Ours take
+ * milliseconds. It holds for the whole process, so it is not set where somebody else computes.
+ */
+static void limit_kernels(const struct tdc_acl *acl)
+{
+    uint64_t microseconds;
+    if (!tdc_acl_runtime_ours())
+        return;
+    if (acl->aclrtSetOpExecuteTimeOutV2 != NULL &&
+        acl->aclrtSetOpExecuteTimeOutV2(KERNEL_SECONDS * UINT64_C(1000000), &microseconds) == 0)
+        return;
+    if (acl->aclrtSetOpExecuteTimeOut != NULL)
+        acl->aclrtSetOpExecuteTimeOut(KERNEL_SECONDS);
+}
+
 tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
                                   struct tdc_ascend_device *device, struct tdc_error *error)
 {
@@ -72,6 +90,7 @@ tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
     if (code != 0)
         return fail_with(acl, error, "aclrtSetDevice", code);
     pthread_mutex_init(&device->lock, NULL);
+    limit_kernels(acl);
     describe(device);
     return TDC_OK;
 }
@@ -79,7 +98,7 @@ tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
 void tdc_ascend_device_unload(struct tdc_ascend_device *device)
 {
     for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++)
-        if (device->kernels[i].binary != NULL)
+        if (device->kernels[i].binary != NULL && !atomic_load(&device->abandoned))
             device->acl->aclrtBinaryUnLoad(device->kernels[i].binary);
     pthread_mutex_destroy(&device->lock);
 }
@@ -91,7 +110,18 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device)
     tdc_ascend_device_unload(device);
     if (bound)
         tdc_ascend_unbind(device);
-    device->acl->aclrtResetDevice(device->id);
+    if (!atomic_load(&device->left_alone))
+        device->acl->aclrtResetDevice(device->id);
+}
+
+void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced)
+{
+    atomic_store(&device->lost, true);
+    atomic_store(&device->abandoned, true);
+    if (forced)
+        return;
+    atomic_store(&device->left_alone, true);
+    tdc_acl_runtime_leave();
 }
 
 int tdc_ascend_bind(struct tdc_ascend_device *device)

@@ -26,6 +26,9 @@ struct tdc_ascend_device {
     char soc[64];
     size_t memory; /* bytes free at open; 0: unknown */
     atomic_bool lost;
+    /* Work of ours did not end: kernels stay loaded. Unless its streams are gone by force, the card
+     * is not reset either, which would wait. */
+    atomic_bool abandoned, left_alone;
     pthread_mutex_t lock; /* of kernels */
     struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS];
 };
@@ -45,6 +48,9 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device);
 /* For a device in whose context the caller already is: nothing is bound, closing only unloads. */
 void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device);
 void tdc_ascend_device_unload(struct tdc_ascend_device *device);
+
+/* A stream with unfinished work was destroyed by force, or could not be. */
+void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced);
 
 /* Binds a worker thread; 0 or the code of aclrtSetDevice. */
 int tdc_ascend_bind(struct tdc_ascend_device *device);

@@ -9,6 +9,8 @@
 #define SIDE_BYTES   (TDC_PAIR_CHUNK * 4 + ALIGNMENT)
 #define RECORD_BYTES (TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES)
 #define SLOT_BYTES   (2 * SIDE_BYTES + RECORD_BYTES + ALIGNMENT)
+/* Behind the records in pinned memory, which outlives a kernel that never ends. */
+#define ARGUMENTS_AT (2 * SIDE_BYTES + RECORD_BYTES)
 
 /* 60 s per GB of slot and at least 10 s: a slot has two MiB. */
 #define TIMEOUT_MILLISECONDS 10000
@@ -47,13 +49,24 @@ struct tdc_acl_failure tdc_ascend_slot_open(struct tdc_ascend_slot *slot,
 
 static struct tdc_acl_failure wait_for(struct tdc_ascend_slot *slot, int32_t milliseconds)
 {
-    const struct tdc_acl *acl = slot->device->acl;
-    if (acl->aclrtSynchronizeStreamWithTimeout != NULL)
-        TRY(acl, aclrtSynchronizeStreamWithTimeout, slot->stream, milliseconds);
-    else
-        TRY(acl, aclrtSynchronizeEvent, slot->events[TDC_SLOT_DONE]);
+    TRY(slot->device->acl, aclrtSynchronizeStreamWithTimeout, slot->stream, milliseconds);
     slot->pending = false;
     return none;
+}
+
+/*
+ * Functions that end a stream or a card wait for unfinished work, which may be a quarter of an hour
+ * and more. So a stream that does not end is destroyed by force where the runtime can do that; else
+ * it is left alone, and so is its card. The memory stays in either case: a kernel that was given up
+ * may still write there.
+ */
+static void abandon(struct tdc_ascend_slot *slot)
+{
+    const struct tdc_acl *acl = slot->device->acl;
+    bool forced =
+        acl->aclrtDestroyStreamForce != NULL && acl->aclrtDestroyStreamForce(slot->stream) == 0;
+    tdc_ascend_abandon(slot->device, forced);
+    slot->device = NULL;
 }
 
 void tdc_ascend_slot_close(struct tdc_ascend_slot *slot)
@@ -62,8 +75,10 @@ void tdc_ascend_slot_close(struct tdc_ascend_slot *slot)
         return;
     const struct tdc_acl *acl = slot->device->acl;
     /* the device may still be reading the staging; a wait that was refused says nothing about it */
-    if (slot->pending)
-        wait_for(slot, LAST_TIMEOUT_MILLISECONDS);
+    if (slot->pending && tdc_acl_is_timeout(wait_for(slot, LAST_TIMEOUT_MILLISECONDS).code)) {
+        abandon(slot);
+        return;
+    }
     for (unsigned i = 0; i < TDC_SLOT_EVENTS; i++)
         if (slot->events[i] != NULL)
             acl->aclrtDestroyEvent(slot->events[i]);
@@ -123,12 +138,13 @@ struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsi
         TDC_ACL_MEMCPY_HOST_TO_DEVICE, slot->stream);
     MARK(slot, TDC_SLOT_COPIED);
     /* alive until the slot is waited for, as the launch may read it late */
+    uint64_t *arguments = (uint64_t *)(void *)(slot->staging + ARGUMENTS_AT);
     const void *pointers[] = {n, b, records};
     for (unsigned i = 0; i < 3; i++)
-        slot->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
-    slot->arguments[3] = tiles;
-    TRY(acl, aclrtLaunchKernelWithHostArgs, function, blocks, slot->stream, NULL, slot->arguments,
-        sizeof slot->arguments, NULL, 0);
+        arguments[i] = (uint64_t)(uintptr_t)pointers[i];
+    arguments[3] = tiles;
+    TRY(acl, aclrtLaunchKernelWithHostArgs, function, blocks, slot->stream, NULL, arguments,
+        4 * sizeof *arguments, NULL, 0);
     MARK(slot, TDC_SLOT_COMPUTED);
     TRY(acl, aclrtMemcpyAsync, slot->staging + 2 * SIDE_BYTES, RECORD_BYTES, records, record_bytes,
         TDC_ACL_MEMCPY_DEVICE_TO_HOST, slot->stream);

@@ -32,7 +32,6 @@ struct tdc_ascend_slot {
     void *events[TDC_SLOT_EVENTS]; /* only TDC_SLOT_DONE unless timed */
     bool timed;
     bool pending; /* something may be under way on the stream */
-    uint64_t arguments[4];
 };
 
 /* What is open is closed by tdc_ascend_slot_close, also after a failure. */

@@ -68,6 +68,8 @@ int aclrtBinaryUnLoad(void *handle)
     int code = twin_enter("aclrtBinaryUnLoad", false, NULL);
     if (!binary_there(handle))
         twin_broken("aclrtBinaryUnLoad of something that is not loaded");
+    if (((struct twin_binary *)handle)->abandoned)
+        twin_broken("aclrtBinaryUnLoad of a kernel that may still run");
     struct twin_binary **at = &twin.binaries;
     while (*at != handle)
         at = &(*at)->next;
