@@ -97,7 +97,7 @@ tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
 
 void tdc_ascend_device_unload(struct tdc_ascend_device *device)
 {
-    for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++)
+    for (unsigned i = 0; i <= TDC_ASCEND_PROBE; i++)
         if (device->kernels[i].binary != NULL && !atomic_load(&device->abandoned))
             device->acl->aclrtBinaryUnLoad(device->kernels[i].binary);
     pthread_mutex_destroy(&device->lock);
@@ -136,6 +136,7 @@ void tdc_ascend_unbind(struct tdc_ascend_device *device)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Under the lock of the kernels. */
 static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_ascend_slot *slot,
                  struct tdc_error *error)
 {
@@ -167,16 +168,28 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
     tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->soc, text);
 }
 
-void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
-                        struct tdc_ascend_slot *slot, struct tdc_error *error)
+/* Loads and tests it on the first call; *error of that one. */
+static void *ask_for(struct tdc_ascend_device *device, unsigned kernel,
+                     struct tdc_ascend_slot *slot, struct tdc_error *error)
 {
-    pthread_mutex_lock(&device->lock);
     struct tdc_ascend_kernel *found = &device->kernels[kernel];
     if (!found->asked) {
         found->asked = true;
         load(device, kernel, slot, error);
     }
-    void *function = found->function;
+    return found->function;
+}
+
+void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
+                        struct tdc_ascend_slot *slot, struct tdc_error *error)
+{
+    pthread_mutex_lock(&device->lock);
+    void *function = NULL;
+    if (ask_for(device, TDC_ASCEND_PROBE, slot, error) != NULL)
+        function = ask_for(device, kernel, slot, error);
+    else if (error != NULL && error->status == TDC_OK && !device->kernels[kernel].asked)
+        tdc_fail(error, TDC_ERR_DEVICE, "the arithmetic of the device is not to be trusted");
+    device->kernels[kernel].asked = true;
     pthread_mutex_unlock(&device->lock);
     return function;
 }

@@ -30,7 +30,7 @@ struct tdc_ascend_device {
      * is not reset either, which would wait. */
     atomic_bool abandoned, left_alone;
     pthread_mutex_t lock; /* of kernels */
-    struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS];
+    struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS + 1];
 };
 
 /* How many cards the process sees. 0 with *error set when there is none or AscendCL fails. */
@@ -61,7 +61,8 @@ struct tdc_ascend_slot;
 /*
  * The function of a kernel, loaded and tested on the first call, in the context of the calling
  * thread, with a slot that is free just now (NULL: with one of its own). NULL when it cannot be
- * used; then *error (of the first call only) says why.
+ * used; then *error (of the first call only) says why. No kernel is used on a card whose arithmetic
+ * is not what it should be (probe.h).
  */
 void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
                         struct tdc_ascend_slot *slot, struct tdc_error *error);

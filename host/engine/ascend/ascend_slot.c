@@ -6,13 +6,13 @@
 /* Both sides start at full-bandwidth addresses, and a piece is followed by the 32 bytes of slack
  * the vendor asks for. */
 #define ALIGNMENT    512u
-#define SIDE_BYTES   (TDC_PAIR_CHUNK * 4 + ALIGNMENT)
-#define RECORD_BYTES (TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES)
+#define SIDE_BYTES   ((size_t)TDC_SLOT_TILES * TDC_TILE_PAIRS * 4 + ALIGNMENT)
+#define RECORD_BYTES ((size_t)TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES)
 #define SLOT_BYTES   (2 * SIDE_BYTES + RECORD_BYTES + ALIGNMENT)
 /* Behind the records in pinned memory, which outlives a kernel that never ends. */
 #define ARGUMENTS_AT (2 * SIDE_BYTES + RECORD_BYTES)
 
-/* 60 s per GB of slot and at least 10 s: a slot has two MiB. */
+/* 60 s per GB of slot and at least 10 s: a slot has 16 MiB. */
 #define TIMEOUT_MILLISECONDS 10000
 /* For what a stream that failed may still do; nobody wants its result. */
 #define LAST_TIMEOUT_MILLISECONDS 1000
@@ -121,14 +121,18 @@ static int mark(struct tdc_ascend_slot *slot, unsigned point)
     } while (0)
 
 struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsigned kernel,
-                                              void *function, size_t tiles)
+                                              void *function, size_t tiles, uint32_t blocks)
 {
     const struct tdc_acl *acl = slot->device->acl;
-    size_t n_bytes = tiles * TDC_TILE_PAIRS * tdc_dtype_size(tdc_ascend_kernels[kernel].n_dtype);
-    size_t b_bytes = tiles * TDC_TILE_PAIRS * tdc_dtype_size(tdc_ascend_kernels[kernel].b_dtype);
+    const struct tdc_ascend_kernel_spec *spec = &tdc_ascend_kernels[kernel];
+    size_t n_bytes = tiles * spec->pairs * tdc_dtype_size(spec->n_dtype);
+    size_t b_bytes = tiles * spec->pairs * tdc_dtype_size(spec->b_dtype);
     size_t record_bytes = tiles * TDC_TILE_RECORD_BYTES;
     unsigned char *n = slot->memory, *b = n + SIDE_BYTES, *records = b + SIDE_BYTES;
-    uint32_t blocks = tiles < slot->device->cores ? (uint32_t)tiles : slot->device->cores;
+    if (blocks == 0)
+        blocks = slot->device->cores;
+    if (blocks > tiles)
+        blocks = (uint32_t)tiles;
     /* pending from the first call on: one that reports a failure may have begun */
     slot->pending = true;
     MARK(slot, TDC_SLOT_START);

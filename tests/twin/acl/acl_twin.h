@@ -16,11 +16,15 @@
  *   ACL_TWIN_LOST      N:CODE - from the N-th call on the card is gone
  *   ACL_TWIN_HANG      the N-th kernel never ends; the operator timeout ends it (1,091 s unless it
  *                      was set: a call that would wait so long is a broken rule), unless
- *                      ACL_TWIN_STUCK is 1: then nothing does. ACL_TWIN_POISON: it leaves its
- * records unwritten ACL_TWIN_WRONG     the N-th kernel computes wrongly ACL_TWIN_PINNED    1:
- * copies from or to memory that is not pinned are refused; else they are done when the call
- * returns, as the real ones ACL_TWIN_STUB      1: as the libraries for building without a driver
- * ACL_TWIN_LOG       a file for the names of all calls, in order
+ *                      ACL_TWIN_STUCK is 1: then nothing does
+ *   ACL_TWIN_POISON    the N-th kernel leaves its records unwritten
+ *   ACL_TWIN_WRONG     the N-th kernel computes wrongly
+ *   ACL_TWIN_FLAW      zero, flush, divide, stale or fused: what is wrong with all of them
+ *                      (kernel_runner.h)
+ *   ACL_TWIN_PINNED    1: copies from or to memory that is not pinned are refused; else they are
+ *                      done when the call returns, as the real ones
+ *   ACL_TWIN_STUB      1: as the libraries for building without a driver
+ *   ACL_TWIN_LOG       a file for the names of all calls, in order
  */
 #ifndef TDC_TESTS_ACL_TWIN_H
 #define TDC_TESTS_ACL_TWIN_H

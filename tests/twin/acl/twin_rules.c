@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/twin/acl/acl_twin.h"
+#include "tests/twin/kernel_runner.h"
 
 struct twin twin = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 _Thread_local int twin_current = -1;
@@ -60,6 +61,20 @@ static void read_schedule(struct twin_settings *settings)
         settings->random += strtoull(text + 7, NULL, 10) * 0x9E3779B97F4A7C15u;
 }
 
+static void read_flaw(void)
+{
+    static const char *const names[] = {"none", "zero", "flush", "divide", "stale", "fused"};
+    const char *text = getenv("ACL_TWIN_FLAW");
+    for (unsigned i = 0; text != NULL && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0)
+            continue;
+        tdc_twin_spoil((enum tdc_twin_flaw)i);
+        return;
+    }
+    if (text != NULL)
+        twin_broken("ACL_TWIN_FLAW=%s: no such flaw", text);
+}
+
 static void read_settings(void)
 {
     struct twin_settings *settings = &twin.settings;
@@ -75,6 +90,7 @@ static void read_settings(void)
     settings->hang_at = number_of("ACL_TWIN_HANG", 0);
     settings->poison_at = number_of("ACL_TWIN_POISON", 0);
     settings->wrong_at = number_of("ACL_TWIN_WRONG", 0);
+    read_flaw();
     settings->stuck = number_of("ACL_TWIN_STUCK", 0) != 0;
     settings->pinned_only = number_of("ACL_TWIN_PINNED", 0) != 0;
     settings->stub = number_of("ACL_TWIN_STUB", 0) != 0;

@@ -141,7 +141,7 @@ static int end(void **state)
 
 static void check_near(double value, double expected, double magnitude)
 {
-    if (!(fabs(value - expected) <= 0x1p-46 * magnitude))
+    if (!(fabs(value - expected) <= TDC_TILE_SUM_ERROR * magnitude))
         fail_msg("a sum of the device is %.17g, of the CPU %.17g", value, expected);
 }
 
