@@ -22,7 +22,7 @@ static unsigned open_slots(struct tdc_ascend_worker *worker)
     unsigned count = 0;
     for (; count < TDC_ASCEND_SLOTS; count++) {
         struct tdc_acl_failure failure =
-            tdc_ascend_slot_open(&worker->places[count].slot, worker->device, run->timed);
+            tdc_ascend_slot_open(&worker->places[count].slot, worker->device, run->base.timed);
         if (failure.code == 0)
             continue;
         tdc_ascend_slot_close(&worker->places[count].slot);
@@ -64,7 +64,7 @@ static void ascend_close(void *state)
         tdc_ascend_slot_close(&worker->places[i].slot);
     if (worker->bound)
         tdc_ascend_unbind(worker->device);
-    tdc_ascend_add_figures(worker->run, &worker->figures);
+    tdc_device_run_add(&worker->run->base, &worker->figures);
     free(worker);
 }
 
@@ -107,7 +107,7 @@ static void stage(void *argument)
 static int kernel_for(const struct tdc_ascend_worker *worker, const struct tdc_backend_chunk *chunk)
 {
     const struct tdc_pair_plan *plan = chunk->plan;
-    return chunk->count < worker->run->least
+    return chunk->count < worker->run->base.least
                ? -1
                : tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
 }
@@ -156,10 +156,10 @@ static enum tdc_submit_result ascend_submit(void *state, struct tdc_backend_chun
     }
     struct tdc_ascend_place *place = &worker->places[worker->submitted % worker->slots];
     struct staging staging = {chunk, &place->slot};
-    double start = worker->run->timed ? tdc_seconds() : 0;
+    double start = worker->run->base.timed ? tdc_seconds() : 0;
     if (!tdc_guarded_read(stage, &staging))
         return TDC_SUBMIT_VANISHED;
-    if (worker->run->timed)
+    if (worker->run->base.timed)
         worker->figures.staging += tdc_seconds() - start;
     place->tiles = chunk->count / TDC_TILE_PAIRS;
     place->failure =
@@ -206,7 +206,7 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_ascend_place *p
             chunk->count - done, &tail);
         tdc_pair_merge(chunk->sums, &tail);
     }
-    struct tdc_ascend_figures *figures = &worker->figures;
+    struct tdc_device_figures *figures = &worker->figures;
     figures->device_chunks++;
     figures->tiles += place->tiles;
     figures->rescued += rescued;
@@ -245,7 +245,7 @@ static struct tdc_backend_chunk *ascend_take(void *state, bool wait)
         redo(worker, place, chunk);
         return chunk;
     }
-    if (worker->run->timed)
+    if (worker->run->base.timed)
         take_times(worker, &place->slot);
     collect(worker, place, chunk);
     return chunk;

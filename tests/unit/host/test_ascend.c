@@ -271,12 +271,12 @@ static void backend_agrees_with_the_cpu(void **state)
     (void)state;
     static float n[COUNT], b[COUNT];
     fill(n, b);
-    struct tdc_ascend_run *run;
+    struct tdc_device_run *run;
     struct tdc_error error = {0};
     const int32_t id = 0;
     assert_int_equal(tdc_ascend_run_open(&id, 1, TDC_RELATIVE_NATIVE, true, true, &run, &error),
                      TDC_OK);
-    const struct tdc_backend *backend = tdc_ascend_run_backend(run);
+    const struct tdc_backend *backend = &run->backend;
     void *worker;
     assert_int_equal(backend->open(backend->context, &worker, &error), TDC_OK);
     struct tdc_pair_plan plan;
@@ -308,12 +308,12 @@ static void backend_agrees_with_the_cpu(void **state)
     }
     tdc_guard_end();
     backend->close(worker);
-    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_int_equal(figures.tiles, COUNT / TDC_TILE_PAIRS);
     assert_int_equal(figures.device_chunks, 2);
     assert_true(figures.h2d > 0 && figures.kernel > 0 && figures.d2h > 0);
-    assert_false(tdc_ascend_run_failed(run));
-    tdc_ascend_run_close(run);
+    assert_false(tdc_device_run_failed(run));
+    run->close(run);
 }
 
 /* One stream fills, the other waits for it and copies out into registered memory. */
