@@ -13,6 +13,12 @@ function isBackward(call) {
   return /(^|\.)(backward|parameters_grad)(\.|$)/.test(call);
 }
 
+// The layer of a call: its module's place up to the first number in it, or the whole place; "" outside of modules.
+function layerOf(call) {
+  const numbered = /^(?:[^.]*\.)*?\d+(?=\.|$)/.exec(call.module);
+  return numbered !== null ? numbered[0] : call.module;
+}
+
 // One number for a row of the table of a comparison.
 function originKey(source, row) {
   return source * 0x100000000 + row;
@@ -122,6 +128,15 @@ class Model {
       this.least = has(DIFFERENT) || has(UNREADABLE) ? 5 : has(UNMATCHED) ? 4 : has(5) ? 3 : 2;
     }
     return this.least;
+  }
+
+  // Whether calls stand in several layers.
+  hasLayers() {
+    if (this.layered === undefined) {
+      const layers = new Set();
+      this.layered = this.calls.some((call) => call.module !== "" && layers.add(layerOf(call)).size > 1);
+    }
+    return this.layered;
   }
 
   // ---- what is measured -------------------------------------------------------------------------
