@@ -130,6 +130,18 @@ class Model {
     return this.least;
   }
 
+  // Whether a call is that of a module which holds layers: it repeats what the last of them gave.
+  holdsLayers(call) {
+    if (this.holders === undefined) {
+      this.holders = new Set();
+      for (const { module } of this.calls)
+        for (let at = module.lastIndexOf("."); at > 0 && !this.holders.has(module.slice(0, at)); at = module.lastIndexOf(".", at - 1))
+          this.holders.add(module.slice(0, at));
+    }
+    return /^(Module|Cell)\./.test(call.name) && layerOf(call) === call.module && !/(^|\.)\d+$/.test(call.module)
+      && this.holders.has(call.module);
+  }
+
   // Whether calls stand in several layers.
   hasLayers() {
     if (this.layered === undefined) {

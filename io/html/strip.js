@@ -39,7 +39,7 @@ class Strip {
     const layers = [new Map(), new Map()];
     let least = 1e-3, most = 1e-3;
     for (const call of this.model.calls) {
-      if (call.source !== this.source) continue;
+      if (call.source !== this.source || (this.unit === "layer" && this.model.holdsLayers(call))) continue;
       const value = this.model.valueOf(call, metric);
       this.put(call, value, call.backward ? 1 : 0, layers);
       if (value > 0 && Number.isFinite(value)) {
