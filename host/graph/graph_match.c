@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/graph/arena_list.h"
+#include "host/graph/ge_file.h"
 #include "host/graph/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"

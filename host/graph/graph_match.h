@@ -48,7 +48,4 @@ tdc_status tdc_graph_match(struct tdc_arena *arena, const struct tdc_graph_sides
                            const struct tdc_options *options, struct tdc_graph_pairs *pairs,
                            struct tdc_error *error);
 
-/* How many inputs and outputs a dump file has. */
-tdc_status tdc_op_file_count(const char *path, uint64_t counts[2], struct tdc_error *error);
-
 #endif
