@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "host/engine/source.h"
-#include "host/graph/dump_name.h"
-#include "host/graph/ge_file.h"
-#include "host/graph/say.h"
+#include "host/graph/files/dump_name.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/base/text.h"

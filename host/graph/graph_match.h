@@ -9,8 +9,8 @@
 #ifndef TDC_HOST_GRAPH_MATCH_H
 #define TDC_HOST_GRAPH_MATCH_H
 
-#include "host/graph/fx_tree.h"
-#include "host/graph/ge_tree.h"
+#include "host/graph/files/fx_tree.h"
+#include "host/graph/files/ge_tree.h"
 #include "host/graph/graph_text.h"
 
 /* A row: two tensors, or one that nothing faces. */

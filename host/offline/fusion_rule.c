@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
+#include "host/graph/files/arena_list.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 #include "io/text/json.h"

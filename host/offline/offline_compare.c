@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/say.h"
+#include "host/graph/files/say.h"
 #include "host/offline/offline_rows.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
@@ -278,7 +278,7 @@ static tdc_status compare_tensors(const char *mine, const char *golden,
         worker != NULL
             ? tdc_offline_measure(worker, &tensors[0], &tensors[1],
                                   tdc_offline_is_scalar(tensors[0].shape, tensors[0].dimensions),
-                                  result)
+                                  false, result)
             : TDC_ERR_MEMORY;
     tdc_offline_worker_free(worker);
     return status == TDC_OK ? TDC_OK : tdc_fail(error, status, "%s cannot be compared", mine);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "host/engine/source.h"
-#include "host/graph/ge_file.h"
-#include "host/graph/say.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/say.h"
 #include "host/offline/offline_rows.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
@@ -130,17 +130,33 @@ static void turn_to_format(const char *format, struct open_tensor *mine,
         mine->tensor = turned;
 }
 
-/* The shape a row tells: that of GE's file, or of what is compared. */
 struct shape {
     const uint64_t *sizes;
     unsigned dimensions;
 };
 
+static struct shape stored_shape(const struct open_tensor *side)
+{
+    return side->ge ? (struct shape){side->item.shape.dims, side->item.shape.dimensions}
+                    : (struct shape){side->tensor.shape, side->tensor.dimensions};
+}
+
+/* By a rule, tensors that nothing is done to are compared as one row of numbers. */
+static bool is_flat(const struct tdc_offline_row *row, const struct open_tensor *side)
+{
+    uint64_t format = side->item.format;
+    bool plain = strcmp(row->format, "ND") == 0 || (row->format[0] == '\0' && format == TDC_GE_ND);
+    return (plain && format != TDC_GE_FRACTAL_NZ && format != TDC_GE_NDC1HWC0) ||
+           tdc_offline_is_scalar(side->item.shape.dims, side->item.shape.dimensions);
+}
+
+/* The shape a row tells: that of GE's file, or of what is compared. */
 static struct shape shape_of(const struct tdc_offline_row *row, const struct open_tensor *side)
 {
-    bool stored = side->ge && (row->stored || row->reason != NULL);
-    return stored ? (struct shape){side->item.shape.dims, side->item.shape.dimensions}
-                  : (struct shape){side->tensor.shape, side->tensor.dimensions};
+    if (row->stored || row->reason != NULL)
+        return stored_shape(side);
+    return is_flat(row, side) ? (struct shape){&side->tensor.count, 1}
+                              : (struct shape){side->tensor.shape, side->tensor.dimensions};
 }
 
 static char *shape_text(struct shape shape, const char *between, char open, char close)
@@ -148,8 +164,7 @@ static char *shape_text(struct shape shape, const char *between, char open, char
     struct tdc_text text;
     tdc_text_init(&text, (size_t)1 << 12);
     tdc_text_addc(&text, open);
-    for (unsigned i = 0; i < shape.dimensions; i++)
-        tdc_text_addf(&text, "%s%llu", i != 0 ? between : "", (unsigned long long)shape.sizes[i]);
+    tdc_text_add_sizes(&text, shape.sizes, shape.dimensions, between);
     tdc_text_addc(&text, close);
     char *copy = text.failed ? NULL : strdup(tdc_text_get(&text));
     tdc_text_free(&text);
@@ -202,22 +217,41 @@ static void add_oddities(const struct tdc_offline_row *row, struct tdc_text *rem
         }
 }
 
+/* By the rules of both sides tensors of one format are compared without being rearranged. */
+static void read_as_stored(const struct tdc_offline_row *row, struct open_tensor sides[2])
+{
+    struct tdc_tensor tensors[2];
+    struct tdc_ge_item item;
+    struct tdc_error error;
+    for (int i = 0; i < 2; i++)
+        if (tdc_ge_file_tensor(&sides[i].file,
+                               row->tensors[i].output ? TDC_GE_OUTPUT : TDC_GE_INPUT,
+                               row->tensors[i].place, true, &item, &tensors[i], &error) != TDC_OK)
+            return;
+    for (int i = 0; i < 2; i++)
+        sides[i].tensor = tensors[i];
+}
+
 static void compare_open(struct filling *filling, struct tdc_offline_worker *worker,
                          struct tdc_offline_row *row, struct open_tensor sides[2],
                          struct tdc_text *remark)
 {
-    if (!row->stored)
+    bool alike = sides[0].ge && sides[1].ge && sides[0].item.format == sides[1].item.format;
+    if (!row->stored && alike)
+        read_as_stored(row, sides);
+    else if (!row->stored)
         turn_to_format(row->format, &sides[0], &sides[1].tensor);
     for (int side = 0; side < 2; side++) {
         row->dtypes[side] =
             row->stored ? stored_name(&sides[side]) : array_name(&sides[side].tensor);
         row->addresses[side] = sides[side].ge ? sides[side].item.address : 0;
     }
-    struct shape shape = shape_of(row, &sides[0]);
+    bool fit = sides[0].tensor.count == sides[1].tensor.count;
+    struct shape shape = fit ? shape_of(row, &sides[0]) : stored_shape(&sides[0]);
     row->shape = shape_text(shape, ",", '[', ']');
     if (row->shape == NULL) {
         filling->no_memory = true;
-    } else if (sides[0].tensor.count != sides[1].tensor.count) {
+    } else if (!fit) {
         row->dtypes[0] = row->dtypes[1] = NULL;
         add_sizes(filling, row, sides, remark);
     } else if (sides[0].tensor.count == 0) {
@@ -227,7 +261,7 @@ static void compare_open(struct filling *filling, struct tdc_offline_worker *wor
         bool scalar = tdc_offline_is_scalar(shape.sizes, shape.dimensions);
         tdc_status status = row->result != NULL
                                 ? tdc_offline_measure(worker, &sides[0].tensor, &sides[1].tensor,
-                                                      scalar, row->result)
+                                                      scalar, row->stored, row->result)
                                 : TDC_ERR_MEMORY;
         filling->no_memory = filling->no_memory || status == TDC_ERR_MEMORY;
         if (status == TDC_OK) {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/ge_file.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 
@@ -50,8 +50,7 @@ static void shape_text(const struct tdc_ge_shape *shape, struct tdc_text *text)
 {
     tdc_text_clear(text);
     tdc_text_addc(text, '(');
-    for (unsigned i = 0; i < shape->dimensions; i++)
-        tdc_text_addf(text, "%s%llu", i != 0 ? ", " : "", (unsigned long long)shape->dims[i]);
+    tdc_text_add_sizes(text, shape->dims, shape->dimensions, ", ");
     tdc_text_addc(text, ')');
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 

@@ -7,7 +7,7 @@
 #ifndef TDC_HOST_OFFLINE_SIDE_H
 #define TDC_HOST_OFFLINE_SIDE_H
 
-#include "host/graph/dump_name.h"
+#include "host/graph/files/dump_name.h"
 
 struct tdc_offline_file {
     const char *op;   /* arrays: "NAME.OUTPUT" */

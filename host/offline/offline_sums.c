@@ -321,12 +321,13 @@ void tdc_offline_worker_free(struct tdc_offline_worker *worker)
 }
 
 tdc_status tdc_offline_measure(struct tdc_offline_worker *worker, const struct tdc_tensor *mine,
-                               const struct tdc_tensor *golden, bool scalar,
+                               const struct tdc_tensor *golden, bool scalar, bool counted,
                                struct tdc_offline_result *result)
 {
     static add_function *const passes[] = {add_first, add_second, add_third};
     double count = (double)mine->count;
-    *result = (struct tdc_offline_result){.truth = holds_truth(mine) && holds_truth(golden)};
+    *result =
+        (struct tdc_offline_result){.truth = !counted && holds_truth(mine) && holds_truth(golden)};
     if (!tdc_float_tables_prepare(&worker->tables, tdc_source_dtype(mine)) ||
         !tdc_float_tables_prepare(&worker->tables, tdc_source_dtype(golden)))
         return TDC_ERR_MEMORY;

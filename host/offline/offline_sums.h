@@ -40,11 +40,12 @@ struct tdc_offline_worker;
 struct tdc_offline_worker *tdc_offline_worker_new(void); /* NULL when out of memory */
 void tdc_offline_worker_free(struct tdc_offline_worker *worker);
 
-/* Two tensors with as many elements, at least one; `scalar`: there is no cosine of them.
+/* Two tensors with as many elements, at least one; `scalar`: there is no cosine of
+ * them; `counted`: truth values are 0 and 1 as any number, and not only for two of the metrics.
  * TDC_ERR_CHANGED when a mapped file shrank,
  * TDC_ERR_UNSUPPORTED for texts that are no numbers, TDC_ERR_MEMORY; without messages. */
 tdc_status tdc_offline_measure(struct tdc_offline_worker *worker, const struct tdc_tensor *mine,
-                               const struct tdc_tensor *golden, bool scalar,
+                               const struct tdc_tensor *golden, bool scalar, bool counted,
                                struct tdc_offline_result *result);
 
 /* All sizes are 1, as CANN's tools ask it: by their sum. */

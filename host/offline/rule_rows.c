@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/ge_file.h"
-#include "host/graph/say.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/say.h"
 #include "host/offline/offline_rows.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
@@ -128,7 +128,7 @@ static void add_op(struct matching *matching, const struct tdc_rule_op *op,
     matching->base.rows->matched++;
     for (size_t i = 0; i < sizeof dequantisers / sizeof *dequantisers; i++)
         inputs &= !tdc_ends_in(op->name, dequantisers[i]);
-    if (tdc_op_file_count(file->path, counts, &error) != TDC_OK) {
+    if (tdc_ge_file_counts(file->path, counts, &error) != TDC_OK) {
         add_about(matching, op, names, tdc_offline_text(&matching->base, "%s", error.message));
         return;
     }

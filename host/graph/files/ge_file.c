@@ -1,4 +1,4 @@
-#include "host/graph/ge_file.h"
+#include "host/graph/files/ge_file.h"
 
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
@@ -97,7 +97,7 @@ tdc_status tdc_ge_file_tensor(const struct tdc_ge_file *file, enum tdc_ge_list l
     return guarded(find_item, &reading);
 }
 
-tdc_status tdc_op_file_count(const char *path, uint64_t counts[2], struct tdc_error *error)
+tdc_status tdc_ge_file_counts(const char *path, uint64_t counts[2], struct tdc_error *error)
 {
     struct tdc_ge_file file;
     tdc_status status = tdc_ge_file_open(path, &file, error);

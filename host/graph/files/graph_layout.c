@@ -1,11 +1,11 @@
-#include "host/graph/graph_layout.h"
+#include "host/graph/files/graph_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 

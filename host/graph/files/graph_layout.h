@@ -7,7 +7,7 @@
 #ifndef TDC_HOST_GRAPH_LAYOUT_H
 #define TDC_HOST_GRAPH_LAYOUT_H
 
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 
 struct tdc_graph_rank {
     long rank;                 /* -1: the older layout */

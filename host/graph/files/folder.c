@@ -1,4 +1,4 @@
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

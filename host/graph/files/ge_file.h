@@ -27,6 +27,6 @@ tdc_status tdc_ge_file_tensor(const struct tdc_ge_file *file, enum tdc_ge_list l
                               struct tdc_error *error);
 
 /* How many inputs and outputs a dump file has. */
-tdc_status tdc_op_file_count(const char *path, uint64_t counts[2], struct tdc_error *error);
+tdc_status tdc_ge_file_counts(const char *path, uint64_t counts[2], struct tdc_error *error);
 
 #endif
