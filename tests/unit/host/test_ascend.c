@@ -251,28 +251,33 @@ static void backend_agrees_with_the_cpu(void **state)
     (void)state;
     static float n[COUNT], b[COUNT];
     fill(n, b);
-    struct tdc_ascend_run *run;
+    struct tdc_device_run *run;
     struct tdc_error error = {0};
     const int32_t id = 0;
     assert_int_equal(tdc_ascend_run_open(&id, 1, TDC_RELATIVE_NATIVE, true, true, &run, &error),
                      TDC_OK);
-    const struct tdc_backend *backend = tdc_ascend_run_backend(run);
+    const struct tdc_backend *backend = &run->backend;
     void *worker;
     assert_int_equal(backend->open(backend->context, &worker, &error), TDC_OK);
-    assert_true(backend->limit(worker) >= 2);
     struct tdc_pair_plan plan;
     assert_true(
         tdc_pair_plan_make(TDC_F32, TDC_F32, TDC_RELATIVE_NATIVE, tdc_cpu_variant_chosen(), &plan));
     plan.extremes = true;
     struct tdc_pair_sums parts[2], right[2];
-    struct tdc_backend_chunk chunks[2] = {{&plan, n, b, TDC_PAIR_CHUNK, &parts[0], "first", 0},
-                                          {&plan, n + TDC_PAIR_CHUNK, b + TDC_PAIR_CHUNK,
-                                           COUNT - TDC_PAIR_CHUNK, &parts[1], NULL, 0}};
+    struct tdc_backend_chunk chunks[2] = {
+        {.plan = &plan, .n = n, .b = b, .count = TDC_PAIR_CHUNK, .sums = &parts[0]},
+        {.plan = &plan,
+         .n = n + TDC_PAIR_CHUNK,
+         .b = b + TDC_PAIR_CHUNK,
+         .count = COUNT - TDC_PAIR_CHUNK,
+         .sums = &parts[1]}};
     assert_true(tdc_guard_begin());
-    assert_true(backend->submit(worker, &chunks[0]));
-    assert_true(backend->submit(worker, &chunks[1]));
+    assert_null(backend->take(worker, false));
+    assert_int_equal(backend->submit(worker, &chunks[0]), TDC_SUBMIT_TAKEN);
+    assert_int_equal(backend->submit(worker, &chunks[1]), TDC_SUBMIT_TAKEN);
     for (int i = 0; i < 2; i++) {
-        assert_true(backend->wait(worker, &chunks[i]));
+        assert_ptr_equal(backend->take(worker, true), &chunks[i]);
+        assert_int_equal(chunks[i].how, TDC_CHUNK_BY_DEVICE);
         tdc_pair_run(&plan, chunks[i].n, chunks[i].b, chunks[i].count, &right[i]);
         assert_int_equal(parts[i].count, right[i].count);
         assert_int_equal(parts[i].nan_apart, right[i].nan_apart);
@@ -283,12 +288,12 @@ static void backend_agrees_with_the_cpu(void **state)
     }
     tdc_guard_end();
     backend->close(worker);
-    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_int_equal(figures.tiles, COUNT / TDC_TILE_PAIRS);
     assert_int_equal(figures.device_chunks, 2);
     assert_true(figures.h2d > 0 && figures.kernel > 0 && figures.d2h > 0);
-    assert_false(tdc_ascend_run_failed(run));
-    tdc_ascend_run_close(run);
+    assert_false(tdc_device_run_failed(run));
+    run->close(run);
 }
 
 /* ---- the stand-in itself --------------------------------------------------------------------- */

@@ -570,7 +570,7 @@ static void a_cancelled_run_stops(void **state)
     tensor_folder_remove(&folder);
 }
 
-static struct tdc_ascend_run *run;
+static struct tdc_device_run *run;
 
 static int open_device(void **state)
 {
@@ -581,7 +581,7 @@ static int open_device(void **state)
         return 0;
     if (tdc_ascend_run_open(ids, 2, TDC_RELATIVE_F64, false, false, &run, &error) != TDC_OK)
         fail_msg("%s", error.message);
-    backend = tdc_ascend_run_backend(run);
+    backend = &run->backend;
     return 0;
 }
 
@@ -590,11 +590,11 @@ static int close_device(void **state)
     (void)state;
     if (run == NULL)
         return 0;
-    assert_string_equal(tdc_ascend_run_trouble(run), "");
-    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    assert_string_equal(tdc_device_run_trouble(run), "");
+    struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_true(figures.device_chunks > 0 && figures.rescued < figures.tiles / 2);
     assert_int_equal(figures.fallbacks, 0);
-    tdc_ascend_run_close(run);
+    run->close(run);
     tdc_devices_end();
     return 0;
 }
