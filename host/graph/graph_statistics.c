@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/engine/tensor_statistics.h"
+#include "host/graph/files/tensor_statistics.h"
 #include "host/graph/files/ge_statistics.h"
 #include "io/base/text.h"
 #include "io/file/mapping_guard.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host/engine/engine.h"
-#include "host/engine/tensor_statistics.h"
+#include "host/graph/files/tensor_statistics.h"
 #include "host/judge/compat/compat.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"

@@ -295,6 +295,8 @@ static void do_row(struct filling *filling, struct tdc_offline_worker *worker,
     if (sides[0].open && row->reason != NULL) { /* described all the same */
         row->addresses[0] = sides[0].ge ? sides[0].item.address : 0;
         row->shape = shape_text(shape_of(row, &sides[0]), ",", '[', ']');
+        if (row->shape == NULL)
+            filling->no_memory = true;
     } else if (sides[0].open && sides[1].open) {
         compare_open(filling, worker, row, sides, &remark);
     }

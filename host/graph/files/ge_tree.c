@@ -230,9 +230,10 @@ static tdc_status count_devices(struct search *search, const char *root)
         const char *path = tdc_folder_path(search->arena, root, entry->name);
         if (path == NULL)
             return out_of_memory(search, root);
-        search->several_devices =
-            tdc_folder_read(search->arena, path, &below, search->error) == TDC_OK &&
-            below.folders > 1;
+        tdc_status read = tdc_folder_read(search->arena, path, &below, search->error);
+        if (read == TDC_ERR_MEMORY)
+            return read;
+        search->several_devices = read == TDC_OK && below.folders > 1;
     }
     return status;
 }

@@ -1,4 +1,4 @@
-#include "host/engine/tensor_statistics.h"
+#include "host/graph/files/tensor_statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
