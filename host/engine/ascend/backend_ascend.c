@@ -162,7 +162,8 @@ static enum tdc_submit_result ascend_submit(void *state, struct tdc_backend_chun
     if (worker->run->base.timed)
         worker->figures.staging += tdc_seconds() - start;
     place->tiles = chunk->count / TDC_TILE_PAIRS;
-    place->failure = tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles);
+    place->failure =
+        tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles, 0);
     place->chunk = chunk;
     worker->submitted++;
     return TDC_SUBMIT_TAKEN;

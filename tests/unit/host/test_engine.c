@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernels/ascend/tile_layout.h"
 #include "host/engine/ascend/backend_ascend.h"
 #include "host/engine/engine.h"
 #include "io/file/mapping_guard.h"
@@ -183,10 +184,9 @@ static void list_jobs(const struct tensor_folder *folder, const struct stored_pa
     }
 }
 
-/* The promise of the device sums: 2^-46 of the sum of magnitudes. */
 static void check_near(double *value, double expected, double magnitude)
 {
-    if (!(fabs(*value - expected) <= 0x1p-46 * magnitude))
+    if (!(fabs(*value - expected) <= TDC_TILE_SUM_ERROR * magnitude))
         fail_msg("a sum of the device is %.17g, of the CPU %.17g", *value, expected);
     *value = expected;
 }
