@@ -143,11 +143,15 @@ static bool device_is_faster(struct tdc_device_run *run, const struct tdc_option
         double device = rate_of(&run->backend, &sample);
         double cpu = cpu_rate(&sample, threads);
         tdc_guard_end();
-        faster = device > cpu && tdc_device_run_trouble(run)[0] == '\0';
+        /* a device that works beside the CPU costs it a thread, which feeds it, and no more */
+        bool beside = run->backend.busy != NULL;
+        run->beside_cpu = beside;
+        faster = device > (beside ? cpu / threads : cpu) && tdc_device_run_trouble(run)[0] == '\0';
         char text[256];
         snprintf(text, sizeof text,
                  "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
-                 run->name, device * 1e-9, threads, cpu * 1e-9, faster ? "device" : "CPU");
+                 run->name, device * 1e-9, threads, cpu * 1e-9,
+                 faster ? beside ? "device and the CPU" : "device" : "CPU");
         say(options, TDC_MESSAGE_INFO, text);
     }
     free(sample.n);

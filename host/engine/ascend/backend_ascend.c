@@ -143,6 +143,13 @@ static enum tdc_submit_result ascend_submit(void *state, struct tdc_backend_chun
     return TDC_SUBMIT_TAKEN;
 }
 
+/* Without a card there is nothing to be beside: every chunk falls back then. */
+static bool ascend_busy(void *state)
+{
+    struct tdc_ascend_worker *worker = state;
+    return worker->run->base.beside_cpu && worker->bound && tdc_slot_pool_busy(&worker->card->pool);
+}
+
 /* ---- take ------------------------------------------------------------------------------------ */
 
 /* What a failed call means for the card. */
@@ -238,5 +245,6 @@ const struct tdc_backend tdc_backend_ascend = {
     .open = ascend_open,
     .submit = ascend_submit,
     .take = ascend_take,
+    .busy = ascend_busy,
     .close = ascend_close,
 };

@@ -222,6 +222,16 @@ void tdc_slot_pool_taken(struct tdc_slot_pool *pool, struct tdc_ascend_place *pl
     pthread_mutex_unlock(&pool->lock);
 }
 
+bool tdc_slot_pool_busy(struct tdc_slot_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool busy = pool->opened == pool->most;
+    for (unsigned i = 0; i < pool->opened; i++)
+        busy &= pool->places[i].state != TDC_PLACE_FREE;
+    pthread_mutex_unlock(&pool->lock);
+    return busy;
+}
+
 void tdc_slot_pool_wait_for_room(struct tdc_slot_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);

@@ -78,6 +78,8 @@ bool tdc_slot_pool_done(struct tdc_slot_pool *pool, struct tdc_ascend_place *pla
                         bool *first_to_see);
 /* One of its chunks has been taken back. */
 void tdc_slot_pool_taken(struct tdc_slot_pool *pool, struct tdc_ascend_place *place);
+/* All slots are in use. */
+bool tdc_slot_pool_busy(struct tdc_slot_pool *pool);
 /* Waits until there may be room; does not wait when there is no hope. */
 void tdc_slot_pool_wait_for_room(struct tdc_slot_pool *pool);
 

@@ -304,7 +304,7 @@ class Choice(Compared):
         table, result = self.table("--device", "auto", code=self.first.code,
                                    env=twin(TDC_AUTO_LEAST="0", TDC_AUTO_CPU_RATE="1e-9", ACL_TWIN_LOG=log))
         self.assertEqual(table, self.cpu)
-        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device")
+        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device and the CPU")
         # the self-tests of two kernels, two rounds over eight chunks that may share launches, two tensors
         self.assertGreaterEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), TESTS + 2 + 4)
 
