@@ -194,6 +194,7 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_backend_chunk *
     figures->device_chunks++;
     figures->tiles += tiles;
     figures->rescued += rescued;
+    figures->returned += tiles * TDC_TILE_RECORD_BYTES;
     figures->bytes += done * (n_size + b_size);
 }
 
