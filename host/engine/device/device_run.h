@@ -21,7 +21,7 @@ struct tdc_device_figures {
     uint64_t cpu_chunks;              /* not meant for a device: small, other types */
     uint64_t fallbacks;               /* meant for a device, redone by the CPU */
     double h2d, kernel, d2h, staging; /* seconds on the devices and copying; only when timed */
-    uint64_t bytes;                   /* sent to the devices */
+    uint64_t bytes, returned;         /* sent to the devices and back */
 };
 
 /* The first member of a family's own run. */
@@ -30,7 +30,8 @@ struct tdc_device_run {
     void (*close)(struct tdc_device_run *run);
     char name[128]; /* of the devices: "Ascend910B3" */
     bool no_fallback, timed;
-    size_t least; /* pairs of a chunk that is worth the trip */
+    bool beside_cpu; /* pairs that begin while the devices have enough to do are the CPU's */
+    size_t least;    /* pairs of a chunk that is worth the trip */
     atomic_bool failed;
     pthread_mutex_t lock; /* of what follows */
     char trouble[1200];
