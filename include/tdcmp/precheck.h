@@ -145,6 +145,7 @@ struct tdc_precheck_summary {
     double seconds;
     uint64_t verdicts[16]; /* of calls, by tdc_check: the worst of both directions, SKIP only if all
                               is */
+    uint64_t bytes;        /* of tensor data that was read */
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary,
                           size_t size);

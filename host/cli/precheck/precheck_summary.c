@@ -151,6 +151,20 @@ static void print_gaps(const tdc_precheck *precheck)
         printf("  and %zu more reasons: see the result file\n", gaps - REASONS_SHOWN);
 }
 
+/* How fast it went: what a run over a large dump is judged by. */
+static void print_speed(const struct tdc_precheck_summary *summary)
+{
+    printf("%.2f s, %d thread%s, %s kernels", summary->seconds, summary->threads,
+           plural((count)summary->threads), tdc_cpu_name());
+    if (summary->seconds > 0) {
+        printf(", %.4g calls/s", (double)summary->calls / summary->seconds);
+        if (summary->bytes != 0)
+            printf(", %.3g GB read, %.3g GB/s", (double)summary->bytes / 1e9,
+                   (double)summary->bytes / 1e9 / summary->seconds);
+    }
+    printf("\n");
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static const tdc_precheck_file_kind kinds[] = {TDC_FILE_DETAILS, TDC_FILE_RESULT, TDC_FILE_JSON};
@@ -204,8 +218,7 @@ void tdc_print_precheck(const char *dump, const tdc_precheck *precheck, int top,
     print_gaps(precheck);
     printf("\n");
     if (verbose)
-        printf("%.2f s, %d thread%s, %s kernels\n", summary.seconds, summary.threads,
-               summary.threads == 1 ? "" : "s", tdc_cpu_name());
+        print_speed(&summary);
     print_files(precheck, verbose);
     print_next(dump, precheck);
 }

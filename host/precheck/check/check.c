@@ -173,7 +173,8 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
                                     (checker->options->flags & TDC_PRECHECK_CHECK_FILES) != 0,
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
                                 .reason = reason,
-                                .unreadable = &check->unreadable};
+                                .unreadable = &check->unreadable,
+                                .bytes = &check->bytes};
 }
 
 bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direction,

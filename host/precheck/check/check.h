@@ -74,6 +74,7 @@ struct tdc_call_check {
     struct tdc_direction_check directions[TDC_DIRECTIONS];
     struct tdc_text log; /* lines of warnings */
     bool unreadable;     /* a tensor file exists and cannot be read */
+    uint64_t bytes;      /* of tensor data that was read */
 };
 
 void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,

@@ -28,6 +28,7 @@ struct tdc_rebuild {
     bool leaves; /* mark tensors recorded with requires_grad (PyTorch) */
     struct tdc_reason *reason;
     bool *unreadable; /* set when a file exists and cannot be read */
+    uint64_t *bytes;  /* of tensor data that was read; added to */
 };
 
 /* False with the reason set when the element cannot be rebuilt. */

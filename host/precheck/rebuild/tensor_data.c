@@ -179,6 +179,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         *rebuild->unreadable |= error.status == TDC_ERR_READ;
     } else {
         loaded = load(rebuild, path, &file, dtype, tensor);
+        *rebuild->bytes += loaded ? file.count * tdc_dtype_size(file.dtype) : 0;
         tdc_tensor_close(&file);
     }
     free(path);

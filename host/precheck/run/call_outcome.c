@@ -63,6 +63,7 @@ void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_ca
         outcome->recorded[d] = check->call->records[d].size != 0;
     }
     outcome->unreadable = check->unreadable;
+    outcome->bytes = check->bytes;
     outcome->no_memory = outcome->details.failed || outcome->result.failed ||
                          outcome->json.failed || outcome->log.failed || check->log.failed ||
                          check->checker->arena.exhausted;

@@ -16,6 +16,7 @@ struct tdc_call_outcome {
     struct tdc_reason reasons[TDC_DIRECTIONS]; /* of a SKIP */
     bool no_memory;                            /* the system has none left, or a text was lost */
     bool unreadable;                           /* a tensor file exists and cannot be read */
+    uint64_t bytes;                            /* of tensor data that was read */
 };
 
 void tdc_call_outcome_init(struct tdc_call_outcome *outcome);

@@ -279,6 +279,7 @@ static void count(struct tdc_precheck_summary *summary, const struct tdc_call_ou
     }
     summary->unsupported += outcome->unsupported;
     summary->unreadable += outcome->unreadable;
+    summary->bytes += outcome->bytes;
     summary->slots += outcome->slots;
     summary->failed_slots += outcome->failed_slots;
 }
