@@ -154,14 +154,14 @@ static void print_gaps(const tdc_precheck *precheck)
 /* How fast it went: what a run over a large dump is judged by. */
 static void print_speed(const struct tdc_precheck_summary *summary)
 {
-    printf("%.2f s, %d thread%s, %s kernels", summary->seconds, summary->threads,
+    printf("%.2f s, %d thread%s, %s kernels\n", summary->seconds, summary->threads,
            plural((count)summary->threads), tdc_cpu_name());
-    if (summary->seconds > 0) {
-        printf(", %.4g calls/s", (double)summary->calls / summary->seconds);
-        if (summary->bytes != 0)
-            printf(", %.3g GB read, %.3g GB/s", (double)summary->bytes / 1e9,
-                   (double)summary->bytes / 1e9 / summary->seconds);
-    }
+    if (summary->seconds <= 0)
+        return;
+    printf("%.4g calls/s", (double)summary->calls / summary->seconds);
+    if (summary->bytes != 0)
+        printf(", %.3g GB of tensors, %.3g GB/s", (double)summary->bytes / 1e9,
+               (double)summary->bytes / 1e9 / summary->seconds);
     printf("\n");
 }
 

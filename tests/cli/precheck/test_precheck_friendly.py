@@ -42,6 +42,16 @@ class Friendly(PrecheckCase):
             if not line.startswith(("Wrote ", "next: ")):
                 self.assertLessEqual(len(line), 80, line)
 
+    def test_speed(self):
+        out, result = self.precheck(1, golden("ms_edge"), "-v")
+        self.assert_page(result.out)
+        seconds = float(re.search(r"(?m)^([\d.]+) s, \d+ threads?, \S+ kernels$", result.out)[1])
+        calls, gigabytes, speed = re.search(
+            r"(?m)^(\S+) calls/s, (\S+) GB of tensors, (\S+) GB/s$", result.out).groups()
+        self.assertGreater(float(calls), 0)
+        self.assertGreater(float(gigabytes), 0)
+        self.assertAlmostEqual(float(gigabytes) / float(speed), seconds, delta=0.02 + 0.01 * seconds)
+
     def test_quiet_prints_paths(self):
         out, result = self.precheck(1, golden("ms_edge"), "-q")
         self.assertEqual(sorted(result.out.splitlines()), sorted(os.path.join(out, n) for n in os.listdir(out)))
