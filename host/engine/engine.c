@@ -26,6 +26,7 @@ struct shared_pair {
     struct tdc_outcome outcome;
     struct tdc_pair_sums *partials; /* by chunk */
     uint64_t claimed, finished;     /* spans; under the lock of the run */
+    uint64_t first, end;            /* spans to be done: all, or those of a piece */
     enum tdc_chunk_result worst;    /* under the lock of the run */
     unsigned how;                   /* bits of backend.h; under the lock of the run */
 };
@@ -94,8 +95,32 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
 
 /* ---- large pairs ----------------------------------------------------------------------------- */
 
+/* A piece is told by its sums; one that could not be read, as any pair. */
+static void deliver_piece(struct run *run, struct shared_pair *shared)
+{
+    const struct tdc_engine *engine = run->engine;
+    const struct tdc_open_pair *pair = &shared->pair;
+    uint64_t first = shared->first * pair->span_chunks, end = shared->end * pair->span_chunks;
+    if (end > pair->chunks)
+        end = pair->chunks;
+    if (shared->worst != TDC_CHUNK_DONE) {
+        deliver(run, shared->job, &shared->pair, &shared->outcome, shared->worst);
+        return;
+    }
+    engine->piece_done(engine->context, shared->job, shared->partials, first, end - first,
+                       pair->chunks);
+    tdc_pair_close(&shared->pair);
+}
+
 static void deliver_shared(struct run *run, struct shared_pair *shared, struct tdc_worker *worker)
 {
+    if (shared->job->piece != NULL) {
+        deliver_piece(run, shared);
+        report(run->engine, 1, 0);
+        free(shared->partials);
+        free(shared);
+        return;
+    }
     if (shared->worst == TDC_CHUNK_DONE)
         shared->worst = tdc_pair_settle(&shared->pair, worker, shared->partials, shared->how);
     for (uint64_t i = 0; i < shared->pair.chunks && shared->worst == TDC_CHUNK_DONE; i++)
@@ -113,7 +138,7 @@ static struct shared_pair *claim_span(struct run *run, uint64_t *span)
     if (shared == NULL)
         return NULL;
     *span = shared->claimed++;
-    if (shared->claimed == shared->pair.spans) {
+    if (shared->claimed == shared->end) {
         run->shared = shared->next;
         if (run->shared == NULL)
             run->shared_end = &run->shared;
@@ -136,7 +161,8 @@ static void release_behind(const struct run *run, const struct shared_pair *shar
 static void work_on_span(struct run *run, struct shared_pair *shared, uint64_t span,
                          struct tdc_worker *worker)
 {
-    struct tdc_pair_sums *partials = shared->partials + span * shared->pair.span_chunks;
+    struct tdc_pair_sums *partials =
+        shared->partials + (span - shared->first) * shared->pair.span_chunks;
     unsigned how = 0;
     enum tdc_chunk_result result = tdc_pair_span(&shared->pair, span, worker, partials, &how);
     release_behind(run, shared, span);
@@ -145,26 +171,46 @@ static void work_on_span(struct run *run, struct shared_pair *shared, uint64_t s
     if (result > shared->worst)
         shared->worst = result;
     shared->how |= how;
-    bool last = ++shared->finished == shared->pair.spans;
+    bool last = ++shared->finished == shared->end - shared->first;
     pthread_mutex_unlock(&run->lock);
     if (last)
         deliver_shared(run, shared, worker);
+}
+
+/* The first span of a piece; that of the next one is its end. */
+static uint64_t piece_start(const struct tdc_open_pair *pair, uint64_t number, uint64_t of)
+{
+    return (uint64_t)((__uint128_t)pair->spans * number / of);
 }
 
 /* False when out of memory. */
 static bool share(struct run *run, const struct tdc_job *job, const struct tdc_open_pair *pair,
                   const struct tdc_outcome *outcome)
 {
+    const struct tdc_job_piece *piece = job->piece;
+    uint64_t first = piece != NULL ? piece_start(pair, piece->number, piece->of) : 0;
+    uint64_t end =
+        piece != NULL ? piece_start(pair, (uint64_t)piece->number + 1, piece->of) : pair->spans;
     struct shared_pair *shared = malloc(sizeof *shared);
-    struct tdc_pair_sums *partials = calloc(pair->chunks, sizeof *partials);
+    struct tdc_pair_sums *partials =
+        calloc((end - first + 1) * pair->span_chunks, sizeof *partials);
     if (shared == NULL || partials == NULL) {
         free(shared);
         free(partials);
         return false;
     }
-    *shared =
-        (struct shared_pair){.job = job, .pair = *pair, .outcome = *outcome, .partials = partials};
+    *shared = (struct shared_pair){.job = job,
+                                   .pair = *pair,
+                                   .outcome = *outcome,
+                                   .partials = partials,
+                                   .claimed = first,
+                                   .first = first,
+                                   .end = end};
     tdc_pair_moved(&shared->pair);
+    if (first == end) { /* more pieces than spans */
+        deliver_shared(run, shared, NULL);
+        return true;
+    }
     pthread_mutex_lock(&run->lock);
     *run->shared_end = shared;
     run->shared_end = &shared->next;
@@ -210,6 +256,19 @@ static void work_in_order(struct run *run, const struct tdc_job *job, struct tdc
     report(run->engine, 1, 0);
 }
 
+/* From the sums that all its pieces have given. */
+static void finish_known(struct run *run, const struct tdc_job *job, struct tdc_open_pair *pair,
+                         struct tdc_outcome *outcome)
+{
+    const struct tdc_job_piece *piece = job->piece;
+    enum tdc_chunk_result result =
+        piece->known_count == pair->chunks ? TDC_CHUNK_DONE : TDC_CHUNK_VANISHED;
+    for (uint64_t i = 0; i < pair->chunks && result == TDC_CHUNK_DONE; i++)
+        tdc_pair_merge(&outcome->sums, &piece->known[i]);
+    deliver(run, job, pair, outcome, result);
+    report(run->engine, 1, outcome->bytes);
+}
+
 static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_worker *worker,
                         struct tdc_outcome *outcome)
 {
@@ -224,11 +283,16 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         work_in_order(run, job, &pair, worker, outcome);
         return;
     }
-    if (pair.spans > 1 && share(run, job, &pair, outcome)) {
+    if (job->piece != NULL && job->piece->known != NULL) {
+        finish_known(run, job, &pair, outcome);
+        return;
+    }
+    bool several = pair.spans > 1 || job->piece != NULL;
+    if (several && share(run, job, &pair, outcome)) {
         work_on_shared(run, worker);
         return;
     }
-    if (pair.spans > 1) {
+    if (several) {
         deliver(run, job, &pair, outcome, TDC_CHUNK_NO_MEMORY);
         report(engine, 1, outcome->bytes);
         return;
@@ -322,7 +386,7 @@ static void work(void *argument, int member)
     (void)member;
     struct run *run = argument;
     struct tdc_worker worker;
-    struct tdc_outcome *outcome = malloc(sizeof *outcome);
+    struct tdc_outcome *outcome = calloc(1, sizeof *outcome);
     /* a thread without memory leaves the work to the others; with none left the run says so */
     bool ready = tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK;
     worker.extremes = run->engine->extremes;
@@ -334,14 +398,13 @@ static void work(void *argument, int member)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static void warn_of_links(const struct run *run)
+void tdc_engine_tell_links(const struct tdc_options *options, uint64_t links)
 {
-    const struct tdc_options *options = run->engine->options;
-    if (run->links == 0 || options->message == NULL)
+    if (links == 0 || options->message == NULL)
         return;
     char text[128];
     snprintf(text, sizeof text, "%llu tensor files are symbolic links; they were followed",
-             (unsigned long long)run->links);
+             (unsigned long long)links);
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
@@ -376,7 +439,7 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
     pthread_mutex_destroy(&run.lock);
     pthread_cond_destroy(&run.shared_more);
     tdc_guard_end();
-    warn_of_links(&run);
+    tdc_engine_tell_links(engine->options, run.links);
     if (cancelled(engine))
         return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
     if (run.next < count)

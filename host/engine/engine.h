@@ -53,6 +53,16 @@ struct tdc_outcome {
     struct tdc_error error;
 };
 
+/*
+ * Some chunks of a pair that several processes have between them: piece `number` of `of`, as even
+ * as spans allow. With `known`, the sums of all its chunks, the pair is finished from them instead.
+ */
+struct tdc_job_piece {
+    uint32_t number, of;
+    const struct tdc_pair_sums *known; /* in the order of the chunks; NULL: to be found */
+    uint64_t known_count;
+};
+
 struct tdc_job {
     const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
@@ -64,6 +74,9 @@ struct tdc_job {
     /* Tensors that are put together from many, instead of files; likewise. */
     const struct tdc_logical *n_logical, *b_logical;
     const struct tdc_series *series; /* with these: errors along axes; NULL: none */
+    const struct tdc_job_piece *piece; /* NULL: all of it */
+    uint32_t unit;      /* the pair of dumps it is of, counted from 0 */
+    bool first_of_call; /* of a unit; what is shared out is not cut within a call */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
@@ -80,8 +93,15 @@ struct tdc_engine {
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);
+    /* Instead of it for pieces that were opened: the sums of the chunks [first, first + count) of
+     * `chunks`. */
+    void (*piece_done)(void *context, const struct tdc_job *job, const struct tdc_pair_sums *sums,
+                       uint64_t first, uint64_t count, uint64_t chunks);
     void *context;
 };
+
+/* Says how many tensor files were symbolic links; nothing for none. */
+void tdc_engine_tell_links(const struct tdc_options *options, uint64_t links);
 
 /* Reorders jobs. TDC_ERR_INTERRUPTED when cancelled, TDC_ERR_MEMORY, TDC_ERR_SYSTEM. */
 tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs, size_t count,

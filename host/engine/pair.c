@@ -200,7 +200,7 @@ static tdc_status leave_scratch(struct tdc_worker *worker, const char *folder, c
 static bool make_shareable(struct tdc_worker *worker, const struct tdc_job *job,
                            struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
-    if (pair->spans <= 1 || job->n_logical != NULL)
+    if ((pair->spans <= 1 && job->piece == NULL) || job->n_logical != NULL)
         return true;
     return (job->n_tensor != NULL || pair->n_memory != NULL ||
             leave_scratch(worker, job->n_folder, job->n_file, job->squeeze, &pair->n,

@@ -8,6 +8,7 @@
 #include "host/engine/device.h"
 #include "host/table/aligned.h"
 #include "host/judge/third.h"
+#include "host/share/share_pairs.h"
 #include "host/judge/user_rules/user_rules.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
@@ -186,11 +187,13 @@ static void judge_without_files(struct tdc_table *table, size_t index, const cha
 
 /* Judges the rows that need no file and lists the others as jobs. */
 static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
-                        size_t first_order)
+                        size_t first_order, uint32_t unit)
 {
     size_t count = 0;
+    bool new_call = true; /* since the last job */
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
+        new_call |= row_case.npu != NULL && row_case.npu->first_of_entry;
         if (!needs_engine(table, i, &row_case)) {
             judge_without_files(table, i, refusal_of(&row_case));
             continue;
@@ -214,7 +217,10 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],
+            .unit = unit,
+            .first_of_call = new_call || aligned != NULL,
         };
+        new_call = false;
         if (aligned != NULL)
             jobs[count].n_file = jobs[count].b_file = aligned->name;
         count++;
@@ -260,7 +266,8 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
             return status;
     }
     engine.backend = choice.backend;
-    return tdc_device_finish(&choice, options, tdc_engine_run(&engine, jobs, count, error), error);
+    return tdc_device_finish(&choice, options,
+                             tdc_share_run(options->share, &engine, jobs, count, error), error);
 }
 
 static tdc_status compare_files(tdc_table *const *tables, size_t count,
@@ -278,7 +285,8 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used, used);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used,
+                                  (uint32_t)i);
         double start = omp_get_wtime();
         status = run_jobs(jobs, used, options, error);
         for (size_t i = 0; i < count; i++)
@@ -375,6 +383,18 @@ tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_
     for (size_t i = 0; i < count && status == TDC_OK; i++)
         colour_table(tables[i]);
     return status == TDC_OK ? check_tables(tables, count, error) : status;
+}
+
+tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
+                            const struct tdc_options *options, struct tdc_error *error)
+{
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status == TDC_OK && whole.share == NULL)
+        status = tdc_fail(error, TDC_ERR_ARGUMENT, "no share to do");
+    if (status == TDC_OK)
+        status = compare_files(tables, count, &whole, error);
+    return status;
 }
 
 /* Threads that write the tables in order while others fill them. */
