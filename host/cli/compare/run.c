@@ -137,7 +137,7 @@ static tdc_status prepare(const struct tdc_run_request *request,
     if (status == TDC_OK)
         status =
             tdc_table_new(comparison->match, &request->options, stack, &comparison->table, error);
-    if (status == TDC_OK)
+    if (status == TDC_OK && !request->part) /* who merges does them */
         status = tdc_run_take_third(request, comparison, error);
     if (status != TDC_OK) {
         tdc_table_free(comparison->table);

@@ -15,7 +15,7 @@ _tdcmp()
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
-        --io --device --no-fallback --top --verbose --quiet --color --version --help"
+        --io --device --no-fallback --shard --restart --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --align --help"
