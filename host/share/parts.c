@@ -23,10 +23,14 @@ void tdc_parts_free(tdc_parts *parts)
     free(parts);
 }
 
-const char *const *tdc_parts_words(const tdc_parts *parts, size_t *count)
+size_t tdc_parts_words(const tdc_parts *parts)
 {
-    *count = parts->part.head.word_count;
-    return parts->part.head.words;
+    return parts->part.head.word_count;
+}
+
+const char *tdc_parts_word(const tdc_parts *parts, size_t index)
+{
+    return parts->part.head.words[index];
 }
 
 const char *tdc_parts_folder(const tdc_parts *parts)

@@ -390,6 +390,18 @@ tdc_status tdc_share_gather(struct tdc_share *share, struct tdc_error *error)
     if (share->options.index == 0 && whole)
         whole = take_gathered(share, bytes, share->gathered.length);
     tdc_text_clear(&share->gathered);
+    uint64_t numbers[] = {share->sums.known, share->sums.done, share->sums.bytes,
+                          share->sums.changed};
+    if (gathered)
+        gathered = team->add(team->context, numbers, sizeof numbers / sizeof *numbers);
+    if (gathered && share->options.index == 0) {
+        share->sums.known = numbers[0];
+        share->sums.done = numbers[1];
+        share->sums.bytes = numbers[2];
+        share->sums.changed = numbers[3];
+    } else { /* they are counted there now */
+        share->sums.known = share->sums.done = share->sums.bytes = share->sums.changed = 0;
+    }
     if (gathered && whole)
         return TDC_OK;
     return tdc_fail(error, TDC_ERR_SYSTEM, "what processes have found cannot be gathered");

@@ -33,6 +33,8 @@ struct tdc_share_team {
     /* Waits for all; process 0 is handed what each of the others gives, in their order. */
     bool (*gather)(void *context, const void *bytes, size_t size,
                    bool (*take)(void *taker, const void *bytes, size_t size), void *taker);
+    /* The sums over all processes, in process 0. */
+    bool (*add)(void *context, uint64_t *numbers, size_t count);
 };
 
 struct tdc_share_options {
@@ -84,7 +86,8 @@ typedef struct tdc_parts tdc_parts;
 tdc_status tdc_parts_find(const char *folder, tdc_parts **parts, struct tdc_error *error);
 void tdc_parts_free(tdc_parts *parts);
 /* The words of the command and the folder in which it was given. */
-const char *const *tdc_parts_words(const tdc_parts *parts, size_t *count);
+size_t tdc_parts_words(const tdc_parts *parts);
+const char *tdc_parts_word(const tdc_parts *parts, size_t index);
 const char *tdc_parts_folder(const tdc_parts *parts);
 
 TDC_INTERFACE_END

@@ -39,7 +39,7 @@ _tdcmp()
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
-        --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
+        --no-json --explain --shard --restart --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"

@@ -10,6 +10,8 @@ static int run_command(char **words, int count, const char *folder)
 {
     if (strcmp(words[1], "compare") == 0)
         return tdc_compare_merged(count - 1, words + 1, folder);
+    if (strcmp(words[1], "precheck") == 0)
+        return tdc_precheck_merged(count - 1, words + 1, folder);
     tdc_complain("%s: parts of '%s', which is no command that has any", folder,
                  tdc_shown(words[1]));
     return TDC_EXIT_TROUBLE;
@@ -18,12 +20,11 @@ static int run_command(char **words, int count, const char *folder)
 /* The words of the command, the caller's to change, as options are parsed in place. */
 static char **copy_words(const tdc_parts *parts, int *count)
 {
-    size_t number;
-    const char *const *words = tdc_parts_words(parts, &number);
+    size_t number = tdc_parts_words(parts);
     char **copies = calloc(number + 1, sizeof *copies);
     *count = (int)number;
     for (size_t i = 0; copies != NULL && i < number; i++)
-        copies[i] = (char *)(uintptr_t)words[i];
+        copies[i] = (char *)(uintptr_t)tdc_parts_word(parts, i);
     return copies;
 }
 

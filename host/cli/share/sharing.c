@@ -181,6 +181,10 @@ static void tell(const struct tdc_sharing *sharing)
         tdc_complain("shard %u of %u: %llu done, %llu known before: %s", sharing->index,
                      sharing->count, (unsigned long long)sums.done,
                      (unsigned long long)sums.known, tdc_shown(sums.part));
+    else if (sharing->kind == TDC_SHARE_TEAM)
+        tdc_complain("%u processes: %llu done, %llu by earlier runs, %llu MB", sharing->count,
+                     (unsigned long long)sums.done, (unsigned long long)sums.known,
+                     (unsigned long long)(sums.bytes >> 20));
     else if (sums.known != 0 && sharing->kind != TDC_SHARE_MERGE)
         tdc_complain("%llu were done by an earlier run, %llu by this one (--restart forgets)",
                      (unsigned long long)sums.known, (unsigned long long)sums.done);

@@ -10,6 +10,9 @@
 
 #include "host/terminal/message.h"
 
+/* All of the program: the exit code of the process. */
+int tdc_program(int argc, char **argv);
+
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
 int tdc_command_match(int argc, char **argv);
