@@ -73,10 +73,10 @@ struct tdc_job {
     const struct tdc_tensor *n_tensor, *b_tensor;
     /* Tensors that are put together from many, instead of files; likewise. */
     const struct tdc_logical *n_logical, *b_logical;
-    const struct tdc_series *series; /* with these: errors along axes; NULL: none */
+    const struct tdc_series *series;   /* with these: errors along axes; NULL: none */
     const struct tdc_job_piece *piece; /* NULL: all of it */
-    uint32_t unit;      /* the pair of dumps it is of, counted from 0 */
-    bool first_of_call; /* of a unit; what is shared out is not cut within a call */
+    uint32_t unit;                     /* the pair of dumps it is of, counted from 0 */
+    bool first_of_call;                /* of a unit; what is shared out is not cut within a call */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */

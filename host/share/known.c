@@ -67,8 +67,7 @@ bool tdc_known_add(struct tdc_known *known, unsigned char *bytes, size_t size, s
     return true;
 }
 
-const struct tdc_part_record *tdc_known_find(const struct tdc_known *known,
-                                             enum tdc_part_kind kind,
+const struct tdc_part_record *tdc_known_find(const struct tdc_known *known, enum tdc_part_kind kind,
                                              const struct tdc_share_key *key)
 {
     if (known->count == 0)

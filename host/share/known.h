@@ -16,8 +16,7 @@ struct tdc_known {
 /* Takes over the bytes (malloc), also when it fails; records are those from `at` on. */
 bool tdc_known_add(struct tdc_known *known, unsigned char *bytes, size_t size, size_t at);
 /* The last record that was added of that key, NULL when there is none. */
-const struct tdc_part_record *tdc_known_find(const struct tdc_known *known,
-                                             enum tdc_part_kind kind,
+const struct tdc_part_record *tdc_known_find(const struct tdc_known *known, enum tdc_part_kind kind,
                                              const struct tdc_share_key *key);
 void tdc_known_free(struct tdc_known *known);
 

@@ -85,10 +85,9 @@ static void list_words(const struct tdc_outcome *outcome, uint64_t words[OUTCOME
     *at++ = (uint64_t)outcome->code;
     *at++ = (uint64_t)outcome->n_dtype;
     *at++ = (uint64_t)outcome->b_dtype;
-    *at++ = (outcome->n_swapped ? FLAG_N_SWAPPED : 0u) |
-            (outcome->b_swapped ? FLAG_B_SWAPPED : 0u) |
-            (outcome->text_types_differ ? FLAG_TEXTS_DIFFER : 0u) |
-            (outcome->apart ? FLAG_APART : 0u);
+    *at++ =
+        (outcome->n_swapped ? FLAG_N_SWAPPED : 0u) | (outcome->b_swapped ? FLAG_B_SWAPPED : 0u) |
+        (outcome->text_types_differ ? FLAG_TEXTS_DIFFER : 0u) | (outcome->apart ? FLAG_APART : 0u);
     *at++ = outcome->n_dimensions;
     *at++ = outcome->b_dimensions;
     *at++ = outcome->count;
@@ -310,9 +309,8 @@ bool tdc_piece_take(const unsigned char *bytes, size_t size, struct tdc_piece_su
     piece->chunks = take64(&rest);
     piece->first = take64(&rest);
     piece->count = take64(&rest);
-    if (rest.failed || rest.size % sizeof *sums != 0 ||
-        piece->count != rest.size / sizeof *sums || piece->first > piece->chunks ||
-        piece->count > piece->chunks - piece->first)
+    if (rest.failed || rest.size % sizeof *sums != 0 || piece->count != rest.size / sizeof *sums ||
+        piece->first > piece->chunks || piece->count > piece->chunks - piece->first)
         return false;
     if (room == 0)
         return true;

@@ -44,8 +44,7 @@ static struct tdc_share_key key_of(const struct tdc_job *job)
     add_logical(&key, job->b_logical);
     tdc_share_key_number(&key, (job->n_change != NULL ? 1u : 0u) |
                                    (job->b_change != NULL ? 2u : 0u) | (job->squeeze ? 4u : 0u) |
-                                   (job->any_shape ? 8u : 0u) |
-                                   (job->series != NULL ? 16u : 0u));
+                                   (job->any_shape ? 8u : 0u) | (job->series != NULL ? 16u : 0u));
     return key;
 }
 

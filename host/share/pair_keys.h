@@ -15,8 +15,8 @@ struct tdc_pair_keys {
 
 void tdc_pair_keys_init(struct tdc_pair_keys *keys);
 void tdc_pair_keys_free(struct tdc_pair_keys *keys);
-/* Finds the keys of all jobs, in whatever sequence they stand, once; from any thread. False when out
- * of memory. */
+/* Finds the keys of all jobs, in whatever sequence they stand, once; from any thread. False when
+ * out of memory. */
 bool tdc_pair_keys_find(struct tdc_pair_keys *keys, const struct tdc_job *jobs, size_t count);
 
 struct tdc_share_key tdc_pair_piece_key(const struct tdc_share_key *job, uint32_t number,

@@ -68,9 +68,9 @@ static tdc_status take_part(struct tdc_parts *parts, struct tdc_part *part, cons
     if (parts->found == NULL)
         status = take_first(parts, part, path, error);
     else if (!same_command(&parts->part.head, &head))
-        status = tdc_fail(error, TDC_ERR_REFUSED,
-                          "%s is a part of another command line or version than the others here",
-                          path);
+        status =
+            tdc_fail(error, TDC_ERR_REFUSED,
+                     "%s is a part of another command line or version than the others here", path);
     else if (parts->part.head.count != head.count)
         status = tdc_fail(error, TDC_ERR_REFUSED, "%s is a part of %u, others here are of %u", path,
                           head.count, parts->part.head.count);
@@ -142,9 +142,9 @@ tdc_status tdc_parts_find(const char *folder, tdc_parts **parts, struct tdc_erro
     }
     tdc_part_names_free(&list);
     if (status == TDC_OK && made->found == NULL)
-        status = tdc_fail(error, TDC_ERR_NOT_FOUND,
-                          "%s: no parts in it (of tdcmp compare --shard or precheck --shard)",
-                          folder);
+        status =
+            tdc_fail(error, TDC_ERR_NOT_FOUND,
+                     "%s: no parts in it (of tdcmp compare --shard or precheck --shard)", folder);
     if (status == TDC_OK)
         status = check_complete(made, folder, error);
     if (status != TDC_OK) {

@@ -69,9 +69,8 @@ static void name_part(struct tdc_share *share)
     snprintf(share->digest, sizeof share->digest, "%016llx",
              (unsigned long long)(key.halves[0] ^ key.halves[1]));
     bool part = options->kind == TDC_SHARE_PART || options->kind == TDC_SHARE_MERGE;
-    if (asprintf(&share->path, "%s/%s_%s_%u_of_%u%s", options->folder, options->name,
-                 share->digest, options->index, options->count,
-                 part ? TDC_PART_ENDING : TDC_JOURNAL_ENDING) < 0)
+    if (asprintf(&share->path, "%s/%s_%s_%u_of_%u%s", options->folder, options->name, share->digest,
+                 options->index, options->count, part ? TDC_PART_ENDING : TDC_JOURNAL_ENDING) < 0)
         share->path = NULL;
 }
 
@@ -248,8 +247,7 @@ tdc_status tdc_share_open_part(struct tdc_share *share, struct tdc_error *error)
     tdc_part_put_head(&head, &share->head);
     int failure = head.failed ? ENOMEM : tdc_write_fully(share->fd, head.data, head.length);
     tdc_text_free(&head);
-    return failure == 0 ? TDC_OK
-                        : tdc_fail_errno(error, TDC_ERR_WRITE, failure, "%s", share->path);
+    return failure == 0 ? TDC_OK : tdc_fail_errno(error, TDC_ERR_WRITE, failure, "%s", share->path);
 }
 
 /* Under the lock. A part must be complete; a journal is a convenience. */

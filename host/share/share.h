@@ -20,7 +20,7 @@ struct tdc_share {
     struct tdc_part_input *inputs;
     char *folder; /* that relative paths start from */
     char digest[17];
-    char *path; /* of this process's own part */
+    char *path;      /* of this process's own part */
     uint64_t opened; /* nanoseconds of the clock that stamps files */
     double begun;    /* seconds of the clock that only goes forward */
     struct tdc_known known;

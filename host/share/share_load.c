@@ -53,9 +53,7 @@ tdc_status tdc_part_names_list(const char *folder, struct tdc_part_names *list,
     *list = (struct tdc_part_names){0};
     DIR *stream = opendir(folder);
     if (stream == NULL)
-        return errno == ENOENT
-                   ? TDC_OK
-                   : tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
+        return errno == ENOENT ? TDC_OK : tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
     bool kept = true;
     for (struct dirent *entry; kept && (entry = readdir(stream)) != NULL;)
         if (tdc_ends_in(entry->d_name, TDC_PART_ENDING) ||
@@ -171,7 +169,7 @@ static tdc_status load_one(struct tdc_share *share, const char *path, struct tdc
         free(bytes);
         /* killed while it began: nothing is lost */
         return own || size < TDC_PART_MAGIC_SIZE ? TDC_OK
-                                                  : refuse(share, path, "is", why.message, error);
+                                                 : refuse(share, path, "is", why.message, error);
     }
     const char *what, *other = difference(&share->head, &part.head, &what);
     if (other != NULL) {

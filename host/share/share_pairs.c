@@ -23,7 +23,7 @@ struct pair_run {
     size_t count;
     bool *settled; /* by order: handed on already */
 
-    atomic_size_t next;        /* of the threads that hand on what is known */
+    atomic_size_t next; /* of the threads that hand on what is known */
     atomic_uint_fast64_t links;
     pthread_mutex_t lock;
     size_t missing, changed;
@@ -81,7 +81,8 @@ static void job_found(void *context, const struct tdc_job *job, const struct tdc
     count_done(run, 1, outcome->bytes);
     if (lost && !whole)
         lose(run);
-    if (!lost && tdc_share_wants(run->share) && tdc_pair_keys_find(&run->keys, run->jobs, run->count))
+    if (!lost && tdc_share_wants(run->share) &&
+        tdc_pair_keys_find(&run->keys, run->jobs, run->count))
         note_outcome(run, job, outcome);
     if (whole)
         run->engine->done(run->engine->context, job, outcome);

@@ -285,8 +285,7 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used, used,
-                                  (uint32_t)i);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used, (uint32_t)i);
         double start = omp_get_wtime();
         status = run_jobs(jobs, used, options, error);
         for (size_t i = 0; i < count; i++)

@@ -40,12 +40,12 @@ struct tdc_share_team {
 struct tdc_share_options {
     size_t size; /* of this struct: set by tdc_share_options_init */
     tdc_share_kind kind;
-    unsigned index, count; /* process of so many: TDC_SHARE_PART and TDC_SHARE_TEAM */
-    bool restart;          /* parts of earlier runs are removed and not looked at */
-    double patience;       /* seconds before a journal is begun */
-    const char *folder;    /* of the parts */
-    const char *name;      /* "compare", "precheck": the beginning of their names */
-    const char *settings;  /* what decides the results, in one form: equal for all processes */
+    unsigned index, count;    /* process of so many: TDC_SHARE_PART and TDC_SHARE_TEAM */
+    bool restart;             /* parts of earlier runs are removed and not looked at */
+    double patience;          /* seconds before a journal is begun */
+    const char *folder;       /* of the parts */
+    const char *name;         /* "compare", "precheck": the beginning of their names */
+    const char *settings;     /* what decides the results, in one form: equal for all processes */
     const char *const *words; /* of the command line, for tdc_parts_find */
     size_t word_count;
     const struct tdc_share_team *team;

@@ -98,11 +98,13 @@ static void mend(unsigned char *bytes, size_t size)
     for (size_t at = TDC_PART_MAGIC_SIZE; at < size && size - at >= 8;) {
         size_t room = size - at - 8, length = tdc_le32(bytes + at) % (room + 1);
         tdc_set_le32(bytes + at, (uint32_t)length);
-        tdc_set_le32(bytes + at + 4, (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes + at + 8, length));
+        tdc_set_le32(bytes + at + 4,
+                     (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes + at + 8, length));
         at += 8 + length;
     }
 }
 
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     if (size == 0)

@@ -16,7 +16,7 @@ struct tdc_compare_settings {
     struct tdc_align_options align;
     const char *series[16]; /* of align */
     struct tdc_sharing sharing;
-    bool mapped;            /* an option says how names are matched */
+    bool mapped; /* an option says how names are matched */
 };
 
 extern const char tdc_compare_usage[];

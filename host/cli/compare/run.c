@@ -347,9 +347,9 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
     options.message = forward_message;
     options.progress = forward_progress;
     options.context = &progress;
-    tdc_status status =
-        request->part ? tdc_compare_part(tables, count, &options, error)
-                      : tdc_compare_to(tables, count, outputs, output_count, &options, error);
+    tdc_status status = request->part
+                            ? tdc_compare_part(tables, count, &options, error)
+                            : tdc_compare_to(tables, count, outputs, output_count, &options, error);
     tdc_progress_stop(progress.bar);
     return status;
 }

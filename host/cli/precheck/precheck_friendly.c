@@ -199,9 +199,8 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     optind = 1;
     static const struct tdc_words words = {"precheck", "o:F:t:vqVh", long_options};
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
-        bool taken = option == OPTION_SHARD
-                         ? tdc_sharing_take_shard(&settings->sharing, argc, argv)
-                         : take_option(settings, option);
+        bool taken = option == OPTION_SHARD ? tdc_sharing_take_shard(&settings->sharing, argc, argv)
+                                            : take_option(settings, option);
         if (!taken || !tdc_sharing_note(&settings->sharing, long_options, option))
             return false;
     }
@@ -347,8 +346,7 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
     bool part = tdc_sharing_is_part(&settings->sharing);
     if (status == TDC_OK) {
         bool quiet = settings->quiet || tdc_sharing_is_silent();
-        listener.progress =
-            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, quiet);
+        listener.progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, quiet);
         status = tdc_precheck_run(precheck, &error);
         tdc_progress_stop(listener.progress);
     }
@@ -432,8 +430,8 @@ static bool begin_sharing(struct settings *settings, const tdc_dump_files *dumps
     }
     tdc_options_init(&messages, sizeof messages, TDC_RULES_SOUND);
     messages.message = tdc_sharing_is_silent() ? NULL : tdc_print_message;
-    tdc_status status = tdc_sharing_begin(sharing, "precheck", settings->output, NULL, &messages,
-                                          &error);
+    tdc_status status =
+        tdc_sharing_begin(sharing, "precheck", settings->output, NULL, &messages, &error);
     for (size_t i = 0; i < tdc_dump_files_count(dumps) && status == TDC_OK; i++)
         status = tdc_share_input(sharing->share, tdc_dump_files_get(dumps, i)->path, &error);
     if (status == TDC_OK)

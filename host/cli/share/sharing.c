@@ -179,8 +179,8 @@ static void tell(const struct tdc_sharing *sharing)
                      (unsigned long long)sums.changed);
     if (sharing->kind == TDC_SHARE_PART)
         tdc_complain("shard %u of %u: %llu done, %llu known before: %s", sharing->index,
-                     sharing->count, (unsigned long long)sums.done,
-                     (unsigned long long)sums.known, tdc_shown(sums.part));
+                     sharing->count, (unsigned long long)sums.done, (unsigned long long)sums.known,
+                     tdc_shown(sums.part));
     else if (sharing->kind == TDC_SHARE_TEAM)
         tdc_complain("%u processes: %llu done, %llu by earlier runs, %llu MB", sharing->count,
                      (unsigned long long)sums.done, (unsigned long long)sums.known,

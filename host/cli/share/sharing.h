@@ -32,7 +32,9 @@ struct tdc_sharing {
 /* The options, for a command's list of long ones, and their numbers. */
 #define TDC_SHARE_LONG_OPTIONS(shard_option, restart_option)                                       \
     {"shard", optional_argument, NULL, shard_option},                                              \
-        {"restart", no_argument, NULL, restart_option}
+    {                                                                                              \
+        "restart", no_argument, NULL, restart_option                                               \
+    }
 
 /* Takes --shard, whose value may stand behind a blank, too; false: complained about. */
 bool tdc_sharing_take_shard(struct tdc_sharing *sharing, int argc, char **argv);

@@ -67,9 +67,8 @@ static void take_check(struct tdc_call_outcome *outcome, const struct tdc_call_c
     }
     outcome->unreadable = check->unreadable;
     outcome->no_memory = outcome->details.failed || outcome->result.failed ||
-                         outcome->json.failed || outcome->log.failed ||
-                         outcome->rows.failed || check->log.failed ||
-                         check->checker->arena.exhausted;
+                         outcome->json.failed || outcome->log.failed || outcome->rows.failed ||
+                         check->log.failed || check->checker->arena.exhausted;
 }
 
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])

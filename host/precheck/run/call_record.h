@@ -1,4 +1,5 @@
-/* call_record.h - what is left of a checked call as bytes, and back; nothing in them is believed. */
+/* call_record.h - what is left of a checked call as bytes, and back; nothing in them is believed.
+ */
 #ifndef TDC_PRECHECK_CALL_RECORD_H
 #define TDC_PRECHECK_CALL_RECORD_H
 

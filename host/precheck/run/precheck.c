@@ -380,8 +380,7 @@ static tdc_status run_share(struct tdc_precheck *precheck, struct tdc_check_team
     size_t first, count;
     struct tdc_error failure = {0};
     tdc_status status = TDC_OK;
-    while (status == TDC_OK &&
-           tdc_shared_calls_next(&precheck->shared, &first, &count, &failure)) {
+    while (status == TDC_OK && tdc_shared_calls_next(&precheck->shared, &first, &count, &failure)) {
         for (size_t done = 0, taken; done < count && status == TDC_OK; done += taken) {
             const struct tdc_call *calls[TDC_CALLS_AT_ONCE];
             taken = count - done < TDC_CALLS_AT_ONCE ? count - done : TDC_CALLS_AT_ONCE;

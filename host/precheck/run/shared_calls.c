@@ -22,8 +22,7 @@ tdc_status tdc_shared_calls_start(struct tdc_shared_calls *shared, struct tdc_sh
     for (size_t i = 0; made && i < calls->count; i++)
         items[i] = (struct tdc_share_item){.bytes = tdc_call_elements(&calls->calls[i]) * 4,
                                            .may_start = true};
-    made = made &&
-           tdc_pieces_make(items, calls->count, share->options.count, &shared->pieces);
+    made = made && tdc_pieces_make(items, calls->count, share->options.count, &shared->pieces);
     free(items);
     shared->stage = share->stage++;
     share->sums.units += shared->pieces.units;
@@ -191,8 +190,8 @@ void tdc_shared_call_note(struct tdc_shared_calls *shared, const struct tdc_call
     tdc_text_free(&content);
 }
 
-tdc_status tdc_shared_call_check(const struct tdc_shared_calls *shared,
-                                 const struct tdc_call *call, struct tdc_error *error)
+tdc_status tdc_shared_call_check(const struct tdc_shared_calls *shared, const struct tdc_call *call,
+                                 struct tdc_error *error)
 {
     if (shared->share == NULL || shared->share->options.kind != TDC_SHARE_MERGE)
         return TDC_OK;

@@ -10,7 +10,7 @@ struct tdc_shared_calls {
     const struct tdc_calls *calls;
     struct tdc_pieces pieces;
     uint64_t stage;
-    size_t next;             /* piece */
+    size_t next; /* piece */
 };
 
 tdc_status tdc_shared_calls_start(struct tdc_shared_calls *shared, struct tdc_share *share,
@@ -33,7 +33,7 @@ bool tdc_shared_call_known(struct tdc_shared_calls *shared, const struct tdc_cal
 void tdc_shared_call_note(struct tdc_shared_calls *shared, const struct tdc_call *call,
                           const struct tdc_call_outcome *outcome);
 /* TDC_ERR_REFUSED for a call that has to be known. */
-tdc_status tdc_shared_call_check(const struct tdc_shared_calls *shared,
-                                 const struct tdc_call *call, struct tdc_error *error);
+tdc_status tdc_shared_call_check(const struct tdc_shared_calls *shared, const struct tdc_call *call,
+                                 struct tdc_error *error);
 
 #endif

@@ -91,6 +91,27 @@ class Shards(shares.ShareCase):
         self.run_code(2, *self.words, "--shard", cwd=self.folder, env={"TDC_SHARD": "3/2"})
 
 
+class Precheck(harness.Case):
+    def test_equal_bytes(self):
+        self.run_code(0, "bench", "network", self.path("net"))
+        words = ["precheck", "net/test", "-o", "out", "-F", "html"]
+        self.run_code(0, *words, cwd=self.folder)
+        expected = shares.results(self.path("out"))
+        self.assertEqual(len(expected), 4)  # two csv, json, page
+        for count in (2, 3):
+            shutil.rmtree(self.path("out"))
+            for index in range(count):
+                self.run_code(0, *words, "--shard", "%d/%d" % (index, count), cwd=self.folder)
+            self.assertEqual(shares.results(self.path("out")), {})
+            self.run_code(0, "merge", "out", cwd=self.folder)
+            self.assertEqual(shares.results(self.path("out")), expected)
+        folder = self.path("net", "test")
+        for at, _, names in os.walk(folder):
+            for name in sorted(names)[:1] if at.endswith("dump_tensor_data") else []:
+                os.utime(os.path.join(at, name), (1, 1))
+        self.assertIn("changed since", self.run_code(2, "merge", "out", cwd=self.folder).err)
+
+
 class Refusals(shares.ShareCase):
     FORMATS = "csv"
 
