@@ -244,7 +244,11 @@ static void take_twins(struct rest *rest, const struct tdc_logical *logical,
     *twins = (struct tdc_twin_finding){0};
     if (take_below(rest, take64(rest), 2) == 0)
         return;
-    size_t parts = logical != NULL ? logical->part_count : 0;
+    if (logical == NULL) {
+        rest->failed = true;
+        return;
+    }
+    size_t parts = logical->part_count;
     size_t where = (size_t)take_below(rest, take64(rest), parts);
     size_t twin = (size_t)take_below(rest, take64(rest), parts);
     take_words(rest, sizeof twins->worst, &twins->worst);

@@ -15,6 +15,7 @@
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/out_file.h"
+#include "io/platform/platform.h"
 #include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
@@ -240,6 +241,22 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
     }
 }
 
+/* A page of a map that does not come is no error but a process that hangs, and each fault is a trip
+ * to the server: over a network files are read, unless something else was asked for. The folders of
+ * one run nearly always lie on one file system: the first of each side speaks for all. */
+static tdc_io io_of(const struct tdc_job *jobs, size_t count, const struct tdc_options *options)
+{
+    unsigned long type;
+    if (options->io != TDC_IO_AUTO || count == 0)
+        return options->io;
+    const char *const folders[] = {jobs[0].n_folder, jobs[0].b_folder};
+    for (size_t i = 0; i < 2; i++)
+        if (folders[i] != NULL && tdc_file_system_type(folders[i], &type) &&
+            tdc_file_system_is_remote(type))
+            return TDC_IO_PREAD;
+    return TDC_IO_AUTO;
+}
+
 /* The engine on the device of the options. */
 static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
                            struct tdc_error *error)
@@ -250,7 +267,7 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
     struct tdc_engine engine = {
         .rule = tdc_rules_of(options->rules)->relative,
         .threads = options->threads,
-        .io = options->io,
+        .io = io_of(jobs, count, options),
         .extremes = logical, /* no dump has them of a tensor that was put together */
         .options = options,
         .done = job_done,

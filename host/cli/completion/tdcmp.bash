@@ -36,6 +36,7 @@ _tdcmp()
     local kernels="--dtype --variant --rule --equal --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
+    local simulated="--ranks --tensors --size --rate --storage --per-node --open --json --slow --help"
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
@@ -139,8 +140,9 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match trace kernels io device make network reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match cluster trace kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:cluster) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$simulated" -- "$cur")) ;;
         *:trace) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$searches" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;
