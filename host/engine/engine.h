@@ -53,16 +53,6 @@ struct tdc_outcome {
     struct tdc_error error;
 };
 
-/*
- * Some chunks of a pair that several processes have between them: piece `number` of `of`, as even
- * as spans allow. With `known`, the sums of all its chunks, the pair is finished from them instead.
- */
-struct tdc_job_piece {
-    uint32_t number, of;
-    const struct tdc_pair_sums *known; /* in the order of the chunks; NULL: to be found */
-    uint64_t known_count;
-};
-
 struct tdc_job {
     const char *n_folder, *n_file; /* the file is n_folder/n_file */
     const char *b_folder, *b_file;
@@ -73,10 +63,9 @@ struct tdc_job {
     const struct tdc_tensor *n_tensor, *b_tensor;
     /* Tensors that are put together from many, instead of files; likewise. */
     const struct tdc_logical *n_logical, *b_logical;
-    const struct tdc_series *series;   /* with these: errors along axes; NULL: none */
-    const struct tdc_job_piece *piece; /* NULL: all of it */
-    uint32_t unit;                     /* the pair of dumps it is of, counted from 0 */
-    bool first_of_call;                /* of a unit; what is shared out is not cut within a call */
+    const struct tdc_series *series; /* with these: errors along axes; NULL: none */
+    uint32_t unit;                   /* the pair of dumps it is of, counted from 0 */
+    bool first_of_call;              /* of a unit; what is shared out is not cut within a call */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
@@ -93,10 +82,6 @@ struct tdc_engine {
     const struct tdc_options *options; /* message, progress, cancel */
     /* Called once per job from any thread, several at a time. */
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);
-    /* Instead of it for pieces that were opened: the sums of the chunks [first, first + count) of
-     * `chunks`. */
-    void (*piece_done)(void *context, const struct tdc_job *job, const struct tdc_pair_sums *sums,
-                       uint64_t first, uint64_t count, uint64_t chunks);
     void *context;
 };
 
@@ -119,6 +104,9 @@ struct tdc_worker {
     enum tdc_cpu_variant variant;
     bool extremes; /* see struct tdc_engine */
     bool cold;     /* a small file had to come from the disk */
+    /* chunks that a device has, and those that came back and have not been looked at yet */
+    size_t under_way;
+    struct tdc_backend_chunk *returned;
 };
 
 /* Opens the backend for this thread. */
@@ -156,6 +144,26 @@ void tdc_pair_moved(struct tdc_open_pair *pair);
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how);
+/* A span handed to the backend of the worker: its chunks, as many as it has. */
+struct tdc_span_work {
+    struct tdc_backend_chunk *chunks;
+    struct tdc_pair_sums *partials;
+    void *owner;   /* of the chunks */
+    bool by_cpu;   /* in place of the backend */
+    size_t handed; /* chunks that are under way; the others are settled */
+    unsigned how;  /* bits of the chunks that are settled */
+};
+
+/*
+ * Like tdc_pair_span, but does not wait: chunks that the backend took come back to worker->returned
+ * by and by (tdc_worker_take). The data of the span is not needed any more when it returns.
+ */
+enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_span_work *work);
+/* Puts a chunk that is done into worker->returned; false when none is. `wait`: waits for one, or
+ * for room where none of this worker's is under way. */
+bool tdc_worker_take(struct tdc_worker *worker, bool wait);
+
 /*
  * After the last span, with the bits of all: sums of a device and of the CPU differ in their last
  * digits, so a pair that a device began and did not finish is reduced again by the CPU alone.

@@ -5,6 +5,7 @@
 #include "host/engine/job_path.h"
 #include "host/share/outcome_record.h"
 #include "host/share/pair_keys.h"
+#include "host/share/piece_run.h"
 #include "host/share/pieces.h"
 #include "host/share/share.h"
 #include "io/base/error.h"
@@ -88,21 +89,31 @@ static void job_found(void *context, const struct tdc_job *job, const struct tdc
         run->engine->done(run->engine->context, job, outcome);
 }
 
-static void piece_found(void *context, const struct tdc_job *job, const struct tdc_pair_sums *sums,
-                        uint64_t first, uint64_t count, uint64_t chunks)
+/* Finds the sums of a piece and keeps them. A pair that cannot be read is settled: job_found. */
+static tdc_status run_piece(struct pair_run *run, const struct tdc_job *job,
+                            const struct tdc_piece *piece, struct tdc_error *error)
 {
-    struct pair_run *run = context;
+    struct tdc_piece_found found;
+    struct tdc_engine engine = *run->engine;
+    engine.done = job_found;
+    engine.context = run;
+    tdc_status status = tdc_piece_find(&engine, job, piece->number, piece->of, &found, error);
+    if (status != TDC_OK || found.settled)
+        return status;
     struct tdc_text content;
     tdc_text_init(&content, RECORD_LIMIT);
-    tdc_piece_put(&content, &(struct tdc_piece_sums){chunks, first, count, sums});
+    tdc_piece_put(&content,
+                  &(struct tdc_piece_sums){found.chunks, found.first, found.count, found.sums});
     struct tdc_share_key key =
-        tdc_pair_piece_key(&run->keys.keys[job->order], job->piece->number, job->piece->of);
+        tdc_pair_piece_key(&run->keys.keys[job->order], piece->number, piece->of);
     if (!content.failed)
         keep(run, job, TDC_PART_PIECE, &key, &content);
     else
         lose(run);
     tdc_text_free(&content);
-    count_done(run, job->piece->number + 1 == job->piece->of, job->bytes / job->piece->of);
+    free(found.sums);
+    count_done(run, piece->number + 1 == piece->of, job->bytes / piece->of);
+    return TDC_OK;
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -186,17 +197,13 @@ static struct tdc_pair_sums *known_sums(struct pair_run *run, const struct tdc_j
     return NULL;
 }
 
-/* The engine on some jobs, by the CPU where they are pieces: sums of a device differ in their last
- * digits, and a pair is one or the other's. */
-static tdc_status run_engine(struct pair_run *run, struct tdc_job *jobs, size_t count, bool pieces,
+/* The engine on some jobs; what is found is kept, or only handed on. */
+static tdc_status run_engine(struct pair_run *run, struct tdc_job *jobs, size_t count,
                              bool keep_found, struct tdc_error *error)
 {
     struct tdc_engine engine = *run->engine;
-    if (pieces)
-        engine.backend = &tdc_backend_cpu;
     if (keep_found) {
         engine.done = job_found;
-        engine.piece_done = piece_found;
         engine.context = run;
     }
     return count != 0 ? tdc_engine_run(&engine, jobs, count, error) : TDC_OK;
@@ -215,9 +222,7 @@ static tdc_status finish_cut(struct pair_run *run, struct tdc_error *error)
             run->settled[i] || cuts == 1 ? NULL : known_sums(run, &job, cuts, &chunks);
         if (sums == NULL)
             continue;
-        struct tdc_job_piece piece = {.of = cuts, .known = sums, .known_count = chunks};
-        job.piece = &piece;
-        status = run_engine(run, &job, 1, true, false, error);
+        status = tdc_piece_finish(run->engine, &job, sums, chunks, error);
         run->settled[i] = status == TDC_OK;
         free(sums);
     }
@@ -244,21 +249,12 @@ static bool is_known(struct pair_run *run, const struct tdc_job *job, const stru
 }
 
 /* Lists what is not known of a piece, in `jobs` with room for all of its jobs. */
-static size_t list_piece(struct pair_run *run, const struct tdc_piece *piece,
-                         struct tdc_job_piece *cut, struct tdc_job *jobs)
+static size_t list_piece(struct pair_run *run, const struct tdc_piece *piece, struct tdc_job *jobs)
 {
     size_t count = 0;
-    for (size_t i = piece->first; i < piece->first + piece->count; i++) {
-        if (is_known(run, &run->jobs[i], piece))
-            continue;
-        jobs[count] = run->jobs[i];
-        if (piece->of > 1) {
-            *cut = (struct tdc_job_piece){.number = piece->number, .of = piece->of};
-            jobs[count].piece = cut;
-            jobs[count].bytes /= piece->of;
-        }
-        count++;
-    }
+    for (size_t i = piece->first; i < piece->first + piece->count; i++)
+        if (!is_known(run, &run->jobs[i], piece))
+            jobs[count++] = run->jobs[i];
     return count;
 }
 
@@ -266,28 +262,19 @@ static size_t list_piece(struct pair_run *run, const struct tdc_piece *piece,
 static tdc_status run_own(struct pair_run *run, const struct tdc_pieces *pieces,
                           struct tdc_job *jobs, struct tdc_error *error)
 {
-    struct tdc_job_piece *cuts = calloc(pieces->count + 1, sizeof *cuts);
-    struct tdc_job *cut_jobs = calloc(pieces->count + 1, sizeof *cut_jobs);
     tdc_status status = TDC_OK;
-    size_t count = 0, cut_count = 0;
-    if (cuts == NULL || cut_jobs == NULL)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu pieces", pieces->count);
+    size_t count = 0;
     for (size_t i = 0; i < pieces->count && status == TDC_OK; i++) {
         const struct tdc_piece *piece = &pieces->pieces[i];
         if (pieces->owners[i] != run->share->options.index)
             continue;
-        if (piece->of > 1)
-            cut_count += list_piece(run, piece, &cuts[cut_count], cut_jobs + cut_count);
-        else
-            count += list_piece(run, piece, NULL, jobs + count);
+        size_t listed = list_piece(run, piece, jobs + count);
+        if (piece->of == 1)
+            count += listed;
+        else if (listed != 0)
+            status = run_piece(run, &jobs[count], piece, error);
     }
-    if (status == TDC_OK)
-        status = run_engine(run, jobs, count, false, true, error);
-    if (status == TDC_OK)
-        status = run_engine(run, cut_jobs, cut_count, true, true, error);
-    free(cuts);
-    free(cut_jobs);
-    return status;
+    return status == TDC_OK ? run_engine(run, jobs, count, true, error) : status;
 }
 
 /* Whichever piece is next, until the counter that all have in common is beyond the last. */
@@ -302,10 +289,12 @@ static tdc_status run_claimed(struct pair_run *run, const struct tdc_pieces *pie
             return tdc_fail(error, TDC_ERR_SYSTEM, "the other processes cannot be reached");
         if (number >= pieces->count)
             break;
-        struct tdc_job_piece cut;
         const struct tdc_piece *piece = &pieces->pieces[number];
-        size_t count = list_piece(run, piece, &cut, jobs);
-        status = run_engine(run, jobs, count, piece->of > 1, true, error);
+        size_t count = list_piece(run, piece, jobs);
+        if (piece->of == 1)
+            status = run_engine(run, jobs, count, true, error);
+        else if (count != 0)
+            status = run_piece(run, jobs, piece, error);
     }
     return status;
 }
@@ -342,7 +331,7 @@ static tdc_status run_rest(struct pair_run *run, struct tdc_error *error)
 {
     bool whole = run->share->options.kind == TDC_SHARE_WHOLE;
     if (memchr(run->settled, true, run->count) == NULL)
-        return run_engine(run, run->jobs, run->count, false, whole, error);
+        return run_engine(run, run->jobs, run->count, whole, error);
     struct tdc_job *jobs = calloc(run->count + 1, sizeof *jobs);
     if (jobs == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu pairs", run->count);
@@ -350,7 +339,7 @@ static tdc_status run_rest(struct pair_run *run, struct tdc_error *error)
     for (size_t i = 0; i < run->count; i++)
         if (!run->settled[i])
             jobs[count++] = run->jobs[i];
-    tdc_status status = run_engine(run, jobs, count, false, whole, error);
+    tdc_status status = run_engine(run, jobs, count, whole, error);
     free(jobs);
     return status;
 }
