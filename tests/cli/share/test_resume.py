@@ -9,7 +9,7 @@ import shares
 
 AT_ONCE = {"TDC_JOURNAL": "0"}
 # Kills in this run; by hand the whole of the promise is tried: TDC_KILLS=50
-KILLS = int(os.environ.get("TDC_KILLS", "8"))
+KILLS = int(os.environ.get("TDC_KILLS", "4" if harness.LEAN else "8"))
 
 
 class Journal(shares.ShareCase):
