@@ -38,6 +38,5 @@
 #include "tdcmp/visual.h"
 #include "tdcmp/kernel_dump.h"
 #include "tdcmp/files.h"
-#include "tdcmp/share.h"
 
 #endif

@@ -511,7 +511,7 @@ static void work_until_done(struct member *member)
 static void work(void *argument, int number)
 {
     (void)number;
-    struct member member = {.run = argument, .outcome = calloc(1, sizeof *member.outcome)};
+    struct member member = {.run = argument, .outcome = malloc(sizeof *member.outcome)};
     const struct tdc_engine *engine = member.run->engine;
     /* a thread without memory leaves the work to the others; with none left the run says so */
     bool ready = tdc_worker_init(&member.worker, engine->backend, NULL) == TDC_OK;
@@ -531,13 +531,14 @@ static void work(void *argument, int number)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-void tdc_engine_tell_links(const struct tdc_options *options, uint64_t links)
+static void warn_of_links(const struct run *run)
 {
-    if (links == 0 || options->message == NULL)
+    const struct tdc_options *options = run->engine->options;
+    if (run->links == 0 || options->message == NULL)
         return;
     char text[128];
     snprintf(text, sizeof text, "%llu tensor files are symbolic links; they were followed",
-             (unsigned long long)links);
+             (unsigned long long)run->links);
     options->message(options->context, TDC_MESSAGE_WARNING, text);
 }
 
@@ -572,7 +573,7 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
     pthread_mutex_destroy(&run.lock);
     pthread_cond_destroy(&run.shared_more);
     tdc_guard_end();
-    tdc_engine_tell_links(engine->options, run.links);
+    warn_of_links(&run);
     if (cancelled(engine))
         return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
     if (run.next < count)

@@ -64,8 +64,6 @@ struct tdc_job {
     /* Tensors that are put together from many, instead of files; likewise. */
     const struct tdc_logical *n_logical, *b_logical;
     const struct tdc_series *series; /* with these: errors along axes; NULL: none */
-    uint32_t unit;                   /* the pair of dumps it is of, counted from 0 */
-    bool first_of_call;              /* of a unit; what is shared out is not cut within a call */
     bool squeeze;   /* axes of length 1 are dropped before the shapes are compared */
     bool any_shape; /* as many elements are enough */
     uint64_t bytes; /* estimate: the largest jobs start first */
@@ -84,9 +82,6 @@ struct tdc_engine {
     void (*done)(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome);
     void *context;
 };
-
-/* Says how many tensor files were symbolic links; nothing for none. */
-void tdc_engine_tell_links(const struct tdc_options *options, uint64_t links);
 
 /* Reorders jobs. TDC_ERR_INTERRUPTED when cancelled, TDC_ERR_MEMORY, TDC_ERR_SYSTEM. */
 tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs, size_t count,

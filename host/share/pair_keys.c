@@ -129,14 +129,15 @@ void tdc_pair_marks(const struct tdc_share *share, const struct tdc_job *job,
     tdc_text_free(&path);
 }
 
-struct tdc_share_item tdc_pair_item(const struct tdc_engine *engine, const struct tdc_job *job)
+struct tdc_share_item tdc_pair_item(const struct tdc_engine *engine, const struct tdc_job *job,
+                                    const struct tdc_pair_place *place)
 {
     bool plain = job->series == NULL && job->n_logical == NULL && job->n_change == NULL &&
                  job->b_change == NULL && job->n_tensor == NULL && job->b_tensor == NULL;
     return (struct tdc_share_item){
         .bytes = job->bytes,
-        .unit = job->unit,
-        .may_start = job->first_of_call,
+        .unit = place->unit,
+        .may_start = place->first_of_call,
         .may_cut = plain && !engine->options->tolerance.elements,
     };
 }

@@ -7,6 +7,7 @@
 #include "host/engine/engine.h"
 #include "host/share/part_file.h"
 #include "host/share/pieces.h"
+#include "host/share/share_pairs.h"
 
 struct tdc_pair_keys {
     struct tdc_share_key *keys; /* by order; NULL: not found yet */
@@ -25,6 +26,7 @@ struct tdc_share_key tdc_pair_piece_key(const struct tdc_share_key *job, uint32_
 void tdc_pair_marks(const struct tdc_share *share, const struct tdc_job *job,
                     struct tdc_file_mark marks[2]);
 /* What it weighs. Pairs that are read again when their sums are known are not cut. */
-struct tdc_share_item tdc_pair_item(const struct tdc_engine *engine, const struct tdc_job *job);
+struct tdc_share_item tdc_pair_item(const struct tdc_engine *engine, const struct tdc_job *job,
+                                    const struct tdc_pair_place *place);
 
 #endif

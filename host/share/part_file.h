@@ -12,7 +12,7 @@
 #define TDC_SHARE_PART_FILE_H
 
 #include "io/base/text.h"
-#include "tdcmp.h"
+#include "tdcmp/share.h"
 
 /* One hash in two halves: equal for equal texts, and for no others that anyone will meet. */
 struct tdc_share_key {

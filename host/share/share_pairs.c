@@ -21,6 +21,7 @@ struct pair_run {
     struct tdc_pair_keys keys;
     /* by their order, until the engine sorts them because none is known */
     struct tdc_job *jobs;
+    const struct tdc_pair_place *places; /* by order */
     size_t count;
     bool *settled; /* by order: handed on already */
 
@@ -215,7 +216,7 @@ static tdc_status finish_cut(struct pair_run *run, struct tdc_error *error)
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < run->count && status == TDC_OK; i++) {
         struct tdc_job job = run->jobs[i];
-        struct tdc_share_item item = tdc_pair_item(run->engine, &job);
+        struct tdc_share_item item = tdc_pair_item(run->engine, &job, &run->places[i]);
         uint32_t cuts = tdc_item_cuts(&item);
         uint64_t chunks = 0;
         struct tdc_pair_sums *sums =
@@ -307,7 +308,7 @@ static tdc_status run_share(struct pair_run *run, struct tdc_error *error)
     struct tdc_pieces pieces = {0};
     tdc_status status = TDC_OK;
     for (size_t i = 0; items != NULL && i < run->count; i++)
-        items[i] = tdc_pair_item(run->engine, &run->jobs[i]);
+        items[i] = tdc_pair_item(run->engine, &run->jobs[i], &run->places[i]);
     if (items == NULL || jobs == NULL ||
         !tdc_pieces_make(items, run->count, options->count, &pieces))
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu pairs", run->count);
@@ -362,12 +363,23 @@ static tdc_status check_all_known(struct pair_run *run, struct tdc_error *error)
     return TDC_OK;
 }
 
+/* As the engine says it of what it opens. */
+static void tell_links(const struct tdc_options *options, uint64_t links)
+{
+    struct tdc_error line = {0};
+    if (links == 0 || options->message == NULL)
+        return;
+    tdc_fail(&line, TDC_OK, "%llu tensor files are symbolic links; they were followed",
+             (unsigned long long)links);
+    options->message(options->context, TDC_MESSAGE_WARNING, line.message);
+}
+
 static tdc_status hand_on_all(struct pair_run *run, struct tdc_error *error)
 {
     const struct tdc_options *options = run->engine->options;
     if (run->share->known.count != 0 && tdc_pair_keys_find(&run->keys, run->jobs, run->count)) {
         tdc_team_run(tdc_team_size(run->engine->threads), hand_on_known, run);
-        tdc_engine_tell_links(options, atomic_load(&run->links));
+        tell_links(options, atomic_load(&run->links));
     }
     size_t known = 0;
     for (size_t i = 0; i < run->count; i++)
@@ -401,11 +413,12 @@ static tdc_status run_in_order(struct pair_run *run, struct tdc_error *error)
 }
 
 tdc_status tdc_share_run(tdc_share *share, const struct tdc_engine *engine, struct tdc_job *jobs,
-                         size_t count, struct tdc_error *error)
+                         const struct tdc_pair_place *places, size_t count, struct tdc_error *error)
 {
     if (share == NULL)
         return tdc_engine_run(engine, jobs, count, error);
-    struct pair_run run = {.share = share, .engine = engine, .jobs = jobs, .count = count};
+    struct pair_run run = {
+        .share = share, .engine = engine, .jobs = jobs, .places = places, .count = count};
     run.settled = calloc(count + 1, sizeof *run.settled);
     if (run.settled == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu pairs", count);

@@ -15,7 +15,7 @@
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/out_file.h"
-#include "io/platform/platform.h"
+#include "io/file/remote.h"
 #include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
@@ -188,7 +188,7 @@ static void judge_without_files(struct tdc_table *table, size_t index, const cha
 
 /* Judges the rows that need no file and lists the others as jobs. */
 static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
-                        size_t first_order, uint32_t unit)
+                        size_t first_order, struct tdc_pair_place *places, uint32_t unit)
 {
     size_t count = 0;
     bool new_call = true; /* since the last job */
@@ -218,9 +218,8 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .bytes = 2 * estimated_bytes(row_case.npu),
             .order = first_order + count,
             .row = &job_rows[count],
-            .unit = unit,
-            .first_of_call = new_call || aligned != NULL,
         };
+        places[count] = (struct tdc_pair_place){unit, new_call || aligned != NULL};
         new_call = false;
         if (aligned != NULL)
             jobs[count].n_file = jobs[count].b_file = aligned->name;
@@ -246,19 +245,18 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
  * one run nearly always lie on one file system: the first of each side speaks for all. */
 static tdc_io io_of(const struct tdc_job *jobs, size_t count, const struct tdc_options *options)
 {
-    unsigned long type;
     if (options->io != TDC_IO_AUTO || count == 0)
         return options->io;
     const char *const folders[] = {jobs[0].n_folder, jobs[0].b_folder};
     for (size_t i = 0; i < 2; i++)
-        if (folders[i] != NULL && tdc_file_system_type(folders[i], &type) &&
-            tdc_file_system_is_remote(type))
+        if (folders[i] != NULL && tdc_is_remote(folders[i]))
             return TDC_IO_PREAD;
     return TDC_IO_AUTO;
 }
 
 /* The engine on the device of the options. */
-static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
+static tdc_status run_jobs(struct tdc_job *jobs, const struct tdc_pair_place *places, size_t count,
+                           tdc_share *share, const struct tdc_options *options,
                            struct tdc_error *error)
 {
     bool logical = false;
@@ -284,7 +282,7 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
     }
     engine.backend = choice.backend;
     return tdc_device_finish(&choice, options,
-                             tdc_share_run(options->share, &engine, jobs, count, error), error);
+                             tdc_share_run(share, &engine, jobs, places, count, error), error);
 }
 
 static tdc_status compare_files(tdc_table *const *tables, size_t count,
@@ -295,21 +293,25 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         rows += tables[i]->mode == TDC_MODE_TENSOR ? tables[i]->row_count : 0;
     struct tdc_job *jobs = calloc(rows + 1, sizeof *jobs);
     struct job_row *job_rows = calloc(rows + 1, sizeof *job_rows);
+    struct tdc_pair_place *places = calloc(rows + 1, sizeof *places);
     tdc_status status = TDC_OK;
-    if (jobs == NULL || job_rows == NULL) {
+    if (jobs == NULL || job_rows == NULL || places == NULL) {
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", rows);
     } else {
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used, used, (uint32_t)i);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used, places + used,
+                                  (uint32_t)i);
         double start = omp_get_wtime();
-        status = run_jobs(jobs, used, options, error);
+        tdc_share *share = count != 0 ? tables[0]->share : NULL;
+        status = run_jobs(jobs, places, used, share, options, error);
         for (size_t i = 0; i < count; i++)
             tables[i]->seconds = omp_get_wtime() - start;
     }
     free(jobs);
     free(job_rows);
+    free(places);
     return status;
 }
 
@@ -401,12 +403,17 @@ tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_
     return status == TDC_OK ? check_tables(tables, count, error) : status;
 }
 
+void tdc_table_share(tdc_table *table, tdc_share *share)
+{
+    table->share = share;
+}
+
 tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
                             const struct tdc_options *options, struct tdc_error *error)
 {
     struct tdc_options whole;
     tdc_status status = tdc_options_read(options, &whole, error);
-    if (status == TDC_OK && whole.share == NULL)
+    if (status == TDC_OK && (count == 0 || tables[0]->share == NULL))
         status = tdc_fail(error, TDC_ERR_ARGUMENT, "no share to do");
     if (status == TDC_OK)
         status = compare_files(tables, count, &whole, error);

@@ -111,10 +111,6 @@ struct tdc_options {
     /* Of TDC_RULES_SOUND alone. A yaml file of rules that judge rows in place of the limits of
      * docs/verdicts.md (docs/tolerance.md); NULL: none. */
     const char *tolerance_file;
-
-    /* What other processes and earlier runs have found, and where to keep what is found
-     * (tdcmp/share.h); NULL: nothing. */
-    struct tdc_share *share;
 };
 
 /* Everything zero but size and rules; TDC_OPTION_HIGHLIGHT and TDC_OPTION_AUTO_MAPPING are on for

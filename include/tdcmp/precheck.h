@@ -100,9 +100,6 @@ struct tdc_precheck_options {
     /* Called for each slot when its call is judged, from any thread, several at a time; the row and
      * its texts live until it returns. */
     void (*row)(void *context, const struct tdc_precheck_row *row);
-
-    /* As in struct tdc_options: calls that are known are not checked again. */
-    struct tdc_share *share;
 };
 
 /* Thresholds as above, standard cosine, rounding and tested auto; extended adds JSON and

@@ -3,15 +3,16 @@
 #ifndef TDCMP_SHARE_H
 #define TDCMP_SHARE_H
 
-#include "tdcmp/options.h"
+#include "tdcmp/precheck.h"
+#include "tdcmp/table.h"
 
 TDC_INTERFACE_BEGIN
 
 /*
  * What is found is kept in files, parts, in the folder of the results. A comparison or a precheck
- * that is given a share (tdc_options.share, tdc_precheck_options.share) takes from them what is
- * known, does its own share of the rest, and adds what it finds. Parts of another version, other
- * settings or inputs that have changed since are refused.
+ * that is given a share takes from them what is known, does its own share of the rest, and adds
+ * what it finds. Parts of another version, other settings or inputs that have changed since are
+ * refused. Not part of tdcmp.h: include tdcmp/share.h.
  */
 typedef struct tdc_share tdc_share;
 
@@ -66,6 +67,14 @@ tdc_status tdc_share_input(tdc_share *share, const char *path, struct tdc_error 
 tdc_status tdc_share_start(tdc_share *share, struct tdc_error *error);
 /* All is done: a part gets its end mark, a journal is removed. */
 tdc_status tdc_share_finish(tdc_share *share, struct tdc_error *error);
+
+/* Gives a table or a precheck its share before it is compared or run; NULL: none. All tables of one
+ * run have the same. */
+void tdc_table_share(tdc_table *table, tdc_share *share);
+void tdc_precheck_share(tdc_precheck *precheck, tdc_share *share);
+/* tdc_compare for a process that only does its share: the tables have no results. */
+tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
+                            const struct tdc_options *options, struct tdc_error *error);
 
 /* What there was to do and who did it; whole after tdc_share_finish. */
 struct tdc_share_sums {

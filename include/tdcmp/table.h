@@ -23,9 +23,6 @@ void tdc_table_work(const tdc_table *table, uint64_t *rows, uint64_t *bytes);
  */
 tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_options *options,
                        struct tdc_error *error);
-/* The share of this process alone (tdc_options.share), for its part: the tables have no results. */
-tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
-                            const struct tdc_options *options, struct tdc_error *error);
 
 typedef enum {
     TDC_FORMAT_NONE = 0,

@@ -54,8 +54,6 @@ int tdc_file_rename_new(const char *from, const char *to);
 
 /* The number by which the system knows a kind of file system. */
 bool tdc_file_system_type(const char *path, unsigned long *type);
-/* Whether files of such a system come over a network, or from a program. */
-bool tdc_file_system_is_remote(unsigned long type);
 
 /* ---- machine and process --------------------------------------------------------------------- */
 

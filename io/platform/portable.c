@@ -69,12 +69,6 @@ bool tdc_file_system_type(const char *path, unsigned long *type)
     return false;
 }
 
-bool tdc_file_system_is_remote(unsigned long type)
-{
-    (void)type;
-    return false;
-}
-
 /* ---- machine and process --------------------------------------------------------------------- */
 
 int tdc_random_bytes(void *bytes, size_t size)

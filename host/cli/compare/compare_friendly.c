@@ -113,7 +113,7 @@ static tdc_status begin_sharing(struct tdc_compare_settings *settings, struct td
         status = add_inputs(request, sharing->share, error);
     if (status == TDC_OK)
         status = tdc_share_start(sharing->share, error);
-    request->options.share = sharing->share;
+    request->share = sharing->share;
     request->part = tdc_sharing_is_part(sharing);
     return status;
 }

@@ -333,6 +333,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         tdc_table_work(comparison->table, &table_rows, &table_bytes);
         rows += table_rows;
         bytes += table_bytes;
+        tdc_table_share(comparison->table, request->share);
         tables[count++] = comparison->table;
         tdc_status status = unwritten ? TDC_OK
                                       : plan_outputs(request, wanted, comparison, time_stamp,

@@ -345,6 +345,7 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
     tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
     bool part = tdc_sharing_is_part(&settings->sharing);
     if (status == TDC_OK) {
+        tdc_precheck_share(precheck, settings->sharing.share);
         bool quiet = settings->quiet || tdc_sharing_is_silent();
         listener.progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, quiet);
         status = tdc_precheck_run(precheck, &error);
@@ -436,7 +437,6 @@ static bool begin_sharing(struct settings *settings, const tdc_dump_files *dumps
         status = tdc_share_input(sharing->share, tdc_dump_files_get(dumps, i)->path, &error);
     if (status == TDC_OK)
         status = tdc_share_start(sharing->share, &error);
-    settings->options.share = sharing->share;
     if (status != TDC_OK)
         tdc_complain("%s", error.message);
     return status == TDC_OK;

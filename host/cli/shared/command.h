@@ -9,6 +9,7 @@
 #define TDC_CLI_COMMAND_H
 
 #include "host/terminal/message.h"
+#include "tdcmp/share.h"
 
 /* All of the program: the exit code of the process. */
 int tdc_program(int argc, char **argv);
@@ -98,7 +99,8 @@ struct tdc_run_request {
     const char *truth, *noise; /* third runs; NULL: none */
     bool tensors;              /* the sides hold tensors by name and no json (tdc_tensors_load) */
     const char *key;           /* of torch files, with that */
-    bool part; /* options.share is one share of several: nothing is written but its part */
+    tdc_share *share;          /* NULL: none */
+    bool part;                 /* it is one share of several: nothing is written but its part */
 };
 
 /* One comparison of the run and its results. */

@@ -121,7 +121,7 @@ static void keep_rows(struct tdc_text *rows, const struct tdc_call_check *check)
 void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check)
 {
     const struct tdc_precheck_options *options = check->checker->options;
-    if (options->share != NULL && options->row != NULL)
+    if (options->row != NULL)
         keep_rows(&outcome->rows, check);
     take_check(outcome, check);
 }

@@ -443,6 +443,11 @@ static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *e
     return TDC_OK;
 }
 
+void tdc_precheck_share(tdc_precheck *precheck, tdc_share *share)
+{
+    precheck->share = share;
+}
+
 tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 {
     double start = tdc_seconds();
@@ -451,11 +456,11 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
     struct tdc_call_outcome *outcomes = calloc(TDC_CALLS_AT_ONCE, sizeof *outcomes);
     tdc_status status =
         outcomes != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    struct tdc_share *share = precheck->options->share;
     if (status == TDC_OK && !tdc_guard_begin())
         status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
     if (status == TDC_OK) {
-        status = tdc_shared_calls_start(&precheck->shared, share, &precheck->calls, error);
+        status =
+            tdc_shared_calls_start(&precheck->shared, precheck->share, &precheck->calls, error);
         guarded = true;
     }
     bool delivers = tdc_shared_calls_delivers(&precheck->shared);

@@ -10,7 +10,7 @@
 #include "host/share/known.h"
 #include "host/share/outcome_record.h"
 #include "host/share/pieces.h"
-#include "io/platform/platform.h"
+#include "io/file/remote.h"
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -221,14 +221,11 @@ static void test_pieces(void **state)
 static void test_remote_file_systems(void **state)
 {
     (void)state;
-    unsigned long type;
-    if (!tdc_file_system_type("/", &type))
-        skip();                                          /* a platform that does not tell */
-    assert_true(tdc_file_system_is_remote(0x6969));      /* NFS */
-    assert_true(tdc_file_system_is_remote(0x0bd00bd0));  /* Lustre */
-    assert_false(tdc_file_system_is_remote(0xef53));     /* ext4 */
-    assert_false(tdc_file_system_is_remote(0x01021994)); /* tmpfs */
-    assert_false(tdc_file_system_type("/nowhere/at/all", &type));
+    assert_true(tdc_is_remote_type(0x6969));      /* NFS */
+    assert_true(tdc_is_remote_type(0x0bd00bd0));  /* Lustre */
+    assert_false(tdc_is_remote_type(0xef53));     /* ext4 */
+    assert_false(tdc_is_remote_type(0x01021994)); /* tmpfs */
+    assert_false(tdc_is_remote("/nowhere/at/all"));
 }
 
 int main(void)
