@@ -54,8 +54,8 @@ static void without_room_there_is_none(void **state)
     struct tdc_name_table table;
     struct tdc_arena arena;
     tdc_names_init(&table);
-    tdc_arena_init(&arena, 1 << 16);
-    static char large[1 << 17];
+    tdc_arena_init(&arena, 1 << 20);
+    static char large[1 << 21];
     memset(large, 'x', sizeof large);
     assert_int_equal(tdc_names_keep(&table, &arena, "small", 5), 0);
     assert_int_equal(tdc_names_keep(&table, &arena, large, sizeof large), TDC_NAME_NONE);
