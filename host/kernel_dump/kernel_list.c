@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/dump_name.h"
-#include "host/graph/folder.h"
+#include "host/graph/files/dump_name.h"
+#include "host/graph/files/folder.h"
 #include "io/table/text_table.h"
 #include "io/text/pytext.h"
 
@@ -28,6 +28,14 @@ static struct tdc_kernel_item *new_item(struct tdc_kernel_list *list)
     }
     list->items[list->count] = (struct tdc_kernel_item){0};
     return &list->items[list->count++];
+}
+
+bool tdc_kernel_list_put(struct tdc_kernel_list *list, const struct tdc_kernel_item *item)
+{
+    struct tdc_kernel_item *added = new_item(list);
+    if (added != NULL)
+        *added = *item;
+    return added != NULL;
 }
 
 /* ---- npy files ------------------------------------------------------------------------------- */
