@@ -3,7 +3,7 @@
  *
  * The tensor goes through the engine as a pair with itself: its kernels, threads and layouts are
  * all there is. What sums over finite elements do not tell is read again, element by element:
- * complex numbers, and the signs of infinities.
+ * complex numbers, the signs of infinities, squares beyond float64.
  */
 #include <math.h>
 #include <zlib.h>
@@ -108,6 +108,13 @@ static void from_outcome(const struct tdc_outcome *outcome, struct tdc_tensor_st
     out->norm = outcome->norms.n;
 }
 
+/* Whether squares have left the range of float64, or come near its lower end. */
+static bool squares_left(const struct tdc_pair_sums *sums)
+{
+    bool zero = sums->n_max == 0 && sums->n_min == 0;
+    return !zero && !(sums->nn > 1e-280 && sums->nn < (double)INFINITY);
+}
+
 static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options *options,
                        struct tdc_tensor_statistics *out, struct tdc_error *error)
 {
@@ -119,7 +126,8 @@ static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options
     struct tdc_job job = {
         .n_file = "tensor", .b_file = "tensor", .n_tensor = tensor, .b_tensor = tensor};
     tdc_status status = tdc_memory_reduce(&job, TDC_RELATIVE_F64, options, &outcome, error);
-    if (status == TDC_OK && outcome.sums.n_inf != 0 && outcome.sums.n_nan == 0)
+    const struct tdc_pair_sums *sums = &outcome.sums;
+    if (status == TDC_OK && sums->n_nan == 0 && (sums->n_inf != 0 || squares_left(sums)))
         read_again(tensor, out);
     else if (status == TDC_OK)
         from_outcome(&outcome, out);

@@ -9,6 +9,7 @@ docs/python.md has all of it.
 """
 
 from ._arrays import Difference, compare_arrays, save_tensor
+from ._collect import Session, collect
 from ._compare import Match, Trace, compare, match, trace
 from ._library import (
     ArgumentError,
@@ -31,11 +32,13 @@ __all__ = [
     "Result",
     "Row",
     "Rows",
+    "Session",
     "Summary",
     "TdcmpError",
     "TdcmpWarning",
     "Trace",
     "__version__",
+    "collect",
     "compare",
     "compare_arrays",
     "match",

@@ -65,6 +65,7 @@ class Tensor:
         if dtype not in DTYPES:
             raise TypeError(f"tensors of {dtype} cannot be compared")
         self.keep = keep
+        self.data = data
         self.shape = shape
         self.dtype = dtype
         self._shape = (c_int64 * len(shape))(*shape)
