@@ -3,12 +3,12 @@
 #   scripts/test.sh                   all stages
 #   scripts/test.sh release asan      these stages
 # Stages: format, tidy (clang-tidy), release (gcc), clang, asan (address and undefined behaviour), tsan, fuzz,
-# aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
+# python (the package), aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
 # A stage that this machine cannot run is left out, and said to be: aarch64 where its packages cannot be had.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-stages=${*:-format tidy release clang asan tsan fuzz aarch64}
+stages=${*:-format tidy release clang asan tsan fuzz python aarch64}
 jobs=${TDC_TEST_JOBS:-$(nproc)}
 log=build/log
 mkdir -p "$log"
@@ -56,9 +56,14 @@ fuzz() {
         ctest --preset fuzz -j "$jobs"
 }
 
+# The package of Python on the library of the release build.
+python() {
+    build release && tests/python/run.sh
+}
+
 run() {
     case $1 in
-    format | tidy | fuzz | aarch64) "$1" ;;
+    format | tidy | fuzz | python | aarch64) "$1" ;;
     release | debug | clang | asan | ubsan | tsan) preset "$1" ;;
     *)
         echo "unknown stage '$1'"

@@ -80,6 +80,15 @@ tdc_status tdc_buffer_take(const struct tdc_buffer *given, const char *side,
     return TDC_OK;
 }
 
+const unsigned char *tdc_buffer_elements(const struct tdc_tensor *tensor, uint64_t first,
+                                         size_t count, unsigned char *room)
+{
+    if (tensor->dense)
+        return tensor->data + first * tdc_dtype_size(tensor->dtype);
+    tdc_gather_elements(tensor, first, count, room);
+    return room;
+}
+
 static void keep_outcome(void *context, const struct tdc_job *job,
                          const struct tdc_outcome *outcome)
 {

@@ -12,6 +12,10 @@
 tdc_status tdc_buffer_take(const struct tdc_buffer *given, const char *side,
                            struct tdc_tensor *tensor, struct tdc_error *error);
 
+/* Some elements in C order: where they lie, or gathered in a room of 16 bytes for each. */
+const unsigned char *tdc_buffer_elements(const struct tdc_tensor *tensor, uint64_t first,
+                                         size_t count, unsigned char *room);
+
 /* One pass over the pair of a job, whose test side is in memory, on the CPU; small ones on this
  * thread alone. What cannot be read is an error. */
 tdc_status tdc_memory_reduce(struct tdc_job *job, enum tdc_relative_rule rule,

@@ -23,15 +23,10 @@ typedef void visit_elements(void *context, const struct tdc_tensor *tensor,
 static void visit(const struct tdc_tensor *tensor, visit_elements *function, void *context)
 {
     unsigned char room[GATHERED * 16];
-    size_t size = tdc_dtype_size(tensor->dtype);
     for (uint64_t first = 0; first < tensor->count; first += GATHERED) {
         uint64_t left = tensor->count - first;
         size_t count = left < GATHERED ? (size_t)left : GATHERED;
-        const unsigned char *elements = room;
-        if (tensor->dense)
-            elements = tensor->data + first * size;
-        else
-            tdc_gather_elements(tensor, first, count, room);
+        const unsigned char *elements = tdc_buffer_elements(tensor, first, count, room);
         function(context, tensor, elements, count);
     }
 }

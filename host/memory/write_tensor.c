@@ -42,11 +42,7 @@ static tdc_status put_elements(struct writing *writing, const struct tdc_tensor 
     for (uint64_t first = 0; first < tensor->count && status == TDC_OK; first += at_once) {
         uint64_t left = tensor->count - first;
         size_t count = left < at_once ? (size_t)left : at_once;
-        const unsigned char *elements = room;
-        if (tensor->dense)
-            elements = tensor->data + first * size;
-        else
-            tdc_gather_elements(tensor, first, count, room);
+        const unsigned char *elements = tdc_buffer_elements(tensor, first, count, room);
         if (writing->pt)
             writing->crc = (uint32_t)crc32_z(writing->crc, elements, count * size);
         status = put(writing, elements, count * size, error);

@@ -309,9 +309,12 @@ class Session:
         return item
 
     def _store(self, item: dict[str, Any], tensor: Tensor, name: str) -> None:
-        fill_statistics(item, tensor, self._settings, self.task == "md5")
+        digests = self._reference is not None and self._reference.digests
+        fill_statistics(item, tensor, self._settings, digests or self.task == "md5")
         if self._reference is not None:
             found = self._reference.compare(name, tensor, item)
+            if self.task != "md5":
+                item.pop("md5", None)
             with self.lock:
                 self.compared += 1
                 if not agrees(found):

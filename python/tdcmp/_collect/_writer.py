@@ -70,6 +70,7 @@ class Reference:
             text(lib.tdc_dump_record_name(dump, i)): i for i in range(lib.tdc_dump_records(dump))
         }
         self._items: dict[str, Any] = {}
+        self.digests = False  # it has checksums
         if not self._tensors:
             with open(place, encoding="utf-8") as file:
                 self._walk_entries(json.load(file).get("data", {}))
@@ -98,6 +99,7 @@ class Reference:
     def _walk(self, name: str, item: Any) -> None:
         if isinstance(item, dict) and isinstance(item.get("type"), str):
             self._items[name] = item
+            self.digests = self.digests or "md5" in item
         elif isinstance(item, (dict, list)):
             pairs = item.items() if isinstance(item, dict) else enumerate(item)
             for key, value in pairs:
