@@ -35,7 +35,10 @@ tests() {
 }
 
 check() {
-    PYTHONPATH=$PWD/python TDCMP_LIBRARY=$PWD/build/release/host/libtdcmp.so tests "$python" || return 1
+    (
+        export PYTHONPATH="$PWD/python" TDCMP_LIBRARY="$PWD/build/release/host/libtdcmp.so"
+        tests "$python"
+    ) || return 1
     if [ -f "$work/installed" ]; then
         "$environment/bin/mypy" --strict --cache-dir "$work/mypy" python/tdcmp && tests "$environment/bin/python"
     fi
