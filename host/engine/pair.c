@@ -293,13 +293,11 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
     return span_elements(pair, span) * (element_size(&pair->n) + element_size(&pair->b));
 }
 
-static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
-                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
+/* As many as the span has; returned is their number. */
+static size_t make_chunks(const struct tdc_open_pair *pair, const void *n, const void *b,
+                          size_t count, struct tdc_pair_sums *partials, void *owner,
+                          struct tdc_backend_chunk *chunks)
 {
-    enum {
-        MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
-    };
-    struct tdc_backend_chunk chunks[MOST];
     size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b), made = 0;
     for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK, made++) {
         size_t left = count - at;
@@ -310,12 +308,52 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
             .sums = &partials[made],
             .name = pair->name,
+            .owner = owner,
         };
     }
+    return made;
+}
+
+static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
+{
+    struct tdc_backend_chunk chunks[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
+    size_t made = make_chunks(pair, n, b, count, partials, NULL, chunks);
     bool ok = tdc_chunks_run(worker->backend, worker->backend_state, chunks, made);
     for (size_t i = 0; i < made; i++)
         *how |= chunks[i].how;
     return ok;
+}
+
+/* Waits for room, but for no chunk. */
+static enum tdc_submit_result submit(struct tdc_worker *worker, const struct tdc_span_work *work,
+                                     struct tdc_backend_chunk *chunk)
+{
+    if (work->by_cpu)
+        return tdc_backend_cpu.submit(NULL, chunk);
+    for (;;) {
+        enum tdc_submit_result result = worker->backend->submit(worker->backend_state, chunk);
+        if (result != TDC_SUBMIT_NO_ROOM)
+            return result;
+        tdc_worker_take(worker, true);
+    }
+}
+
+static bool hand_over(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                      const void *b, size_t count, struct tdc_span_work *work)
+{
+    size_t made = make_chunks(pair, n, b, count, work->partials, work->owner, work->chunks);
+    for (size_t i = 0; i < made; i++) {
+        enum tdc_submit_result result = submit(worker, work, &work->chunks[i]);
+        if (result == TDC_SUBMIT_VANISHED)
+            return false;
+        bool taken = result == TDC_SUBMIT_TAKEN;
+        work->handed += taken;
+        worker->under_way += taken;
+        if (!taken)
+            work->how |= work->chunks[i].how;
+    }
+    return true;
 }
 
 struct series_span {
@@ -332,6 +370,25 @@ static void add_series(void *argument)
                    span->count);
 }
 
+static enum tdc_chunk_result get_span(const struct tdc_open_pair *pair, uint64_t first,
+                                      size_t count, struct tdc_worker *worker, const void **n,
+                                      const void **b)
+{
+    enum tdc_chunk_result result =
+        tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, n);
+    return result == TDC_CHUNK_DONE
+               ? tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, b)
+               : result;
+}
+
+static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint64_t first,
+                                         const void *n, const void *b, size_t count)
+{
+    struct series_span series = {pair, first, n, b, count};
+    return pair->series == NULL || tdc_guarded_read(add_series, &series) ? TDC_CHUNK_DONE
+                                                                         : TDC_CHUNK_VANISHED;
+}
+
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how)
@@ -339,16 +396,22 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
     const void *n = NULL, *b = NULL;
-    enum tdc_chunk_result result =
-        tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
-    if (result == TDC_CHUNK_DONE)
-        result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
+    enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
     if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
-    struct series_span series = {pair, first, n, b, count};
-    if (result == TDC_CHUNK_DONE && pair->series != NULL && !tdc_guarded_read(add_series, &series))
+    return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
+}
+
+enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_span_work *work)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span);
+    const void *n = NULL, *b = NULL;
+    enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
+    if (result == TDC_CHUNK_DONE && !hand_over(pair, worker, n, b, count, work))
         result = TDC_CHUNK_VANISHED;
-    return result;
+    return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
 }
 
 enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,
