@@ -41,7 +41,7 @@ static void add_crc(void *context, const struct tdc_tensor *tensor, const unsign
 /* ---- moduli and infinities ------------------------------------------------------------------- */
 
 struct moduli {
-    struct tdc_tensor_statistics *out;
+    struct tdc_buffer_statistics *out;
     double sum, scale, squares; /* the norm is scale * sqrt(squares) */
 };
 
@@ -49,7 +49,7 @@ static void add_moduli(void *context, const struct tdc_tensor *tensor,
                        const unsigned char *elements, size_t count)
 {
     struct moduli *moduli = context;
-    struct tdc_tensor_statistics *out = moduli->out;
+    struct tdc_buffer_statistics *out = moduli->out;
     size_t size = tdc_dtype_size(tensor->dtype);
     for (size_t i = 0; i < count; i++) {
         double imaginary, real = tdc_element_value(tensor->dtype, elements + i * size, &imaginary);
@@ -73,10 +73,10 @@ static void add_moduli(void *context, const struct tdc_tensor *tensor,
     }
 }
 
-static void read_again(const struct tdc_tensor *tensor, struct tdc_tensor_statistics *out)
+static void read_again(const struct tdc_tensor *tensor, struct tdc_buffer_statistics *out)
 {
     struct moduli moduli = {.out = out};
-    *out = (struct tdc_tensor_statistics){
+    *out = (struct tdc_buffer_statistics){
         .elements = tensor->count, .max = -(double)INFINITY, .min = (double)INFINITY};
     visit(tensor, add_moduli, &moduli);
     out->mean = moduli.sum / (double)tensor->count;
@@ -89,7 +89,7 @@ static void read_again(const struct tdc_tensor *tensor, struct tdc_tensor_statis
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static void from_outcome(const struct tdc_outcome *outcome, struct tdc_tensor_statistics *out)
+static void from_outcome(const struct tdc_outcome *outcome, struct tdc_buffer_statistics *out)
 {
     const struct tdc_pair_sums *sums = &outcome->sums;
     out->nan = sums->n_nan;
@@ -111,7 +111,7 @@ static bool squares_left(const struct tdc_pair_sums *sums)
 }
 
 static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options *options,
-                       struct tdc_tensor_statistics *out, struct tdc_error *error)
+                       struct tdc_buffer_statistics *out, struct tdc_error *error)
 {
     if (tdc_dtype_is_complex(tensor->dtype)) {
         read_again(tensor, out);
@@ -129,17 +129,17 @@ static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options
     return status;
 }
 
-tdc_status tdc_tensor_statistics(const struct tdc_buffer *tensor, unsigned flags,
+tdc_status tdc_buffer_statistics(const struct tdc_buffer *tensor, unsigned flags,
                                  const struct tdc_options *options,
-                                 struct tdc_tensor_statistics *statistics, size_t size,
+                                 struct tdc_buffer_statistics *statistics, size_t size,
                                  struct tdc_error *error)
 {
     double none = (double)NAN;
-    struct tdc_tensor_statistics whole = {.max = none, .min = none, .mean = none, .norm = none};
+    struct tdc_buffer_statistics whole = {.max = none, .min = none, .mean = none, .norm = none};
     struct tdc_options read;
     struct tdc_tensor taken;
     tdc_sized_give(statistics, size, &whole, sizeof whole);
-    if ((flags & ~(unsigned)TDC_TENSOR_CRC) != 0)
+    if ((flags & ~(unsigned)TDC_BUFFER_CRC) != 0)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "unknown flags: %u", flags);
     tdc_status status = tdc_options_read(options, &read, error);
     if (status == TDC_OK)
@@ -149,7 +149,7 @@ tdc_status tdc_tensor_statistics(const struct tdc_buffer *tensor, unsigned flags
     whole.elements = taken.count;
     if (taken.count != 0)
         status = find(&taken, &read, &whole, error);
-    if (status == TDC_OK && (flags & TDC_TENSOR_CRC) != 0)
+    if (status == TDC_OK && (flags & TDC_BUFFER_CRC) != 0)
         visit(&taken, add_crc, &whole.crc);
     if (status == TDC_OK)
         tdc_sized_give(statistics, size, &whole, sizeof whole);

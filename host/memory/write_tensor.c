@@ -99,7 +99,7 @@ static tdc_status write_file(const struct tdc_tensor *tensor, const char *path, 
     return status;
 }
 
-tdc_status tdc_tensor_write(const struct tdc_buffer *tensor, const char *path,
+tdc_status tdc_buffer_write(const struct tdc_buffer *tensor, const char *path,
                             struct tdc_error *error)
 {
     struct tdc_tensor taken;

@@ -6,24 +6,24 @@
 
 TDC_INTERFACE_BEGIN
 
-/* Bits for tdc_tensor_statistics. */
+/* Bits for tdc_buffer_statistics. */
 enum {
-    TDC_TENSOR_CRC = 1 /* the checksum, too */
+    TDC_BUFFER_CRC = 1 /* the checksum, too */
 };
 
 /* What a dump says of a tensor; of complex numbers that of their moduli. Numbers are NaN where the
  * tensor has no elements, or a NaN among them. */
-struct tdc_tensor_statistics {
+struct tdc_buffer_statistics {
     uint64_t elements, nan, inf;
     double max, min, mean, norm;
     uint32_t crc; /* CRC-32 of the elements in C order, little endian */
 };
 
 /* One pass over the tensor, a second one for the checksum. Takes threads and cancel of the options.
- * The same bits whatever the number of threads. size: sizeof(struct tdc_tensor_statistics). */
-tdc_status tdc_tensor_statistics(const struct tdc_buffer *tensor, unsigned flags,
+ * The same bits whatever the number of threads. size: sizeof(struct tdc_buffer_statistics). */
+tdc_status tdc_buffer_statistics(const struct tdc_buffer *tensor, unsigned flags,
                                  const struct tdc_options *options,
-                                 struct tdc_tensor_statistics *statistics, size_t size,
+                                 struct tdc_buffer_statistics *statistics, size_t size,
                                  struct tdc_error *error);
 
 /*
@@ -32,7 +32,7 @@ tdc_status tdc_tensor_statistics(const struct tdc_buffer *tensor, unsigned flags
  * not flushed to the disk: it survives the process, and not the machine. TDC_ERR_UNSUPPORTED: the
  * format has no such elements, or has no room for 4 GiB of them (.pt).
  */
-tdc_status tdc_tensor_write(const struct tdc_buffer *tensor, const char *path,
+tdc_status tdc_buffer_write(const struct tdc_buffer *tensor, const char *path,
                             struct tdc_error *error);
 
 TDC_INTERFACE_END

@@ -85,7 +85,7 @@ class Tensor:
         found = TensorStatistics()
         options = byref(settings.options)
         call(
-            lib.tdc_tensor_statistics,
+            lib.tdc_buffer_statistics,
             byref(self.buffer),
             1 if crc else 0,
             options,
@@ -95,7 +95,7 @@ class Tensor:
         return found
 
     def write(self, path: PathLike) -> None:
-        call(lib.tdc_tensor_write, byref(self.buffer), path_bytes(path))
+        call(lib.tdc_buffer_write, byref(self.buffer), path_bytes(path))
 
 
 def _dlpack_dtype(tensor: _DLTensor) -> str:

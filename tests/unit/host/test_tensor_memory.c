@@ -23,17 +23,17 @@ static struct tdc_options options_of(int threads)
     return options;
 }
 
-static struct tdc_tensor_statistics describe(const void *data, tdc_dtype dtype, unsigned dimensions,
+static struct tdc_buffer_statistics describe(const void *data, tdc_dtype dtype, unsigned dimensions,
                                              const int64_t *shape, const int64_t *strides)
 {
     struct tdc_buffer buffer;
-    struct tdc_tensor_statistics found, again;
+    struct tdc_buffer_statistics found, again;
     struct tdc_options one = options_of(1), four = options_of(4);
     tdc_buffer_init(&buffer, sizeof buffer, data, dtype, dimensions, shape, strides);
     assert_int_equal(
-        tdc_tensor_statistics(&buffer, TDC_TENSOR_CRC, &one, &found, sizeof found, NULL), TDC_OK);
+        tdc_buffer_statistics(&buffer, TDC_BUFFER_CRC, &one, &found, sizeof found, NULL), TDC_OK);
     assert_int_equal(
-        tdc_tensor_statistics(&buffer, TDC_TENSOR_CRC, &four, &again, sizeof again, NULL), TDC_OK);
+        tdc_buffer_statistics(&buffer, TDC_BUFFER_CRC, &four, &again, sizeof again, NULL), TDC_OK);
     assert_memory_equal(&found, &again, sizeof found);
     return found;
 }
@@ -59,7 +59,7 @@ static void test_statistics(void **state)
         min = fmin(min, values[i]);
     }
     const int64_t shape[] = {COUNT};
-    struct tdc_tensor_statistics found = describe(values, TDC_F32, 1, shape, NULL);
+    struct tdc_buffer_statistics found = describe(values, TDC_F32, 1, shape, NULL);
     assert_int_equal(found.elements, COUNT);
     near(found.max, max);
     near(found.min, min);
@@ -76,7 +76,7 @@ static void test_odd_values(void **state)
     double huge[] = {3e300, 4e300, 0, 0};
     double complex turned[] = {3 + 4 * I, 0, -5, 6 * I};
     int64_t whole[] = {-7, 2, 9, 0};
-    struct tdc_tensor_statistics found = describe(infinite, TDC_F64, 1, shape, NULL);
+    struct tdc_buffer_statistics found = describe(infinite, TDC_F64, 1, shape, NULL);
     assert_true(found.max == 4 && isinf(found.min) && found.min < 0 && found.inf == 1);
     assert_true(isinf(found.mean) && found.mean < 0 && isinf(found.norm));
     found = describe(apart, TDC_F64, 1, shape, NULL);
@@ -102,7 +102,7 @@ static void test_views_and_files(void **state)
     tensor_folder_make(&made);
     float stored[] = {1, 2, 3, 4, 5, 6}, dense[] = {1, 4, 2, 5, 3, 6};
     const int64_t shape[] = {3, 2}, transposed[] = {1, 3};
-    struct tdc_tensor_statistics found = describe(stored, TDC_F32, 2, shape, transposed);
+    struct tdc_buffer_statistics found = describe(stored, TDC_F32, 2, shape, transposed);
     assert_int_equal(found.crc, crc32_z(0, (const void *)dense, sizeof dense));
     struct tdc_buffer view;
     tdc_buffer_init(&view, sizeof view, stored, TDC_F32, 2, shape, transposed);
@@ -111,8 +111,8 @@ static void test_views_and_files(void **state)
         char path[512];
         snprintf(path, sizeof path, "%s", folder_file(&made.data, names[i]));
         struct tdc_error error = {0};
-        assert_int_equal(tdc_tensor_write(&view, path, &error), TDC_OK);
-        assert_int_equal(tdc_tensor_write(&view, path, &error), TDC_OK); /* replaces it */
+        assert_int_equal(tdc_buffer_write(&view, path, &error), TDC_OK);
+        assert_int_equal(tdc_buffer_write(&view, path, &error), TDC_OK); /* replaces it */
         struct tdc_tensor tensor;
         assert_int_equal(tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &tensor, &error), TDC_OK);
         assert_true(tensor.dtype == TDC_F32 && tensor.dense && tensor.dimensions == 2);
@@ -134,14 +134,14 @@ static void test_what_cannot_be_written(void **state)
     tdc_buffer_init(&buffer, sizeof buffer, values, TDC_BF16, 1, shape, NULL);
     char path[512];
     snprintf(path, sizeof path, "%s", folder_file(&made.data, "x.npy"));
-    assert_int_equal(tdc_tensor_write(&buffer, path, NULL), TDC_ERR_UNSUPPORTED);
+    assert_int_equal(tdc_buffer_write(&buffer, path, NULL), TDC_ERR_UNSUPPORTED);
     assert_int_not_equal(access(path, F_OK), 0);
     snprintf(path, sizeof path, "%s", folder_file(&made.data, "x.bin"));
-    assert_int_equal(tdc_tensor_write(&buffer, path, NULL), TDC_ERR_ARGUMENT);
-    assert_int_equal(tdc_tensor_write(&buffer, "/no/such/folder/x.pt", NULL), TDC_ERR_WRITE);
-    struct tdc_tensor_statistics found;
+    assert_int_equal(tdc_buffer_write(&buffer, path, NULL), TDC_ERR_ARGUMENT);
+    assert_int_equal(tdc_buffer_write(&buffer, "/no/such/folder/x.pt", NULL), TDC_ERR_WRITE);
+    struct tdc_buffer_statistics found;
     struct tdc_options options = options_of(1);
-    assert_int_equal(tdc_tensor_statistics(&buffer, 2, &options, &found, sizeof found, NULL),
+    assert_int_equal(tdc_buffer_statistics(&buffer, 2, &options, &found, sizeof found, NULL),
                      TDC_ERR_ARGUMENT);
     tensor_folder_remove(&made);
 }
