@@ -13,6 +13,8 @@ check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-form
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user chromium
     ocl-icd-libopencl1 pocl-opencl-icd"
 python="python3-numpy python3-pandas python3-venv python3-torch"
+# what some tests do without, and say so
+more="libopenmpi-dev openmpi-bin libmpich-dev mpich"
 aarch64_root=${TDC_AARCH64_ROOT:-${HOME:-/root}/.cache/tdcmp/aarch64}
 
 # A tool that came by other means need not come as a package.
@@ -96,6 +98,7 @@ aarch64) install_aarch64 ;;
 python) install $python ;;
 all)
     install $build $check
+    install $more || echo "could not be had: $more; tests of MPI are left out" >&2
     install_aarch64 || true # said above; scripts/test.sh leaves that stage out
     ;;
 *)
