@@ -203,6 +203,17 @@ class Collecting(unittest.TestCase):
         self.collect(level="mix", task="tensor")
         self.assertTrue(torch.equal(other.inner.weight.grad, self.net.inner.weight.grad))
 
+    @unittest.skipUnless(hasattr(torch._C._autograd, "_set_creation_meta"), "this torch forbids it")
+    def test_modules_that_change_their_input(self):
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, 2))
+        alone = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, 2))
+        alone.load_state_dict(net.state_dict())
+        run(alone)
+        with tdcmp.collect(net, self.place(), level="mix", task="tensor"):
+            run(net)
+        self.assertTrue(torch.equal(net[0].weight.grad, alone[0].weight.grad))
+        self.assertIn("Module.1.ReLU.forward.0", load(self.place())[1]["data"])
+
     def test_an_exception_leaves_a_whole_dump(self):
         with self.assertRaisesRegex(RuntimeError, "in the middle"):
             with tdcmp.collect(self.net, self.place(), level="mix", task="tensor"):

@@ -75,12 +75,21 @@ class _Flat:
         return value
 
 
+def _changeable(tensor: Any) -> Any:
+    """What a hook of gradients hands on is a view that a custom function made, and those may not be
+    changed in place. This one is the tensor itself: a module may change it as it could before."""
+    autograd = torch._C._autograd
+    if tensor._base is not None and hasattr(autograd, "_set_creation_meta"):
+        autograd._set_creation_meta(tensor, autograd.CreationMeta.DEFAULT)
+    return tensor
+
+
 def _through(setup: Callable[[Any], Any], value: Any) -> Any:
     """Values with their tensors led through a hook of gradients."""
     flat = _Flat()
     flat.gather(value)
     hooked = setup(tuple(flat.found))
-    return flat.replace(value, iter(hooked)) if flat.found else value
+    return flat.replace(value, map(_changeable, hooked)) if flat.found else value
 
 
 class TorchSession(Session):
