@@ -114,6 +114,15 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
+/* What is read of a side: all parts that are added to one. */
+static uint64_t stored_bytes(const struct tdc_tensor *tensor)
+{
+    const struct tdc_assembled *assembled = tensor->assembled;
+    if (assembled == NULL)
+        return tensor->count * element_size(tensor);
+    return tensor->count * tdc_dtype_size(assembled->stored) * assembled->logical->term_count;
+}
+
 /* Floats of the other byte order count as float64 in msprobe's relative errors
  * (docs/msprobe.md#relative-errors). */
 static void widen_swapped(struct tdc_tensor *tensor)
@@ -140,7 +149,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->count = n->count;
     outcome->b_count = b->count;
     outcome->links = (unsigned)n->linked + (unsigned)b->linked;
-    outcome->bytes = n->count * element_size(n) + b->count * element_size(b);
+    outcome->bytes = stored_bytes(n) + stored_bytes(b);
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
@@ -294,8 +303,9 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
 }
 
 /* Keeps as many chunks under way as the backend allows, and waits for them in order. */
-static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
-                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
+static bool reduce(const struct tdc_open_pair *pair, const struct tdc_pair_plan *plan,
+                   struct tdc_worker *worker, const void *n, const void *b, size_t count,
+                   struct tdc_pair_sums *partials, unsigned *how)
 {
     enum {
         MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
@@ -309,7 +319,7 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
         size_t left = count - at;
         struct tdc_backend_chunk *chunk = &chunks[submitted];
         *chunk = (struct tdc_backend_chunk){
-            .plan = &pair->plan,
+            .plan = plan,
             .n = (const char *)n + at * n_size,
             .b = (const char *)b + at * b_size,
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
@@ -344,22 +354,74 @@ static void add_series(void *argument)
                    span->count);
 }
 
-enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
-                                    struct tdc_worker *worker, struct tdc_pair_sums *partials,
-                                    unsigned *how)
+/* The plan for a chunk of copied elements: what the next will be copied from comes into the cache
+ * while this one is reduced. */
+struct copied_plan {
+    struct tdc_pair_plan plan;
+    struct tdc_pair_ahead n, b;
+};
+
+static void look_ahead(const struct tdc_open_pair *pair, uint64_t next, uint64_t count,
+                       struct copied_plan *copied)
 {
-    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
-    size_t count = span_elements(pair, span);
+    copied->plan = pair->plan;
+    if (count != 0 && pair->n.assembled != NULL) {
+        tdc_assembled_ahead(pair->n.assembled, next, count, &copied->n);
+        copied->plan.n_ahead = &copied->n;
+    }
+    if (count != 0 && pair->b.assembled != NULL) {
+        tdc_assembled_ahead(pair->b.assembled, next, count, &copied->b);
+        copied->plan.b_ahead = &copied->b;
+    }
+}
+
+static enum tdc_chunk_result take_elements(const struct tdc_open_pair *pair,
+                                           const struct tdc_pair_plan *plan, uint64_t first,
+                                           size_t count, struct tdc_worker *worker,
+                                           struct tdc_pair_sums *partials, unsigned *how)
+{
     const void *n = NULL, *b = NULL;
     enum tdc_chunk_result result =
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
     if (result == TDC_CHUNK_DONE)
         result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
-    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
+    if (result == TDC_CHUNK_DONE && !reduce(pair, plan, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
     struct series_span series = {pair, first, n, b, count};
     if (result == TDC_CHUNK_DONE && pair->series != NULL && !tdc_guarded_read(add_series, &series))
         result = TDC_CHUNK_VANISHED;
+    return result;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What is copied before it is reduced is taken chunk by chunk: it stays in the cache. A device gets
+ * all of a span at once, to have several chunks under way. */
+enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
+                                    struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                    unsigned *how)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span), step = count;
+    bool gathers =
+        pair->n_source.mode == TDC_SOURCE_GATHER || pair->b_source.mode == TDC_SOURCE_GATHER;
+    if (gathers && worker->backend == &tdc_backend_cpu && step > TDC_PAIR_CHUNK)
+        step = TDC_PAIR_CHUNK;
+    tdc_source_want(&pair->n_source, first, count);
+    tdc_source_want(&pair->b_source, first, count);
+    if (step == count)
+        return take_elements(pair, &pair->plan, first, count, worker, partials, how);
+    enum tdc_chunk_result result = TDC_CHUNK_DONE;
+    struct copied_plan copied;
+    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += step) {
+        size_t part = least(step, count - at), next = least(step, count - at - part);
+        look_ahead(pair, first + at + part, next, &copied);
+        result = take_elements(pair, &copied.plan, first + at, part, worker,
+                               partials + at / TDC_PAIR_CHUNK, how);
+    }
     return result;
 }
 

@@ -84,20 +84,21 @@ static bool is_cold(const struct tdc_tensor *tensor)
 }
 
 /* Arrays in archives begin at any byte; the kernels want elements where the machine does. */
-static bool is_aligned(const struct tdc_tensor *tensor)
+bool tdc_elements_aligned(const void *elements, tdc_dtype dtype)
 {
-    size_t size = tdc_dtype_size(tensor->dtype), most = sizeof(double);
-    if (tensor->dtype == TDC_C64)
+    size_t size = tdc_dtype_size(dtype), most = sizeof(double);
+    if (dtype == TDC_C64)
         size = sizeof(float);
     size = size == 0 ? 1 : size < most ? size : most;
-    return (uintptr_t)tensor->data % size == 0;
+    return (uintptr_t)elements % size == 0;
 }
 
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
 {
     *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
     if (tensor->assembled != NULL || !tensor->dense || tensor->swapped ||
-        tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN || !is_aligned(tensor)) {
+        tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN ||
+        !tdc_elements_aligned(tensor->data, tensor->dtype)) {
         source->mode = TDC_SOURCE_GATHER;
         return;
     }
@@ -126,6 +127,12 @@ static void advise(const struct tdc_source *source, uint64_t first, uint64_t cou
     uintptr_t start = (uintptr_t)(tensor->data + first * size) / page * page;
     uintptr_t end = (uintptr_t)(tensor->data + (first + count) * size);
     tdc_pages_advise((void *)start, end - start, advice);
+}
+
+void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count)
+{
+    if (source->tensor->assembled != NULL)
+        tdc_assembled_want(source->tensor->assembled, first, count);
 }
 
 void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count)
@@ -179,6 +186,13 @@ static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64
                                          size_t count, struct tdc_span_buffer *buffer,
                                          const void **elements)
 {
+    const struct tdc_assembled *assembled = source->tensor->assembled;
+    const void *in_place =
+        assembled != NULL ? tdc_assembled_in_place(assembled, first, count) : NULL;
+    if (in_place != NULL) {
+        *elements = in_place;
+        return TDC_CHUNK_DONE;
+    }
     if (!reserve(buffer, count * tdc_dtype_size(tdc_source_dtype(source->tensor))))
         return TDC_CHUNK_NO_MEMORY;
     struct gathering gathering = {source->tensor, first, count, buffer->bytes, false};

@@ -45,8 +45,14 @@ void tdc_span_buffer_free(struct tdc_span_buffer *buffer);
 /* Decides how the tensor will be read. */
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io);
 
+/* Whether a kernel may read elements of a type there. */
+bool tdc_elements_aligned(const void *elements, tdc_dtype dtype);
+
 /* The type of the elements that come out; text that holds numbers, and codes, become f64. */
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
+
+/* Asks for the pages of elements that tdc_source_get will be called for piece by piece. */
+void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count);
 
 /*
  * A pointer to `count` dense native elements from `first` on, valid until the buffer is used again.

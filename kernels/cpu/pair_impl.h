@@ -180,6 +180,8 @@ ALWAYS_INLINE bool take_equal_f32(enum single_rule kind, const struct tdc_pair_p
     if (!lanes_are_finite(&next))
         return false;
     add_lanes(&state->lanes, &next);
+    if (plan->extremes)
+        add_extremes_f32(&state->extremes, x, x, block->count);
     size_t undefined = 0, first = 0;
     if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN) {
         undefined = count_zeros(x, block->count);
@@ -216,7 +218,7 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count) &&
             take_equal_f32(kind, plan, n_block, &ahead, start, &block, &state, sums))

@@ -95,10 +95,13 @@ static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
                            double *buffer, struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct lane_sums next;
-    square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead, &next);
+    const f64_unaligned *x = load_f64(plan->n_dtype, n, count, buffer);
+    square_block_f64(x, padded_count(count), ahead, &next);
     if (!lanes_are_finite(&next))
         return false;
     add_lanes(&state->lanes, &next);
+    if (plan->extremes)
+        add_extremes_f64(&state->extremes, x, x, count);
     enter_equal(start, count, 0, 0, limits, sums);
     return true;
 }
@@ -114,7 +117,7 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (kind != DOUBLE_MIXED && state.wary == 0 &&
             block_is_equal(plan, n_block, b_block, block.count) &&
@@ -226,8 +229,8 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
         size_t length = count - start < BLOCK ? count - start : BLOCK;
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
-        if (block_is_equal(plan, n_block, b_block, length) &&
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
+        if (!plan->extremes && block_is_equal(plan, n_block, b_block, length) &&
             take_equal_complex(plan, n_block, &ahead, start, length, &block, &state, sums))
             continue;
         struct participants part =
