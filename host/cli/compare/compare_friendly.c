@@ -83,9 +83,13 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = request->align != NULL ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
-                                               : tdc_tasks_find(sides[0], sides[1], settings->step,
-                                                                &request->options, &tasks, &error);
+    /* such files name their ranks and axes themselves: no rules are needed */
+    request->tensors = request->align == NULL && request->options.rules == TDC_RULES_SOUND &&
+                       tdc_path_is_sglang(sides[0]) && tdc_path_is_sglang(sides[1]);
+    tdc_status status =
+        request->align != NULL || request->tensors
+            ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
+            : tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = tdc_run_all(request, &run, &error);
