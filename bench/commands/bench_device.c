@@ -148,24 +148,19 @@ static double go_through(const struct tdc_backend *backend, const struct data *d
     struct tdc_error error = {0};
     if (backend->open(backend->context, &state, &error) != TDC_OK)
         return 0;
-    enum {
-        MOST = 16
-    };
-    struct tdc_backend_chunk chunks[MOST];
-    struct tdc_pair_sums sums[MOST];
-    size_t limit = backend->limit(state);
+    struct tdc_backend_chunk chunks[CHUNKS];
+    struct tdc_pair_sums sums[CHUNKS];
     double start = tdc_seconds();
-    uint64_t submitted = 0, waited = 0;
-    for (; submitted < count; submitted++) {
-        size_t at = (size_t)(submitted % CHUNKS) * data->chunk_bytes, place = submitted % MOST;
-        if (submitted - waited == limit)
-            backend->wait(state, &chunks[waited++ % MOST]);
-        chunks[place] = (struct tdc_backend_chunk){
-            &data->plan, data->n + at, data->b + at, TDC_PAIR_CHUNK, &sums[place], NULL, 0};
-        backend->submit(state, &chunks[place]);
+    for (uint64_t done = 0; done < count; done += CHUNKS) {
+        size_t here = count - done < CHUNKS ? (size_t)(count - done) : CHUNKS;
+        for (size_t i = 0; i < here; i++)
+            chunks[i] = (struct tdc_backend_chunk){.plan = &data->plan,
+                                                   .n = data->n + i * data->chunk_bytes,
+                                                   .b = data->b + i * data->chunk_bytes,
+                                                   .count = TDC_PAIR_CHUNK,
+                                                   .sums = &sums[i]};
+        tdc_chunks_run(backend, state, chunks, here);
     }
-    while (waited < submitted)
-        backend->wait(state, &chunks[waited++ % MOST]);
     double seconds = tdc_seconds() - start;
     backend->close(state);
     return seconds;
@@ -187,9 +182,9 @@ static void print_rate(const char *hop, double bytes, double seconds)
         printf("  %-24s        -\n", hop);
 }
 
-static void print_figures(struct tdc_ascend_run *run, double seconds, double cpu_rate)
+static void print_figures(struct tdc_device_run *run, double seconds, double cpu_rate)
 {
-    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    struct tdc_device_figures figures = tdc_device_run_figures(run);
     double bytes = (double)figures.bytes;
     print_rate("read (memory to pinned)", bytes, figures.staging);
     print_rate("H2D", bytes, figures.h2d);
@@ -199,7 +194,7 @@ static void print_figures(struct tdc_ascend_run *run, double seconds, double cpu
     print_rate("CPU, one thread", cpu_rate, 1);
     printf("  tiles %llu, rescued %llu, fallbacks %llu\n", (unsigned long long)figures.tiles,
            (unsigned long long)figures.rescued, (unsigned long long)figures.fallbacks);
-    const char *trouble = tdc_ascend_run_trouble(run);
+    const char *trouble = tdc_device_run_trouble(run);
     if (trouble[0] != '\0')
         printf("  trouble: %s\n", trouble);
 }
@@ -224,7 +219,7 @@ static void print_counts(void)
 static int measure(const struct settings *settings)
 {
     struct tdc_error error = {0};
-    struct tdc_ascend_run *run;
+    struct tdc_device_run *run;
     struct data data = {0};
     if (tdc_ascend_run_open(settings->device.ids, 1, settings->rule, false, true, &run, &error) !=
         TDC_OK) {
@@ -234,10 +229,10 @@ static int measure(const struct settings *settings)
     int code = TDC_EXIT_TROUBLE;
     if (make_data(settings, &data) && tdc_guard_begin()) {
         uint64_t count = settings->size / (2 * data.chunk_bytes) + 1;
-        printf("\n%s, %s pairs in chunks of %zu, %.2f GB:\n", tdc_ascend_run_soc(run),
+        printf("\n%s, %s pairs in chunks of %zu, %.2f GB:\n", run->name,
                tdc_short_dtype(settings->dtype), (size_t)TDC_PAIR_CHUNK,
                (double)(count * 2 * data.chunk_bytes) * 1e-9);
-        double seconds = go_through(tdc_ascend_run_backend(run), &data, count);
+        double seconds = go_through(&run->backend, &data, count);
         double cpu = go_through(&tdc_backend_cpu, &data, count);
         double cpu_rate = cpu > 0 ? (double)(count * 2 * data.chunk_bytes) / cpu : 0;
         print_figures(run, seconds, cpu_rate);
@@ -249,7 +244,7 @@ static int measure(const struct settings *settings)
     }
     free(data.n);
     free(data.b);
-    tdc_ascend_run_close(run);
+    run->close(run);
     return code;
 }
 

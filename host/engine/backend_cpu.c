@@ -9,12 +9,6 @@ static tdc_status cpu_open(void *context, void **state, struct tdc_error *error)
     return TDC_OK;
 }
 
-static unsigned cpu_limit(void *state)
-{
-    (void)state;
-    return 1;
-}
-
 static void run(void *argument)
 {
     struct tdc_backend_chunk *chunk = argument;
@@ -26,17 +20,37 @@ bool tdc_chunk_run(struct tdc_backend_chunk *chunk)
     return tdc_guarded_read(run, chunk);
 }
 
-static bool cpu_submit(void *state, struct tdc_backend_chunk *chunk)
+bool tdc_chunks_run(const struct tdc_backend *backend, void *state,
+                    struct tdc_backend_chunk *chunks, size_t count)
 {
-    (void)state;
-    return tdc_chunk_run(chunk);
+    bool ok = true;
+    size_t under_way = 0;
+    for (size_t i = 0; i < count && ok;) {
+        enum tdc_submit_result result = backend->submit(state, &chunks[i]);
+        if (result == TDC_SUBMIT_NO_ROOM) {
+            under_way -= backend->take(state, true) != NULL;
+            continue;
+        }
+        under_way += result == TDC_SUBMIT_TAKEN;
+        ok = result != TDC_SUBMIT_VANISHED;
+        i++;
+    }
+    while (under_way != 0)
+        under_way -= backend->take(state, true) != NULL;
+    return ok;
 }
 
-static bool cpu_wait(void *state, struct tdc_backend_chunk *chunk)
+static enum tdc_submit_result cpu_submit(void *state, struct tdc_backend_chunk *chunk)
 {
     (void)state;
-    (void)chunk;
-    return true;
+    return tdc_chunk_run(chunk) ? TDC_SUBMIT_COMPUTED : TDC_SUBMIT_VANISHED;
+}
+
+static struct tdc_backend_chunk *cpu_take(void *state, bool wait)
+{
+    (void)state;
+    (void)wait;
+    return NULL;
 }
 
 static void cpu_close(void *state)
@@ -47,8 +61,7 @@ static void cpu_close(void *state)
 const struct tdc_backend tdc_backend_cpu = {
     .name = "cpu",
     .open = cpu_open,
-    .limit = cpu_limit,
     .submit = cpu_submit,
-    .wait = cpu_wait,
+    .take = cpu_take,
     .close = cpu_close,
 };

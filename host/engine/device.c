@@ -96,26 +96,19 @@ static double rate_of(const struct tdc_backend *backend, struct sample *sample)
     void *state;
     if (backend->open(backend->context, &state, NULL) != TDC_OK)
         return 0;
-    size_t limit = backend->limit(state);
     double start = 0;
     for (int round = 0; round < 2; round++) {
         struct tdc_backend_chunk chunks[SAMPLE_CHUNKS];
-        size_t submitted = 0, waited = 0;
         start = omp_get_wtime();
-        for (; submitted < SAMPLE_CHUNKS; submitted++) {
-            chunks[submitted] = (struct tdc_backend_chunk){
+        for (size_t i = 0; i < SAMPLE_CHUNKS; i++)
+            chunks[i] = (struct tdc_backend_chunk){
                 .plan = &sample->plan,
-                .n = sample->n + submitted * TDC_PAIR_CHUNK,
-                .b = sample->b + submitted * TDC_PAIR_CHUNK,
+                .n = sample->n + i * TDC_PAIR_CHUNK,
+                .b = sample->b + i * TDC_PAIR_CHUNK,
                 .count = TDC_PAIR_CHUNK,
-                .sums = &sample->sums[submitted],
+                .sums = &sample->sums[i],
             };
-            if (submitted - waited == limit)
-                backend->wait(state, &chunks[waited++]);
-            backend->submit(state, &chunks[submitted]);
-        }
-        while (waited < submitted)
-            backend->wait(state, &chunks[waited++]);
+        tdc_chunks_run(backend, state, chunks, SAMPLE_CHUNKS);
     }
     double seconds = omp_get_wtime() - start;
     backend->close(state);
@@ -140,22 +133,21 @@ static double cpu_rate(struct sample *sample, int threads)
                                              : rate_of(&tdc_backend_cpu, sample) * threads;
 }
 
-static bool device_is_faster(struct tdc_ascend_run *run, const struct tdc_options *options,
+static bool device_is_faster(struct tdc_device_run *run, const struct tdc_options *options,
                              enum tdc_relative_rule rule)
 {
     struct sample sample = {0};
     bool faster = false;
     if (make_sample(&sample, rule) && tdc_guard_begin()) {
         int threads = tdc_team_size(options->threads);
-        double device = rate_of(tdc_ascend_run_backend(run), &sample);
+        double device = rate_of(&run->backend, &sample);
         double cpu = cpu_rate(&sample, threads);
         tdc_guard_end();
-        faster = device > cpu && tdc_ascend_run_trouble(run)[0] == '\0';
+        faster = device > cpu && tdc_device_run_trouble(run)[0] == '\0';
         char text[256];
         snprintf(text, sizeof text,
                  "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
-                 tdc_ascend_run_soc(run), device * 1e-9, threads, cpu * 1e-9,
-                 faster ? "device" : "CPU");
+                 run->name, device * 1e-9, threads, cpu * 1e-9, faster ? "device" : "CPU");
         say(options, TDC_MESSAGE_INFO, text);
     }
     free(sample.n);
@@ -193,7 +185,7 @@ static uint64_t least_bytes(void)
 }
 
 static tdc_status open_run(struct tdc_device_request *request, const struct tdc_options *options,
-                           enum tdc_relative_rule rule, struct tdc_ascend_run **run,
+                           enum tdc_relative_rule rule, struct tdc_device_run **run,
                            struct tdc_error *error)
 {
     tdc_status status = settle_ids(request, error);
@@ -216,14 +208,14 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
     if (request.kind == TDC_DEVICE_CPU || (automatic && bytes < least_bytes()))
         return TDC_OK;
     struct tdc_error reason = {0};
-    struct tdc_ascend_run *run = NULL;
+    struct tdc_device_run *run = NULL;
     tdc_status status = open_run(&request, options, rule, &run, &reason);
     if (status == TDC_OK && automatic && !device_is_faster(run, options, rule)) {
-        tdc_ascend_run_close(run);
+        run->close(run);
         return TDC_OK;
     }
     if (status == TDC_OK) {
-        *choice = (struct tdc_device_choice){tdc_ascend_run_backend(run), run};
+        *choice = (struct tdc_device_choice){&run->backend, run};
         return TDC_OK;
     }
     bool absent = status == TDC_ERR_NOT_FOUND;
@@ -242,19 +234,19 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
 tdc_status tdc_device_finish(struct tdc_device_choice *choice, const struct tdc_options *options,
                              tdc_status status, struct tdc_error *error)
 {
-    struct tdc_ascend_run *run = choice->run;
+    struct tdc_device_run *run = choice->run;
     if (run == NULL)
         return status;
-    const char *trouble = tdc_ascend_run_trouble(run);
-    if (tdc_ascend_run_failed(run)) {
+    const char *trouble = tdc_device_run_trouble(run);
+    if (tdc_device_run_failed(run)) {
         status = tdc_fail(error, TDC_ERR_DEVICE, "%s", trouble);
     } else if (trouble[0] != '\0') {
         char text[1400];
         snprintf(text, sizeof text, "%s; the CPU did %llu chunks in its place", trouble,
-                 (unsigned long long)tdc_ascend_run_figures(run).fallbacks);
+                 (unsigned long long)tdc_device_run_figures(run).fallbacks);
         say(options, TDC_MESSAGE_WARNING, text);
     }
-    tdc_ascend_run_close(run);
+    run->close(run);
     choice->run = NULL;
     return status;
 }

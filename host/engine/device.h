@@ -2,13 +2,11 @@
 #ifndef TDC_HOST_DEVICE_H
 #define TDC_HOST_DEVICE_H
 
-#include "host/engine/backend.h"
-
-struct tdc_ascend_run;
+#include "host/engine/device/device_run.h"
 
 struct tdc_device_choice {
     const struct tdc_backend *backend;
-    struct tdc_ascend_run *run; /* NULL: the CPU */
+    struct tdc_device_run *run; /* NULL: the CPU */
 };
 
 /*
@@ -26,8 +24,6 @@ tdc_status tdc_device_finish(struct tdc_device_choice *choice, const struct tdc_
                              tdc_status status, struct tdc_error *error);
 
 /* ---- for the tests --------------------------------------------------------------------------- */
-
-#define TDC_DEVICE_MOST 64
 
 enum tdc_device_kind {
     TDC_DEVICE_AUTO,

@@ -302,7 +302,6 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
     return span_elements(pair, span) * (element_size(&pair->n) + element_size(&pair->b));
 }
 
-/* Keeps as many chunks under way as the backend allows, and waits for them in order. */
 static bool reduce(const struct tdc_open_pair *pair, const struct tdc_pair_plan *plan,
                    struct tdc_worker *worker, const void *n, const void *b, size_t count,
                    struct tdc_pair_sums *partials, unsigned *how)
@@ -311,31 +310,20 @@ static bool reduce(const struct tdc_open_pair *pair, const struct tdc_pair_plan 
         MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
     };
     struct tdc_backend_chunk chunks[MOST];
-    const struct tdc_backend *backend = worker->backend;
-    size_t limit = backend->limit(worker->backend_state), submitted = 0, waited = 0;
-    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b);
-    bool ok = true;
-    for (size_t at = 0; at < count && ok; at += TDC_PAIR_CHUNK) {
+    size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b), made = 0;
+    for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK, made++) {
         size_t left = count - at;
-        struct tdc_backend_chunk *chunk = &chunks[submitted];
-        *chunk = (struct tdc_backend_chunk){
+        chunks[made] = (struct tdc_backend_chunk){
             .plan = plan,
             .n = (const char *)n + at * n_size,
             .b = (const char *)b + at * b_size,
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
-            .sums = &partials[submitted],
+            .sums = &partials[made],
             .name = pair->name,
         };
-        if (submitted - waited == limit)
-            ok = backend->wait(worker->backend_state, &chunks[waited++]);
-        if (backend->submit(worker->backend_state, chunk))
-            submitted++;
-        else
-            ok = false;
     }
-    while (waited < submitted)
-        ok &= backend->wait(worker->backend_state, &chunks[waited++]);
-    for (size_t i = 0; i < submitted; i++)
+    bool ok = tdc_chunks_run(worker->backend, worker->backend_state, chunks, made);
+    for (size_t i = 0; i < made; i++)
         *how |= chunks[i].how;
     return ok;
 }

@@ -2,7 +2,7 @@
  * it was linked with beside it, and AscendCL another one of its own. */
 #include <stddef.h>
 
-#include "host/engine/ascend/loader.h"
+#include "host/engine/device/loader.h"
 
 static const char reason[] =
     "this is the static program, which can load no AscendCL: cards need the "

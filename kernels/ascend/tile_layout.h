@@ -21,6 +21,8 @@
 
 /* Sums, each as 8 high lanes followed by 8 low lanes; both are added in float64, lane by lane. */
 #define TDC_TILE_SUM_LANES 8
+/* By at most so much of the sum of magnitudes a sum is off: tile_fold.h. */
+#define TDC_TILE_SUM_ERROR 0x1p-40
 #define TDC_TILE_SUM_NB    0
 #define TDC_TILE_SUM_NN    16
 #define TDC_TILE_SUM_BB    32
@@ -55,5 +57,20 @@
 #define TDC_TILE_MARK        127
 #define TDC_TILE_MARK_NATIVE 20261.0f
 #define TDC_TILE_MARK_EXACT  20262.0f
+
+/*
+ * tdc_probe: a tile is TDC_PROBE_PAIRS pairs x, y of f32, and its record the results of eight
+ * operations: x + y, x - y, x * y, x / y, 4097 x; x * y + (-(x * y)) by a multiply-add, which is
+ * not 0 where that is fused; x rounded to f16 and to bf16.
+ */
+#define TDC_PROBE_PAIRS  16
+#define TDC_PROBE_ADD    0
+#define TDC_PROBE_SUB    16
+#define TDC_PROBE_MUL    32
+#define TDC_PROBE_DIV    48
+#define TDC_PROBE_SCALED 64
+#define TDC_PROBE_FUSED  80
+#define TDC_PROBE_HALF   96
+#define TDC_PROBE_BFLOAT 112
 
 #endif

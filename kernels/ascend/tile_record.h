@@ -4,7 +4,7 @@
  * A record is used as it is, or its tile is "rescued": the CPU kernel goes over the 4096 pairs
  * again. Rescued are tiles with NaN, infinity or numbers beyond the reach of the device's
  * arithmetic, and those which may hold the first occurrence of a maximum. What comes out equals the
- * CPU kernel's result to the bit, but for the seven sums, which are within 2^-46 of the sum of
+ * CPU kernel's result to the bit, but for the seven sums, which are within 2^-40 of the sum of
  * magnitudes.
  */
 #ifndef TDC_KERNELS_ASCEND_TILE_RECORD_H

@@ -21,6 +21,7 @@ TDCMP = os.environ.get("TDCMP", "tdcmp")
 GOLDEN = os.environ.get("TDC_GOLDEN", "")
 DATA = os.environ.get("TDC_TEST_DATA", "")
 SANITIZE = os.environ.get("TDC_SANITIZE", "")
+LEAN = "TDC_TEST_LEAN" in os.environ  # some of what another build repeats in full
 
 csv.field_size_limit(1 << 30)
 

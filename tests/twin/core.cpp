@@ -1,5 +1,7 @@
 #include "tests/twin/core.h"
 
+#include "tests/twin/flawed_arithmetic.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -451,8 +453,36 @@ void core::run_pending()
 
 /* ---- division ------------------------------------------------------------------------------ */
 
+tdc_twin_flaw flaw = TDC_TWIN_SOUND;
+
+unsigned core::copies_into(const void *place)
+{
+    return copies[place]++;
+}
+
+/* Wrong at random, but for the same numbers in the same way: so are devices. */
+static uint64_t chance(uint64_t seed, float x, float y)
+{
+    uint32_t left, right;
+    memcpy(&left, &x, sizeof left);
+    memcpy(&right, &y, sizeof right);
+    uint64_t mixed = (seed + 1) * 0x9E3779B97F4A7C15u ^ (uint64_t{left} << 32 | right);
+    mixed = (mixed ^ mixed >> 31) * 0xBF58476D1CE4E5B9u;
+    return (mixed ^ mixed >> 29) >> 7;
+}
+
+static float moved(float q, bool up, uint64_t steps)
+{
+    for (; steps != 0 && std::isfinite(q); steps--)
+        q = std::nextafter(q, up ? HUGE_VALF : -HUGE_VALF);
+    return q;
+}
+
 float core::divide(float x, float y)
 {
+    const uint64_t luck = chance(settings.seed, x, y);
+    if (flaw == TDC_TWIN_DIVIDES_BADLY)
+        return moved(x / y, luck % 2 != 0, luck / 2 % 5);
     if (settings.exact_divide)
         return x / y;
     const bool flushes = settings.seed & 1;
@@ -463,17 +493,13 @@ float core::divide(float x, float y)
     float q = x / y;
     if (!std::isfinite(q) || q == 0)
         return q;
-    switch (random() % 4) {
-    case 0:
-        q = std::nextafter(q, HUGE_VALF);
-        break;
-    case 1:
-        q = std::nextafter(q, -HUGE_VALF);
-        break;
-    default:
-        break;
-    }
+    q = moved(q, luck % 4 == 0, luck % 4 < 2);
     return flushes && std::fpclassify(q) == FP_SUBNORMAL ? std::copysign(0.0f, q) : q;
 }
 
 } // namespace tdc_twin
+
+extern "C" void tdc_twin_spoil(enum tdc_twin_flaw chosen)
+{
+    tdc_twin::flaw = chosen;
+}

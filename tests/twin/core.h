@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,8 @@ class core
     void finish();
 
     float divide(float x, float y);
+    /* How often something was copied into a place of UB before: counts the asking. */
+    unsigned copies_into(const void *place);
     uint8_t *ub(uint32_t at)
     {
         return memory.data() + at;
@@ -198,6 +201,7 @@ class core
     const char *current = "";
     uint64_t moves_out = 0, random_state;
     uint32_t allocated = 0;
+    std::map<const void *, unsigned> copies;
     /* of settings.unordered_wait: what the next instruction of `owing` must know all the same */
     vector_clock owed = {};
     queue_id owing = QUEUES;

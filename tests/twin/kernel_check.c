@@ -11,6 +11,7 @@ const tdc_dtype tdc_kernel_types[TDC_KERNEL_TYPES][2] = {{TDC_F32, TDC_F32},
                                                          {TDC_BF16, TDC_F32},
                                                          {TDC_F32, TDC_BF16}};
 
+/* Of the data of these tests; the promise is TDC_TILE_SUM_ERROR. */
 #define SUM_ERROR 0x1p-46
 
 struct check {

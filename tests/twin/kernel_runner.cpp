@@ -10,8 +10,7 @@
 
 using kernel_entry = void (*)(uint8_t *, uint8_t *, uint8_t *, uint64_t);
 
-#define TDC_TWIN_KERNEL(name, n_bytes, b_bytes)                                                    \
-    extern "C" void name(uint8_t *, uint8_t *, uint8_t *, uint64_t);
+#define TDC_TWIN_KERNEL(name, ...) extern "C" void name(uint8_t *, uint8_t *, uint8_t *, uint64_t);
 #include "tests/twin/kernel_list.h"
 #undef TDC_TWIN_KERNEL
 
@@ -22,10 +21,11 @@ struct kernel {
     const char *name;
     kernel_entry entry;
     size_t n_bytes, b_bytes; /* of an element */
+    size_t pairs = TDC_TILE_PAIRS;
 };
 
 const kernel kernels[] = {
-#define TDC_TWIN_KERNEL(name, n_bytes, b_bytes) {#name, name, n_bytes, b_bytes},
+#define TDC_TWIN_KERNEL(name, ...) {#name, name, __VA_ARGS__},
 #include "tests/twin/kernel_list.h"
 #undef TDC_TWIN_KERNEL
 };
@@ -46,7 +46,7 @@ struct block_result {
 
 std::vector<tdc_twin::global_argument> arguments_of(const launch &l)
 {
-    const uint64_t pairs = l.tiles * TDC_TILE_PAIRS;
+    const uint64_t pairs = l.tiles * l.which->pairs;
     return {{l.n, pairs * l.which->n_bytes, false},
             {l.b, pairs * l.which->b_bytes, false},
             {l.records, l.tiles * TDC_TILE_RECORD_BYTES, true}};
@@ -123,12 +123,12 @@ std::string run(const launch &l, tdc_twin_report &report)
 
 } // namespace
 
-const char *tdc_twin_kernel_name(size_t i, size_t *n_size, size_t *b_size)
+const char *tdc_twin_kernel_name(size_t i, size_t *n_tile, size_t *b_tile)
 {
     if (i >= sizeof kernels / sizeof kernels[0])
         return nullptr;
-    *n_size = kernels[i].n_bytes;
-    *b_size = kernels[i].b_bytes;
+    *n_tile = kernels[i].n_bytes * kernels[i].pairs;
+    *b_tile = kernels[i].b_bytes * kernels[i].pairs;
     return kernels[i].name;
 }
 

@@ -48,8 +48,19 @@ int tdc_twin_run_kernel_as(const struct tdc_twin_settings *settings, const char 
                            uint32_t blocks, void *n, void *b, void *records, uint64_t tiles,
                            struct tdc_twin_report *report);
 
-/* The i-th kernel there is, NULL at the end, with the bytes of an element of n and b. */
-const char *tdc_twin_kernel_name(size_t i, size_t *n_size, size_t *b_size);
+/* The i-th kernel there is, NULL at the end, with the bytes of a tile of n and b. */
+const char *tdc_twin_kernel_name(size_t i, size_t *n_tile, size_t *b_tile);
+
+/* What may be wrong with a device, for whole runs: the self-test must notice. */
+enum tdc_twin_flaw {
+    TDC_TWIN_SOUND,
+    TDC_TWIN_ROUNDS_TO_ZERO,
+    TDC_TWIN_FLUSHES_SUBNORMALS,
+    TDC_TWIN_DIVIDES_BADLY, /* by up to 4 ulp */
+    TDC_TWIN_STALE_BUFFERS, /* what comes into a buffer for the second time does not arrive */
+    TDC_TWIN_FUSES          /* no flaw: the multiply-add rounds once */
+};
+void tdc_twin_spoil(enum tdc_twin_flaw flaw);
 
 #ifdef __cplusplus
 }

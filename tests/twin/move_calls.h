@@ -5,6 +5,7 @@
 #define TDC_TESTS_TWIN_MOVE_CALLS_H
 
 #include "tests/twin/device_memory.h"
+#include "tests/twin/flawed_arithmetic.h"
 
 namespace AscendC
 {
@@ -66,11 +67,17 @@ void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const uint3
     here().check_global("src", plain_address(src), bytes, false);
     void *to = dst.twin_data();
     const void *from = plain_address(src);
+    /* small moves wait for each other */
+    const bool arrives =
+        flaw != TDC_TWIN_STALE_BUFFERS || bytes < 4096 || here().copies_into(to) == 0;
     here().issue({"DataCopy",
                   QUEUE_MTE2,
                   0,
                   {operand_of("dst", dst, count, true)},
-                  [=] { memcpy(to, from, bytes); },
+                  [=] {
+                      if (arrives)
+                          memcpy(to, from, bytes);
+                  },
                   false});
 }
 

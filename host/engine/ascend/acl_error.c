@@ -59,6 +59,11 @@ enum tdc_acl_remedy tdc_acl_remedy_of(int code)
     return code / 100000 == 1 || code / 100000 == 2 ? TDC_ACL_CHUNK_ON_CPU : TDC_ACL_GIVE_UP;
 }
 
+bool tdc_acl_is_timeout(int code)
+{
+    return code == 107019 || code == 507046 || code == 507047;
+}
+
 void tdc_acl_describe(const struct tdc_acl *acl, const char *function, int code, char *text,
                       size_t size)
 {

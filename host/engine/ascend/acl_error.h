@@ -15,6 +15,8 @@ enum tdc_acl_remedy {
 /* "STREAM_SYNC_TIMEOUT"; "error" for codes without a name here. */
 const char *tdc_acl_error_name(int code);
 enum tdc_acl_remedy tdc_acl_remedy_of(int code);
+/* A wait ended before the work did: it may still be under way. */
+bool tdc_acl_is_timeout(int code);
 
 /* "aclrtMalloc: 207001 MEMORY_ALLOCATION (the library's own words)"; one line. */
 void tdc_acl_describe(const struct tdc_acl *acl, const char *function, int code, char *text,

@@ -9,7 +9,7 @@
 /* The state of a library that is one per process is one per process. */
 static struct {
     pthread_mutex_t lock;
-    bool asked, running, ours, ended;
+    bool asked, running, ours, ended, left;
     struct tdc_error error; /* of the first start */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -50,10 +50,25 @@ const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error)
     return acl;
 }
 
+bool tdc_acl_runtime_ours(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+    bool ours = runtime.ours;
+    pthread_mutex_unlock(&runtime.lock);
+    return ours;
+}
+
+void tdc_acl_runtime_leave(void)
+{
+    pthread_mutex_lock(&runtime.lock);
+    runtime.left = true;
+    pthread_mutex_unlock(&runtime.lock);
+}
+
 void tdc_acl_runtime_stop(void)
 {
     pthread_mutex_lock(&runtime.lock);
-    if (runtime.running && runtime.ours && !runtime.ended) {
+    if (runtime.running && runtime.ours && !runtime.ended && !runtime.left) {
         runtime.ended = true;
         tdc_acl_load()->table.aclFinalize();
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/engine/ascend/loader.h"
+#include "host/engine/device/loader.h"
 
 static struct tdc_acl_library library;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;

@@ -11,6 +11,8 @@
 /* Of every Atlas A2 there are at least so many; for a CANN that does not tell. */
 #define FEWEST_CORES 40
 #define MOST_CORES   1024
+/* Less than any wait for a slot (ascend_slot.c). */
+#define KERNEL_SECONDS 5u
 
 static tdc_status fail_with(const struct tdc_acl *acl, struct tdc_error *error,
                             const char *function, int code)
@@ -64,6 +66,22 @@ void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device
     describe(device);
 }
 
+/*
+ * The runtime ends a kernel that takes longer; by itself it would wait 1,091 s. Ours take
+ * milliseconds. It holds for the whole process, so it is not set where somebody else computes.
+ */
+static void limit_kernels(const struct tdc_acl *acl)
+{
+    uint64_t microseconds;
+    if (!tdc_acl_runtime_ours())
+        return;
+    if (acl->aclrtSetOpExecuteTimeOutV2 != NULL &&
+        acl->aclrtSetOpExecuteTimeOutV2(KERNEL_SECONDS * UINT64_C(1000000), &microseconds) == 0)
+        return;
+    if (acl->aclrtSetOpExecuteTimeOut != NULL)
+        acl->aclrtSetOpExecuteTimeOut(KERNEL_SECONDS);
+}
+
 tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
                                   struct tdc_ascend_device *device, struct tdc_error *error)
 {
@@ -72,14 +90,15 @@ tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
     if (code != 0)
         return fail_with(acl, error, "aclrtSetDevice", code);
     pthread_mutex_init(&device->lock, NULL);
+    limit_kernels(acl);
     describe(device);
     return TDC_OK;
 }
 
 void tdc_ascend_device_unload(struct tdc_ascend_device *device)
 {
-    for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++)
-        if (device->kernels[i].binary != NULL)
+    for (unsigned i = 0; i <= TDC_ASCEND_PROBE; i++)
+        if (device->kernels[i].binary != NULL && !atomic_load(&device->abandoned))
             device->acl->aclrtBinaryUnLoad(device->kernels[i].binary);
     pthread_mutex_destroy(&device->lock);
 }
@@ -91,7 +110,18 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device)
     tdc_ascend_device_unload(device);
     if (bound)
         tdc_ascend_unbind(device);
-    device->acl->aclrtResetDevice(device->id);
+    if (!atomic_load(&device->left_alone))
+        device->acl->aclrtResetDevice(device->id);
+}
+
+void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced)
+{
+    atomic_store(&device->lost, true);
+    atomic_store(&device->abandoned, true);
+    if (forced)
+        return;
+    atomic_store(&device->left_alone, true);
+    tdc_acl_runtime_leave();
 }
 
 int tdc_ascend_bind(struct tdc_ascend_device *device)
@@ -106,6 +136,7 @@ void tdc_ascend_unbind(struct tdc_ascend_device *device)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Under the lock of the kernels. */
 static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_ascend_slot *slot,
                  struct tdc_error *error)
 {
@@ -137,16 +168,28 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
     tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->soc, text);
 }
 
-void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
-                        struct tdc_ascend_slot *slot, struct tdc_error *error)
+/* Loads and tests it on the first call; *error of that one. */
+static void *ask_for(struct tdc_ascend_device *device, unsigned kernel,
+                     struct tdc_ascend_slot *slot, struct tdc_error *error)
 {
-    pthread_mutex_lock(&device->lock);
     struct tdc_ascend_kernel *found = &device->kernels[kernel];
     if (!found->asked) {
         found->asked = true;
         load(device, kernel, slot, error);
     }
-    void *function = found->function;
+    return found->function;
+}
+
+void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
+                        struct tdc_ascend_slot *slot, struct tdc_error *error)
+{
+    pthread_mutex_lock(&device->lock);
+    void *function = NULL;
+    if (ask_for(device, TDC_ASCEND_PROBE, slot, error) != NULL)
+        function = ask_for(device, kernel, slot, error);
+    else if (error != NULL && error->status == TDC_OK && !device->kernels[kernel].asked)
+        tdc_fail(error, TDC_ERR_DEVICE, "the arithmetic of the device is not to be trusted");
+    device->kernels[kernel].asked = true;
     pthread_mutex_unlock(&device->lock);
     return function;
 }

@@ -26,8 +26,11 @@ struct tdc_ascend_device {
     char soc[64];
     size_t memory; /* bytes free at open; 0: unknown */
     atomic_bool lost;
+    /* Work of ours did not end: kernels stay loaded. Unless its streams are gone by force, the card
+     * is not reset either, which would wait. */
+    atomic_bool abandoned, left_alone;
     pthread_mutex_t lock; /* of kernels */
-    struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS];
+    struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS + 1];
 };
 
 /* How many cards the process sees. 0 with *error set when there is none or AscendCL fails. */
@@ -46,6 +49,9 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device);
 void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device);
 void tdc_ascend_device_unload(struct tdc_ascend_device *device);
 
+/* A stream with unfinished work was destroyed by force, or could not be. */
+void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced);
+
 /* Binds a worker thread; 0 or the code of aclrtSetDevice. */
 int tdc_ascend_bind(struct tdc_ascend_device *device);
 void tdc_ascend_unbind(struct tdc_ascend_device *device);
@@ -55,7 +61,8 @@ struct tdc_ascend_slot;
 /*
  * The function of a kernel, loaded and tested on the first call, in the context of the calling
  * thread, with a slot that is free just now (NULL: with one of its own). NULL when it cannot be
- * used; then *error (of the first call only) says why.
+ * used; then *error (of the first call only) says why. No kernel is used on a card whose arithmetic
+ * is not what it should be (probe.h).
  */
 void *tdc_ascend_kernel(struct tdc_ascend_device *device, unsigned kernel,
                         struct tdc_ascend_slot *slot, struct tdc_error *error);

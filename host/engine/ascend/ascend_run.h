@@ -5,23 +5,17 @@
 #include "host/engine/ascend/backend_ascend.h"
 
 struct tdc_ascend_run {
-    struct tdc_backend backend;
-    struct tdc_ascend_device devices[TDC_ASCEND_CARDS];
+    struct tdc_device_run base;
+    struct tdc_ascend_device devices[TDC_DEVICE_MOST];
     unsigned count;
-    bool no_fallback, timed;
-    size_t least; /* pairs of a chunk that is worth the trip */
     atomic_uint next;
-    atomic_bool failed;
-    pthread_mutex_t lock; /* of what follows */
-    char trouble[1200];
-    struct tdc_ascend_figures figures;
 };
 
 /* A slot and the chunk in it. */
 struct tdc_ascend_place {
     struct tdc_ascend_slot slot;
     size_t tiles;
-    bool on_device;
+    struct tdc_backend_chunk *chunk;
     struct tdc_acl_failure failure; /* of the launch */
 };
 
@@ -32,7 +26,7 @@ struct tdc_ascend_worker {
     unsigned slots, refusals;
     size_t submitted, waited; /* chunks; places are used in turns */
     struct tdc_ascend_place places[TDC_ASCEND_SLOTS];
-    struct tdc_ascend_figures figures;
+    struct tdc_device_figures figures;
 };
 
 /* Keeps the first trouble of a run; name is the pair's or NULL. */
@@ -40,7 +34,6 @@ void tdc_ascend_note(struct tdc_ascend_run *run, const struct tdc_ascend_device 
                      struct tdc_acl_failure failure, const char *name);
 void tdc_ascend_note_text(struct tdc_ascend_run *run, const struct tdc_ascend_device *device,
                           const char *text, const char *name);
-void tdc_ascend_add_figures(struct tdc_ascend_run *run, const struct tdc_ascend_figures *figures);
 
 extern const struct tdc_backend tdc_backend_ascend;
 

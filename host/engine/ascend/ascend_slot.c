@@ -6,11 +6,13 @@
 /* Both sides start at full-bandwidth addresses, and a piece is followed by the 32 bytes of slack
  * the vendor asks for. */
 #define ALIGNMENT    512u
-#define SIDE_BYTES   (TDC_PAIR_CHUNK * 4 + ALIGNMENT)
-#define RECORD_BYTES (TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES)
+#define SIDE_BYTES   ((size_t)TDC_SLOT_TILES * TDC_TILE_PAIRS * 4 + ALIGNMENT)
+#define RECORD_BYTES ((size_t)TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES)
 #define SLOT_BYTES   (2 * SIDE_BYTES + RECORD_BYTES + ALIGNMENT)
+/* Behind the records in pinned memory, which outlives a kernel that never ends. */
+#define ARGUMENTS_AT (2 * SIDE_BYTES + RECORD_BYTES)
 
-/* 60 s per GB of slot and at least 10 s: a slot has two MiB. */
+/* 60 s per GB of slot and at least 10 s: a slot has 16 MiB. */
 #define TIMEOUT_MILLISECONDS 10000
 /* For what a stream that failed may still do; nobody wants its result. */
 #define LAST_TIMEOUT_MILLISECONDS 1000
@@ -47,13 +49,24 @@ struct tdc_acl_failure tdc_ascend_slot_open(struct tdc_ascend_slot *slot,
 
 static struct tdc_acl_failure wait_for(struct tdc_ascend_slot *slot, int32_t milliseconds)
 {
-    const struct tdc_acl *acl = slot->device->acl;
-    if (acl->aclrtSynchronizeStreamWithTimeout != NULL)
-        TRY(acl, aclrtSynchronizeStreamWithTimeout, slot->stream, milliseconds);
-    else
-        TRY(acl, aclrtSynchronizeEvent, slot->events[TDC_SLOT_DONE]);
+    TRY(slot->device->acl, aclrtSynchronizeStreamWithTimeout, slot->stream, milliseconds);
     slot->pending = false;
     return none;
+}
+
+/*
+ * Functions that end a stream or a card wait for unfinished work, which may be a quarter of an hour
+ * and more. So a stream that does not end is destroyed by force where the runtime can do that; else
+ * it is left alone, and so is its card. The memory stays in either case: a kernel that was given up
+ * may still write there.
+ */
+static void abandon(struct tdc_ascend_slot *slot)
+{
+    const struct tdc_acl *acl = slot->device->acl;
+    bool forced =
+        acl->aclrtDestroyStreamForce != NULL && acl->aclrtDestroyStreamForce(slot->stream) == 0;
+    tdc_ascend_abandon(slot->device, forced);
+    slot->device = NULL;
 }
 
 void tdc_ascend_slot_close(struct tdc_ascend_slot *slot)
@@ -62,8 +75,10 @@ void tdc_ascend_slot_close(struct tdc_ascend_slot *slot)
         return;
     const struct tdc_acl *acl = slot->device->acl;
     /* the device may still be reading the staging; a wait that was refused says nothing about it */
-    if (slot->pending)
-        wait_for(slot, LAST_TIMEOUT_MILLISECONDS);
+    if (slot->pending && tdc_acl_is_timeout(wait_for(slot, LAST_TIMEOUT_MILLISECONDS).code)) {
+        abandon(slot);
+        return;
+    }
     for (unsigned i = 0; i < TDC_SLOT_EVENTS; i++)
         if (slot->events[i] != NULL)
             acl->aclrtDestroyEvent(slot->events[i]);
@@ -106,14 +121,18 @@ static int mark(struct tdc_ascend_slot *slot, unsigned point)
     } while (0)
 
 struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsigned kernel,
-                                              void *function, size_t tiles)
+                                              void *function, size_t tiles, uint32_t blocks)
 {
     const struct tdc_acl *acl = slot->device->acl;
-    size_t n_bytes = tiles * TDC_TILE_PAIRS * tdc_dtype_size(tdc_ascend_kernels[kernel].n_dtype);
-    size_t b_bytes = tiles * TDC_TILE_PAIRS * tdc_dtype_size(tdc_ascend_kernels[kernel].b_dtype);
+    const struct tdc_ascend_kernel_spec *spec = &tdc_ascend_kernels[kernel];
+    size_t n_bytes = tiles * spec->pairs * tdc_dtype_size(spec->n_dtype);
+    size_t b_bytes = tiles * spec->pairs * tdc_dtype_size(spec->b_dtype);
     size_t record_bytes = tiles * TDC_TILE_RECORD_BYTES;
     unsigned char *n = slot->memory, *b = n + SIDE_BYTES, *records = b + SIDE_BYTES;
-    uint32_t blocks = tiles < slot->device->cores ? (uint32_t)tiles : slot->device->cores;
+    if (blocks == 0)
+        blocks = slot->device->cores;
+    if (blocks > tiles)
+        blocks = (uint32_t)tiles;
     /* pending from the first call on: one that reports a failure may have begun */
     slot->pending = true;
     MARK(slot, TDC_SLOT_START);
@@ -123,12 +142,13 @@ struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsi
         TDC_ACL_MEMCPY_HOST_TO_DEVICE, slot->stream);
     MARK(slot, TDC_SLOT_COPIED);
     /* alive until the slot is waited for, as the launch may read it late */
+    uint64_t *arguments = (uint64_t *)(void *)(slot->staging + ARGUMENTS_AT);
     const void *pointers[] = {n, b, records};
     for (unsigned i = 0; i < 3; i++)
-        slot->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
-    slot->arguments[3] = tiles;
-    TRY(acl, aclrtLaunchKernelWithHostArgs, function, blocks, slot->stream, NULL, slot->arguments,
-        sizeof slot->arguments, NULL, 0);
+        arguments[i] = (uint64_t)(uintptr_t)pointers[i];
+    arguments[3] = tiles;
+    TRY(acl, aclrtLaunchKernelWithHostArgs, function, blocks, slot->stream, NULL, arguments,
+        4 * sizeof *arguments, NULL, 0);
     MARK(slot, TDC_SLOT_COMPUTED);
     TRY(acl, aclrtMemcpyAsync, slot->staging + 2 * SIDE_BYTES, RECORD_BYTES, records, record_bytes,
         TDC_ACL_MEMCPY_DEVICE_TO_HOST, slot->stream);

@@ -12,8 +12,8 @@
 #include "host/engine/ascend/ascend_device.h"
 #include "kernels/pair.h"
 
-/* Tiles of a chunk. */
-#define TDC_SLOT_TILES (TDC_PAIR_CHUNK / TDC_TILE_PAIRS)
+/* Tiles of a slot: 8 MiB a side of f32. */
+#define TDC_SLOT_TILES 512
 
 /* Points of a slot's stream between which the time is taken. */
 enum {
@@ -32,7 +32,6 @@ struct tdc_ascend_slot {
     void *events[TDC_SLOT_EVENTS]; /* only TDC_SLOT_DONE unless timed */
     bool timed;
     bool pending; /* something may be under way on the stream */
-    uint64_t arguments[4];
 };
 
 /* What is open is closed by tdc_ascend_slot_close, also after a failure. */
@@ -45,9 +44,10 @@ void *tdc_ascend_slot_b(struct tdc_ascend_slot *slot);
 /* Valid after tdc_ascend_slot_wait. */
 const float *tdc_ascend_slot_records(const struct tdc_ascend_slot *slot);
 
-/* Sends the staged tiles on their way. code 0 on success. */
+/* Sends the staged tiles on their way, for at most so many blocks (0: one for each core). code 0 on
+ * success. */
 struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsigned kernel,
-                                              void *function, size_t tiles);
+                                              void *function, size_t tiles, uint32_t blocks);
 /* Waits until the stream is idle. After a failure the stream is to be regarded as dead. */
 struct tdc_acl_failure tdc_ascend_slot_wait(struct tdc_ascend_slot *slot);
 

@@ -22,7 +22,7 @@ static unsigned open_slots(struct tdc_ascend_worker *worker)
     unsigned count = 0;
     for (; count < TDC_ASCEND_SLOTS; count++) {
         struct tdc_acl_failure failure =
-            tdc_ascend_slot_open(&worker->places[count].slot, worker->device, run->timed);
+            tdc_ascend_slot_open(&worker->places[count].slot, worker->device, run->base.timed);
         if (failure.code == 0)
             continue;
         tdc_ascend_slot_close(&worker->places[count].slot);
@@ -64,26 +64,15 @@ static void ascend_close(void *state)
         tdc_ascend_slot_close(&worker->places[i].slot);
     if (worker->bound)
         tdc_ascend_unbind(worker->device);
-    tdc_ascend_add_figures(worker->run, &worker->figures);
+    tdc_device_run_add(&worker->run->base, &worker->figures);
     free(worker);
-}
-
-static unsigned ascend_limit(void *state)
-{
-    const struct tdc_ascend_worker *worker = state;
-    return worker->slots != 0 ? worker->slots : 1;
 }
 
 /* ---- the CPU's part -------------------------------------------------------------------------- */
 
-static bool on_cpu(struct tdc_ascend_worker *worker, struct tdc_backend_chunk *chunk)
+static enum tdc_submit_result on_cpu(struct tdc_backend_chunk *chunk)
 {
-    struct tdc_ascend_place *place = &worker->places[worker->submitted % ascend_limit(worker)];
-    if (!tdc_chunk_run(chunk))
-        return false;
-    place->on_device = false;
-    worker->submitted++;
-    return true;
+    return tdc_chunk_run(chunk) ? TDC_SUBMIT_COMPUTED : TDC_SUBMIT_VANISHED;
 }
 
 /* The whole chunk from the staging: the mapping may have vanished since, the copy has not. */
@@ -118,7 +107,7 @@ static void stage(void *argument)
 static int kernel_for(const struct tdc_ascend_worker *worker, const struct tdc_backend_chunk *chunk)
 {
     const struct tdc_pair_plan *plan = chunk->plan;
-    return chunk->count < worker->run->least
+    return chunk->count < worker->run->base.least
                ? -1
                : tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
 }
@@ -149,35 +138,38 @@ static void take_failure(struct tdc_ascend_worker *worker, struct tdc_acl_failur
         atomic_store(&worker->device->lost, true);
 }
 
-static bool ascend_submit(void *state, struct tdc_backend_chunk *chunk)
+static enum tdc_submit_result ascend_submit(void *state, struct tdc_backend_chunk *chunk)
 {
     struct tdc_ascend_worker *worker = state;
     int kernel = kernel_for(worker, chunk);
     if (kernel < 0) {
         worker->figures.cpu_chunks++;
-        return on_cpu(worker, chunk);
+        return on_cpu(chunk);
     }
+    if (worker->slots != 0 && worker->submitted - worker->waited == worker->slots)
+        return TDC_SUBMIT_NO_ROOM;
     void *function = function_for(worker, chunk, (unsigned)kernel);
     if (function == NULL) {
         worker->figures.fallbacks++;
         chunk->how = TDC_CHUNK_FELL_BACK;
-        return on_cpu(worker, chunk);
+        return on_cpu(chunk);
     }
     struct tdc_ascend_place *place = &worker->places[worker->submitted % worker->slots];
     struct staging staging = {chunk, &place->slot};
-    double start = worker->run->timed ? tdc_seconds() : 0;
+    double start = worker->run->base.timed ? tdc_seconds() : 0;
     if (!tdc_guarded_read(stage, &staging))
-        return false;
-    if (worker->run->timed)
+        return TDC_SUBMIT_VANISHED;
+    if (worker->run->base.timed)
         worker->figures.staging += tdc_seconds() - start;
     place->tiles = chunk->count / TDC_TILE_PAIRS;
-    place->failure = tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles);
-    place->on_device = true;
+    place->failure =
+        tdc_ascend_slot_launch(&place->slot, (unsigned)kernel, function, place->tiles, 0);
+    place->chunk = chunk;
     worker->submitted++;
-    return true;
+    return TDC_SUBMIT_TAKEN;
 }
 
-/* ---- wait ------------------------------------------------------------------------------------ */
+/* ---- take ------------------------------------------------------------------------------------ */
 
 struct rescue {
     const struct tdc_backend_chunk *chunk;
@@ -214,7 +206,7 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_ascend_place *p
             chunk->count - done, &tail);
         tdc_pair_merge(chunk->sums, &tail);
     }
-    struct tdc_ascend_figures *figures = &worker->figures;
+    struct tdc_device_figures *figures = &worker->figures;
     figures->device_chunks++;
     figures->tiles += place->tiles;
     figures->rescued += rescued;
@@ -233,13 +225,13 @@ static void take_times(struct tdc_ascend_worker *worker, struct tdc_ascend_slot 
     }
 }
 
-static bool ascend_wait(void *state, struct tdc_backend_chunk *chunk)
+static struct tdc_backend_chunk *ascend_take(void *state, bool wait)
 {
     struct tdc_ascend_worker *worker = state;
-    struct tdc_ascend_place *place = &worker->places[worker->waited++ % ascend_limit(worker)];
-    if (!place->on_device)
-        return true;
-    place->on_device = false;
+    if (!wait || worker->waited == worker->submitted)
+        return NULL;
+    struct tdc_ascend_place *place = &worker->places[worker->waited++ % worker->slots];
+    struct tdc_backend_chunk *chunk = place->chunk;
     struct tdc_acl_failure failure = place->failure;
     /* also when the launch failed half way: what had begun must end before the slot is used again
      */
@@ -251,19 +243,18 @@ static bool ascend_wait(void *state, struct tdc_backend_chunk *chunk)
         if (waited.code != 0)
             atomic_store(&worker->device->lost, true);
         redo(worker, place, chunk);
-        return true;
+        return chunk;
     }
-    if (worker->run->timed)
+    if (worker->run->base.timed)
         take_times(worker, &place->slot);
     collect(worker, place, chunk);
-    return true;
+    return chunk;
 }
 
 const struct tdc_backend tdc_backend_ascend = {
     .name = "ascend",
     .open = ascend_open,
-    .limit = ascend_limit,
     .submit = ascend_submit,
-    .wait = ascend_wait,
+    .take = ascend_take,
     .close = ascend_close,
 };

@@ -13,22 +13,10 @@
 #define TDC_ASCEND_BACKEND_H
 
 #include "host/engine/ascend/ascend_slot.h"
-#include "host/engine/backend.h"
+#include "host/engine/device/device_run.h"
 
-#define TDC_ASCEND_CARDS 64
 /* Three copy and compute in turns; the fourth is being filled. */
 #define TDC_ASCEND_SLOTS 4
-
-struct tdc_ascend_figures {
-    uint64_t tiles, rescued;          /* computed by cards; of these again by the CPU */
-    uint64_t device_chunks;           /* computed by cards */
-    uint64_t cpu_chunks;              /* not meant for a card: small, other types */
-    uint64_t fallbacks;               /* meant for a card, redone by the CPU */
-    double h2d, kernel, d2h, staging; /* seconds on the cards and copying; only when timed */
-    uint64_t bytes;                   /* sent to the cards */
-};
-
-struct tdc_ascend_run;
 
 /*
  * Opens the cards with these ids and tests the kernel for f32 pairs of the rule on each. Fails with
@@ -36,19 +24,8 @@ struct tdc_ascend_run;
  * error must not be NULL. `timed`: events are taken around every hop.
  */
 tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_relative_rule rule,
-                               bool no_fallback, bool timed, struct tdc_ascend_run **run,
+                               bool no_fallback, bool timed, struct tdc_device_run **run,
                                struct tdc_error *error);
-/* For tdc_engine. */
-const struct tdc_backend *tdc_ascend_run_backend(struct tdc_ascend_run *run);
-/* Of the cards: "Ascend910B3". */
-const char *tdc_ascend_run_soc(const struct tdc_ascend_run *run);
-struct tdc_ascend_figures tdc_ascend_run_figures(struct tdc_ascend_run *run);
-/* "" or the one line about what went wrong. Valid until close. */
-const char *tdc_ascend_run_trouble(struct tdc_ascend_run *run);
-/* With no_fallback: the work was not done as asked. */
-bool tdc_ascend_run_failed(struct tdc_ascend_run *run);
-void tdc_ascend_run_close(struct tdc_ascend_run *run);
-
 /* tdc_compare_device, with the rule for relative errors. */
 tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
                               tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,

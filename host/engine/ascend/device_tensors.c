@@ -103,8 +103,8 @@ void tdc_device_free(tdc_device *device)
 static bool synchronise(struct comparison *work)
 {
     const struct tdc_acl *acl = work->device->card.acl;
-    return take(&work->failure, "aclrtSynchronizeStream",
-                acl->aclrtSynchronizeStream(work->stream));
+    return take(&work->failure, "aclrtSynchronizeStreamWithTimeout",
+                acl->aclrtSynchronizeStreamWithTimeout(work->stream, 10000));
 }
 
 static bool copy_out(struct comparison *work, void *to, const void *from, size_t bytes)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/engine/ascend/loader.h"
+#include "host/engine/device/loader.h"
 #include "io/platform/platform.h"
 
 void tdc_soc_family(const char *soc, char *family, size_t size)

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "host/engine/ascend/ascend_slot.h"
+#include "host/engine/ascend/probe.h"
 #include "io/base/error.h"
 
-/* The promise of the records: 2^-46 of the sum of magnitudes. */
-#define SUM_ERROR 0x1p-46
+/* The promise of the records (kernels/ascend/tile_fold.h). */
+#define SUM_ERROR TDC_TILE_SUM_ERROR
 
 enum {
     TILE_ORDINARY,
@@ -234,14 +235,68 @@ const char *tdc_self_test_check(unsigned kernel, const void *n, const void *b, c
     return wrong;
 }
 
-/* What had begun on the slot has ended when it returns. */
-static struct tdc_acl_failure launch(struct tdc_ascend_slot *slot, unsigned kernel, void *function)
+/* ---- on the card ----------------------------------------------------------------------------- */
+
+/* The tiles of `kernel` at the start of the slot, in turns up to `tiles`. */
+static void repeat_tiles(struct tdc_ascend_slot *slot, unsigned kernel, size_t tiles)
 {
-    tdc_self_test_fill(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot));
-    struct tdc_acl_failure failure =
-        tdc_ascend_slot_launch(slot, kernel, function, TDC_SELF_TEST_TILES);
+    const struct tdc_ascend_kernel_spec *spec = &tdc_ascend_kernels[kernel];
+    size_t n_tile = TDC_TILE_PAIRS * tdc_dtype_size(spec->n_dtype);
+    size_t b_tile = TDC_TILE_PAIRS * tdc_dtype_size(spec->b_dtype);
+    char *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    tdc_self_test_fill(kernel, n, b);
+    for (size_t i = TDC_SELF_TEST_TILES; i < tiles; i++) {
+        memcpy(n + i * n_tile, n + i % TDC_SELF_TEST_TILES * n_tile, n_tile);
+        memcpy(b + i * b_tile, b + i % TDC_SELF_TEST_TILES * b_tile, b_tile);
+    }
+}
+
+static bool records_repeat(const float *records, size_t tiles, const float *first)
+{
+    for (size_t i = 0; i < tiles; i++)
+        if (memcmp(records + i * TDC_TILE_RECORD_FLOATS,
+                   first + i % TDC_SELF_TEST_TILES * TDC_TILE_RECORD_FLOATS,
+                   TDC_TILE_RECORD_BYTES) != 0)
+            return false;
+    return true;
+}
+
+/* What had begun on the slot has ended when it returns. */
+static struct tdc_acl_failure launch(struct tdc_ascend_slot *slot, unsigned kernel, void *function,
+                                     size_t tiles, uint32_t blocks)
+{
+    struct tdc_acl_failure failure = tdc_ascend_slot_launch(slot, kernel, function, tiles, blocks);
     struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
     return failure.code != 0 ? failure : waited;
+}
+
+/* Two launches; NULL or what is wrong, or *failure. */
+static const char *try_kernel(struct tdc_ascend_slot *slot, unsigned kernel, void *function,
+                              struct tdc_acl_failure *failure)
+{
+    float first[TDC_SELF_TEST_TILES * TDC_TILE_RECORD_FLOATS];
+    size_t on_one = 2 * (size_t)TDC_SELF_TEST_TILES;
+    size_t on_all = (size_t)TDC_SELF_TEST_TILES * slot->device->cores;
+    if (on_all > TDC_SLOT_TILES)
+        on_all = TDC_SLOT_TILES;
+    repeat_tiles(slot, kernel, on_all > on_one ? on_all : on_one);
+    *failure = launch(slot, kernel, function, on_one, 1);
+    if (failure->code != 0)
+        return NULL;
+    const float *records = tdc_ascend_slot_records(slot);
+    const char *wrong =
+        tdc_self_test_check(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot), records);
+    if (wrong != NULL)
+        return wrong;
+    memcpy(first, records, sizeof first);
+    if (!records_repeat(records, on_one, first))
+        return "a tile has another record when it comes again on the same core";
+    *failure = launch(slot, kernel, function, on_all, 0);
+    if (failure->code != 0)
+        return NULL;
+    return records_repeat(records, on_all, first)
+               ? NULL
+               : "a tile has another record on another core or later";
 }
 
 bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *function,
@@ -249,19 +304,23 @@ bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *func
 {
     struct tdc_ascend_slot own = {.device = NULL};
     struct tdc_acl_failure failure = {NULL, 0};
+    const char *wrong = NULL;
+    char probed[256];
     if (slot == NULL) {
         failure = tdc_ascend_slot_open(&own, device, false);
         slot = &own;
     }
-    if (failure.code == 0)
-        failure = launch(slot, kernel, function);
+    if (failure.code == 0 && kernel == TDC_ASCEND_PROBE) {
+        struct tdc_probe_figures figures;
+        failure = tdc_probe_run(slot, function, &figures);
+        if (failure.code == 0 && !tdc_probe_sound(&figures, probed, sizeof probed))
+            wrong = probed;
+    } else if (failure.code == 0) {
+        wrong = try_kernel(slot, kernel, function, &failure);
+    }
     /* a slot that cannot be waited for is not fit for anything else either */
     if (slot->pending)
         atomic_store(&device->lost, true);
-    const char *wrong = NULL;
-    if (failure.code == 0)
-        wrong = tdc_self_test_check(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot),
-                                    tdc_ascend_slot_records(slot));
     if (failure.code != 0) {
         char text[400];
         tdc_acl_describe(device->acl, failure.function, failure.code, text, sizeof text);

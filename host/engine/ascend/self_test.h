@@ -1,5 +1,9 @@
 /*
- * self_test.h - three tiles whose answer is known, before a kernel is trusted.
+ * self_test.h - tiles whose answer is known, before a kernel is trusted.
+ *
+ * There are three kinds, and they come in turns: six tiles on one core and three on each, so that
+ * every buffer is used again while the other is at work. Records of tiles of a kind must be equal
+ * to the bit, on whichever core.
  *
  * One holds ordinary numbers with ties, zeros of both signs and quotients around the limits: its
  * counts, extremes and maxima must be right to the bit and its sums within the promised error. One
@@ -18,6 +22,7 @@ bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *func
 
 /* ---- for the tests --------------------------------------------------------------------------- */
 
+/* One of each kind. */
 #define TDC_SELF_TEST_TILES 3
 
 /* Fills both sides with the three tiles of a kernel. */

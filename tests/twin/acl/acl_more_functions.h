@@ -4,6 +4,8 @@
  * Read like host/engine/ascend/acl_functions.h.
  */
 /* clang-format off */
+ACL_FN(1, int, aclrtSynchronizeStream, (void *))
+ACL_FN(1, int, aclrtSynchronizeEvent, (void *))
 ACL_FN(0, int, aclrtHostRegister, (void *, uint64_t, int, void **))
 ACL_FN(0, int, aclrtHostRegisterV2, (void *, uint64_t, uint32_t))
 ACL_FN(0, int, aclrtHostUnregister, (void *))

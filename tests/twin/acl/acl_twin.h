@@ -14,11 +14,17 @@
  *   ACL_TWIN_FAIL      N:CODE or N:CODE:deferred - the N-th call fails; deferred: an asynchronous
  *                      call succeeds and its stream dies with the code
  *   ACL_TWIN_LOST      N:CODE - from the N-th call on the card is gone
- *   ACL_TWIN_HANG      the N-th kernel never ends; ACL_TWIN_POISON: it leaves its records unwritten
+ *   ACL_TWIN_HANG      the N-th kernel never ends; the operator timeout ends it (1,091 s unless it
+ *                      was set: a call that would wait so long is a broken rule), unless
+ *                      ACL_TWIN_STUCK is 1: then nothing does
+ *   ACL_TWIN_POISON    the N-th kernel leaves its records unwritten
  *   ACL_TWIN_WRONG     the N-th kernel computes wrongly
+ *   ACL_TWIN_FLAW      zero, flush, divide, stale or fused: what is wrong with all of them
+ *                      (kernel_runner.h)
  *   ACL_TWIN_PINNED    1: copies from or to memory that is not pinned are refused; else they are
- * done when the call returns, as the real ones ACL_TWIN_STUB      1: as the libraries for building
- * without a driver ACL_TWIN_LOG       a file for the names of all calls, in order
+ *                      done when the call returns, as the real ones
+ *   ACL_TWIN_STUB      1: as the libraries for building without a driver
+ *   ACL_TWIN_LOG       a file for the names of all calls, in order
  */
 #ifndef TDC_TESTS_ACL_TWIN_H
 #define TDC_TESTS_ACL_TWIN_H
@@ -43,6 +49,7 @@ enum {
     TWIN_OUT_OF_MEMORY = 207001,
     TWIN_KERNEL_LOOKUP = 507027,
     TWIN_VECTOR_CORE_EXCEPTION = 507035,
+    TWIN_VECTOR_CORE_TIMEOUT = 507034,
     TWIN_SYNC_TIMEOUT = 507046,
     TWIN_REPEAT_INITIALIZE = 100002,
     TWIN_STUB_MODE = 100039
@@ -62,7 +69,7 @@ struct twin_settings {
     uint64_t random;
     uint64_t fail_at, lost_at, hang_at, poison_at, wrong_at; /* 0: never */
     int fail_code, lost_code;
-    bool fail_deferred, stub, pinned_only;
+    bool fail_deferred, stub, pinned_only, stuck;
     FILE *log;
 };
 
@@ -72,7 +79,8 @@ struct twin_block {
     size_t size;
     void *map;
     size_t map_size;
-    int device; /* -1: pinned host memory */
+    int device;     /* -1: pinned host memory */
+    bool abandoned; /* a kernel that was destroyed by force may still use it */
     struct twin_block *next;
 };
 
@@ -116,6 +124,7 @@ struct twin_stream {
 struct twin_event {
     int device;
     uint32_t flags;
+    bool abandoned;
     int failed;                   /* the code of a stream that died before it got there */
     uint64_t recorded, completed; /* how often */
     uint64_t picoseconds;
@@ -124,6 +133,7 @@ struct twin_event {
 
 struct twin_binary {
     char name[64];
+    bool abandoned;
     struct twin_binary *next;
 };
 
@@ -133,8 +143,9 @@ struct twin {
     pthread_cond_t changed;
     struct twin_settings settings;
     bool read, initialised, finalised;
-    uint64_t calls, kernels;
+    uint64_t calls, kernels, starts;
     bool lost;
+    uint64_t operator_timeout; /* milliseconds; 0: that of the vendor */
     unsigned references[TWIN_MOST_DEVICES];
     size_t used[TWIN_MOST_DEVICES];
     struct twin_block *blocks;
@@ -177,6 +188,11 @@ void twin_push(struct twin_stream *stream, const struct twin_op *op);
 void twin_drain(struct twin_stream *stream, const struct twin_event *event);
 void twin_run_something(void);
 bool twin_pending_use(const struct twin_block *block);
+/* Waits for a kernel that hangs: until the operator timeout ends it, or the given milliseconds are
+ * over (-1: for ever), or for longer than anybody should. */
+void twin_wait_for_hung(struct twin_stream *stream, int64_t milliseconds, const char *function);
+/* Marks what the unfinished work of the stream uses. */
+void twin_abandon(struct twin_stream *stream);
 void twin_stream_start(struct twin_stream *stream);
 void twin_stream_end(struct twin_stream *stream);
 

@@ -11,6 +11,7 @@ int aclInit(const char *path)
         return twin_leave(code);
     if (path != NULL)
         return twin_leave(TWIN_PARAM_INVALID);
+    twin.starts++;
     if (twin.initialised)
         return twin_leave(TWIN_REPEAT_INITIALIZE);
     twin.initialised = true;
@@ -24,6 +25,49 @@ int aclFinalize(void)
     twin.finalised = true;
     if (twin.settings.log != NULL)
         fclose(twin.settings.log);
+    return twin_leave(code);
+}
+
+/* aclFinalize whatever was counted, this when the last one is gone. */
+int aclFinalizeReference(uint64_t *left)
+{
+    int code = twin_enter("aclFinalizeReference", false, NULL);
+    twin_leave(0);
+    if (code != 0)
+        return code;
+    if (twin.starts == 0)
+        twin_broken("aclFinalizeReference without aclInit");
+    twin.starts--;
+    if (left != NULL)
+        *left = twin.starts;
+    return twin.starts == 0 ? aclFinalize() : 0;
+}
+
+int aclrtGetDevice(int32_t *id)
+{
+    int code = twin_enter("aclrtGetDevice", false, NULL);
+    if (code == 0 && twin_current < 0)
+        code = TWIN_CONTEXT_NULL;
+    if (code == 0)
+        *id = twin_current;
+    return twin_leave(code);
+}
+
+int aclrtSetOpExecuteTimeOut(uint32_t seconds)
+{
+    int code = twin_enter("aclrtSetOpExecuteTimeOut", false, NULL);
+    if (code == 0)
+        twin.operator_timeout = (uint64_t)seconds * 1000;
+    return twin_leave(code);
+}
+
+int aclrtSetOpExecuteTimeOutV2(uint64_t microseconds, uint64_t *actual)
+{
+    int code = twin_enter("aclrtSetOpExecuteTimeOutV2", false, NULL);
+    if (code == 0) {
+        twin.operator_timeout = microseconds / 1000;
+        *actual = microseconds;
+    }
     return twin_leave(code);
 }
 
@@ -52,8 +96,13 @@ int aclrtResetDevice(int32_t id)
     int code = twin_enter("aclrtResetDevice", false, NULL);
     if (id < 0 || id >= TWIN_MOST_DEVICES || twin.references[id] == 0)
         twin_broken("aclrtResetDevice(%d) without aclrtSetDevice", (int)id);
-    if (--twin.references[id] == 0)
+    if (--twin.references[id] == 0) {
+        /* documented to wait for unfinished work */
+        for (struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next)
+            if (stream->device == id)
+                twin_wait_for_hung(stream, -1, "aclrtResetDevice");
         twin_check_leaks(id);
+    }
     return twin_leave(code);
 }
 
@@ -128,7 +177,7 @@ static int release(int code, const unsigned char *address, int device, const cha
     for (struct twin_block *block = twin.blocks; block != NULL; block = block->next) {
         if (block->bytes != address || (device < 0) != (block->device < 0))
             continue;
-        if (twin_pending_use(block))
+        if (twin_pending_use(block) || block->abandoned)
             twin_broken("%s of memory that pending work uses", function);
         twin_block_free(block);
         return twin_leave(code);

@@ -68,6 +68,8 @@ int aclrtBinaryUnLoad(void *handle)
     int code = twin_enter("aclrtBinaryUnLoad", false, NULL);
     if (!binary_there(handle))
         twin_broken("aclrtBinaryUnLoad of something that is not loaded");
+    if (((struct twin_binary *)handle)->abandoned)
+        twin_broken("aclrtBinaryUnLoad of a kernel that may still run");
     struct twin_binary **at = &twin.binaries;
     while (*at != handle)
         at = &(*at)->next;
@@ -100,8 +102,8 @@ int twin_check_arguments(const char *kernel, const uint64_t *words, int device)
     uint64_t tiles = words[3];
     if (tiles == 0 || tiles > (uint64_t)1 << 40)
         twin_broken("%s launched for %llu tiles", kernel, (unsigned long long)tiles);
-    sizes[0] *= tiles * TDC_TILE_PAIRS;
-    sizes[1] *= tiles * TDC_TILE_PAIRS;
+    sizes[0] *= tiles;
+    sizes[1] *= tiles;
     sizes[2] = tiles * TDC_TILE_RECORD_BYTES;
     for (int i = 0; i < 3; i++) {
         const void *address = (const void *)(uintptr_t)words[i];
@@ -160,6 +162,8 @@ size_t acl_twin_describe(char *text, size_t size)
     size_t used = 0, n_size, b_size;
     const char *name;
     for (size_t i = 0; (name = tdc_twin_kernel_name(i, &n_size, &b_size)) != NULL; i++) {
+        if (n_size < TDC_TILE_PAIRS)
+            continue; /* it probes numbers, not tiles */
         unsigned char *n = aligned_alloc(512, TDC_TILE_PAIRS * 4);
         unsigned char *b = aligned_alloc(512, TDC_TILE_PAIRS * 4);
         unsigned char *record = aligned_alloc(512, TDC_TILE_RECORD_BYTES);

@@ -45,6 +45,16 @@ int aclrtCreateStream(void **made)
     return twin_leave(0);
 }
 
+static void remove_stream(struct twin_stream *stream)
+{
+    twin_stream_end(stream);
+    struct twin_stream **at = &twin.streams;
+    while (*at != stream)
+        at = &(*at)->next;
+    *at = stream->next;
+    free(stream);
+}
+
 int aclrtDestroyStream(void *handle)
 {
     int code = twin_enter("aclrtDestroyStream", false, NULL);
@@ -52,44 +62,50 @@ int aclrtDestroyStream(void *handle)
     twin_stream_of(handle, &stream);
     if (stream == NULL)
         twin_broken("a stream is destroyed without a context");
-    if ((stream->first != NULL || stream->running) && stream->dead == 0 && !stream->hung)
+    /* documented to wait for unfinished work */
+    twin_wait_for_hung(stream, -1, "aclrtDestroyStream");
+    if ((stream->first != NULL || stream->running) && stream->dead == 0)
         twin_broken("a stream is destroyed while work is pending");
-    twin_stream_end(stream);
-    struct twin_stream **at = &twin.streams;
-    while (*at != stream)
-        at = &(*at)->next;
-    *at = stream->next;
-    free(stream);
+    remove_stream(stream);
     return twin_leave(code);
 }
 
-static int synchronise(void *handle, bool timeout, const struct twin_event *event)
+/* Documented not to wait: what runs goes on, and with it the use of its memory. */
+int aclrtDestroyStreamForce(void *handle)
+{
+    int code = twin_enter("aclrtDestroyStreamForce", false, NULL);
+    struct twin_stream *stream = NULL;
+    twin_stream_of(handle, &stream);
+    if (stream == NULL)
+        twin_broken("a stream is destroyed without a context");
+    if (code == 0) {
+        twin_abandon(stream);
+        remove_stream(stream);
+    }
+    return twin_leave(code);
+}
+
+static int synchronise(void *handle, int32_t milliseconds, const struct twin_event *event)
 {
     struct twin_stream *stream;
     int code = twin_stream_of(handle, &stream);
     if (code != 0)
         return code;
     twin_drain(stream, event);
-    if (stream->hung && !timeout)
-        twin_broken("a wait without timeout for a kernel that never ends");
-    if (stream->hung) {
-        stream->hung = false;
-        stream->dead = TWIN_SYNC_TIMEOUT;
-        pthread_cond_broadcast(&twin.changed);
-    }
-    return stream->dead;
+    twin_wait_for_hung(stream, milliseconds, "a wait without timeout");
+    return stream->hung ? TWIN_SYNC_TIMEOUT : stream->dead;
 }
 
 int aclrtSynchronizeStream(void *handle)
 {
     int code = twin_enter("aclrtSynchronizeStream", false, NULL);
-    return twin_leave(code != 0 ? code : synchronise(handle, false, NULL));
+    return twin_leave(code != 0 ? code : synchronise(handle, -1, NULL));
 }
 
 int aclrtSynchronizeStreamWithTimeout(void *handle, int32_t milliseconds)
 {
     int code = twin_enter("aclrtSynchronizeStreamWithTimeout", false, NULL);
-    return twin_leave(code != 0 ? code : synchronise(handle, milliseconds >= 0, NULL));
+    return twin_leave(code != 0 ? code : synchronise(handle, milliseconds, NULL));
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -129,7 +145,7 @@ int aclrtDestroyEvent(void *handle)
     int code = twin_enter("aclrtDestroyEvent", false, NULL);
     struct twin_event *event = twin_event_of(handle);
     struct twin_stream *stream = stream_with(event);
-    if (stream != NULL && stream->dead == 0 && !stream->hung)
+    if (stream != NULL && stream->dead == 0)
         twin_broken("an event is destroyed before it was reached");
     /* what a dead stream still holds will not run any more */
     if (stream != NULL)
@@ -164,7 +180,17 @@ int aclrtSynchronizeEvent(void *handle)
         return twin_leave(code);
     struct twin_event *event = twin_event_of(handle);
     struct twin_stream *stream = stream_with(event);
-    return twin_leave(stream != NULL ? synchronise(stream, false, event) : event->failed);
+    return twin_leave(stream != NULL ? synchronise(stream, -1, event) : event->failed);
+}
+
+int aclrtQueryEventStatus(void *handle, int *status)
+{
+    int code = twin_enter("aclrtQueryEventStatus", false, NULL);
+    if (code != 0)
+        return twin_leave(code);
+    const struct twin_event *event = twin_event_of(handle);
+    *status = event->completed == event->recorded;
+    return twin_leave(event->failed);
 }
 
 int aclrtEventElapsedTime(float *milliseconds, void *start, void *end)
@@ -189,8 +215,7 @@ static int copy_now(struct twin_stream *stream, unsigned char *to, const unsigne
                     size_t count)
 {
     twin_drain(stream, NULL);
-    if (stream->hung)
-        twin_broken("a copy waits for a kernel that never ends");
+    twin_wait_for_hung(stream, -1, "a copy");
     if (stream->dead == 0)
         memcpy(to, from, count);
     return stream->dead;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/twin/acl/acl_twin.h"
+#include "tests/twin/kernel_runner.h"
 
 struct twin twin = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 _Thread_local int twin_current = -1;
@@ -60,6 +61,20 @@ static void read_schedule(struct twin_settings *settings)
         settings->random += strtoull(text + 7, NULL, 10) * 0x9E3779B97F4A7C15u;
 }
 
+static void read_flaw(void)
+{
+    static const char *const names[] = {"none", "zero", "flush", "divide", "stale", "fused"};
+    const char *text = getenv("ACL_TWIN_FLAW");
+    for (unsigned i = 0; text != NULL && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0)
+            continue;
+        tdc_twin_spoil((enum tdc_twin_flaw)i);
+        return;
+    }
+    if (text != NULL)
+        twin_broken("ACL_TWIN_FLAW=%s: no such flaw", text);
+}
+
 static void read_settings(void)
 {
     struct twin_settings *settings = &twin.settings;
@@ -75,6 +90,8 @@ static void read_settings(void)
     settings->hang_at = number_of("ACL_TWIN_HANG", 0);
     settings->poison_at = number_of("ACL_TWIN_POISON", 0);
     settings->wrong_at = number_of("ACL_TWIN_WRONG", 0);
+    read_flaw();
+    settings->stuck = number_of("ACL_TWIN_STUCK", 0) != 0;
     settings->pinned_only = number_of("ACL_TWIN_PINNED", 0) != 0;
     settings->stub = number_of("ACL_TWIN_STUB", 0) != 0;
     const char *log = getenv("ACL_TWIN_LOG");
@@ -138,25 +155,30 @@ int twin_leave(int code)
 void twin_check_leaks(int device)
 {
     for (const struct twin_block *block = twin.blocks; block != NULL; block = block->next)
-        if (device < 0 || block->device == device)
+        if (!block->abandoned && (device < 0 || block->device == device))
             twin_broken("leak: %zu bytes of %s memory", block->size,
                         block->device < 0 ? "pinned" : "device");
     for (const struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next)
         if (device < 0 || stream->device == device)
             twin_broken("leak: a stream of device %d", stream->device);
     for (const struct twin_event *event = twin.events; event != NULL; event = event->next)
-        if (device < 0 || event->device == device)
+        if (!event->abandoned && (device < 0 || event->device == device))
             twin_broken("leak: an event of device %d", event->device);
-    if (device < 0 && twin.binaries != NULL)
-        twin_broken("leak: the kernel %s", twin.binaries->name);
+    for (const struct twin_binary *at = twin.binaries; at != NULL; at = at->next)
+        if (device < 0 && !at->abandoned)
+            twin_broken("leak: the kernel %s", at->name);
     for (int i = 0; device < 0 && i < TWIN_MOST_DEVICES; i++)
         if (twin.references[i] != 0)
             twin_broken("leak: device %d was set %u times more than reset", i, twin.references[i]);
 }
 
-/* A process that ends without aclFinalize has forgotten it: the twin is for tests of whole runs. */
+/* A process that ends without aclFinalize has forgotten it, unless a kernel hangs: the twin is for
+ * tests of whole runs. */
 static void __attribute__((destructor)) at_end(void)
 {
+    for (const struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next)
+        if (stream->hung)
+            return;
     if (twin.initialised && !twin.finalised)
         twin_broken("the process ends without aclFinalize");
 }

@@ -101,8 +101,13 @@ static void *serve(void *argument)
             run_first(stream, true);
         else
             pthread_cond_wait(&twin.changed, &twin.lock);
-        if (stream->hung)
+        if (stream->hung) {
+            /* nothing is left to do here; who waits for the stream sees to the rest */
+            stream->threaded = false;
+            pthread_detach(pthread_self());
             pthread_cond_broadcast(&twin.changed);
+            break;
+        }
     }
     pthread_mutex_unlock(&twin.lock);
     return NULL;
@@ -180,6 +185,21 @@ void twin_drain(struct twin_stream *stream, const struct twin_event *event)
     }
 }
 
+void twin_wait_for_hung(struct twin_stream *stream, int64_t milliseconds, const char *function)
+{
+    if (!stream->hung)
+        return;
+    uint64_t limit = twin.operator_timeout != 0 ? twin.operator_timeout : 1091000;
+    bool in_time = milliseconds < 0 || (uint64_t)milliseconds >= limit;
+    if (twin.settings.stuck ? milliseconds < 0 : in_time && limit > 60000)
+        twin_broken("%s waits for a kernel that never ends", function);
+    if (twin.settings.stuck || !in_time)
+        return;
+    stream->hung = false;
+    stream->dead = TWIN_VECTOR_CORE_TIMEOUT;
+    twin_drain(stream, NULL);
+}
+
 void twin_run_something(void)
 {
     for (struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next) {
@@ -197,30 +217,48 @@ static bool overlaps(const struct twin_block *block, const unsigned char *addres
     return address < block->bytes + block->size && block->bytes < address + bytes;
 }
 
+static bool op_uses(const struct twin_op *op, const struct twin_block *block)
+{
+    if (op->kind == TWIN_EVENT || op->kind == TWIN_WAIT)
+        return false;
+    if (op->kind != TWIN_KERNEL)
+        return overlaps(block, op->to, op->bytes) ||
+               (op->kind != TWIN_SET && overlaps(block, op->from, op->bytes));
+    if (overlaps(block, op->arguments, op->bytes))
+        return true;
+    for (int i = 0; !op->on_device && i < 3; i++) {
+        const void *address = (const void *)(uintptr_t)((const uint64_t *)op->arguments)[i];
+        if (overlaps(block, twin_untagged(address), 1))
+            return true;
+    }
+    return false;
+}
+
+static bool uses(const struct twin_stream *stream, const struct twin_block *block)
+{
+    for (const struct twin_op *op = stream->first; stream->dead == 0 && op != NULL; op = op->next)
+        if (op_uses(op, block))
+            return true;
+    return false;
+}
+
+void twin_abandon(struct twin_stream *stream)
+{
+    for (struct twin_block *block = twin.blocks; block != NULL; block = block->next)
+        block->abandoned |= uses(stream, block);
+    for (const struct twin_op *op = stream->first; op != NULL; op = op->next)
+        if (op->kind == TWIN_EVENT)
+            op->event->abandoned = true;
+    /* unloading takes the code from under the kernel, and which one it is its owner need not know
+     */
+    for (struct twin_binary *at = twin.binaries; at != NULL; at = at->next)
+        at->abandoned = true;
+}
+
 bool twin_pending_use(const struct twin_block *block)
 {
-    for (const struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next) {
-        if (stream->dead != 0 || stream->hung)
-            continue;
-        for (const struct twin_op *op = stream->first; op != NULL; op = op->next) {
-            if (op->kind == TWIN_EVENT || op->kind == TWIN_WAIT)
-                continue;
-            if (op->kind != TWIN_KERNEL && overlaps(block, op->to, op->bytes))
-                return true;
-            if (op->kind != TWIN_KERNEL && op->kind != TWIN_SET &&
-                overlaps(block, op->from, op->bytes))
-                return true;
-            if (op->kind == TWIN_KERNEL && op->on_device &&
-                overlaps(block, op->arguments, op->bytes))
-                return true;
-            if (op->kind == TWIN_KERNEL && op->on_device)
-                continue;
-            for (int i = 0; op->kind == TWIN_KERNEL && i < 3; i++) {
-                const void *address = (const void *)(uintptr_t)((const uint64_t *)op->arguments)[i];
-                if (overlaps(block, twin_untagged(address), 1))
-                    return true;
-            }
-        }
-    }
+    for (const struct twin_stream *stream = twin.streams; stream != NULL; stream = stream->next)
+        if (uses(stream, block))
+            return true;
     return false;
 }

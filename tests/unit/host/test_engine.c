@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernels/ascend/tile_layout.h"
 #include "host/engine/ascend/backend_ascend.h"
 #include "host/engine/engine.h"
 #include "io/file/mapping_guard.h"
@@ -183,10 +184,9 @@ static void list_jobs(const struct tensor_folder *folder, const struct stored_pa
     }
 }
 
-/* The promise of the device sums: 2^-46 of the sum of magnitudes. */
 static void check_near(double *value, double expected, double magnitude)
 {
-    if (!(fabs(*value - expected) <= 0x1p-46 * magnitude))
+    if (!(fabs(*value - expected) <= TDC_TILE_SUM_ERROR * magnitude))
         fail_msg("a sum of the device is %.17g, of the CPU %.17g", *value, expected);
     *value = expected;
 }
@@ -570,7 +570,7 @@ static void a_cancelled_run_stops(void **state)
     tensor_folder_remove(&folder);
 }
 
-static struct tdc_ascend_run *run;
+static struct tdc_device_run *run;
 
 static int open_device(void **state)
 {
@@ -581,7 +581,7 @@ static int open_device(void **state)
         return 0;
     if (tdc_ascend_run_open(ids, 2, TDC_RELATIVE_F64, false, false, &run, &error) != TDC_OK)
         fail_msg("%s", error.message);
-    backend = tdc_ascend_run_backend(run);
+    backend = &run->backend;
     return 0;
 }
 
@@ -590,11 +590,11 @@ static int close_device(void **state)
     (void)state;
     if (run == NULL)
         return 0;
-    assert_string_equal(tdc_ascend_run_trouble(run), "");
-    struct tdc_ascend_figures figures = tdc_ascend_run_figures(run);
+    assert_string_equal(tdc_device_run_trouble(run), "");
+    struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_true(figures.device_chunks > 0 && figures.rescued < figures.tiles / 2);
     assert_int_equal(figures.fallbacks, 0);
-    tdc_ascend_run_close(run);
+    run->close(run);
     tdc_devices_end();
     return 0;
 }

@@ -1,6 +1,7 @@
 /* All dtype pairs, both rules, all variants, against the reference. */
 #include <stdlib.h>
 
+#include "tests/support/rounds.h"
 #include "tests/unit/kernels/pair_data.h"
 
 #define LARGEST 2500
@@ -28,10 +29,11 @@ static void every_dtype_pair_agrees_with_the_reference(void **state)
     (void)state;
     unsigned char *n_owner, *b_owner;
     unsigned char *n = unaligned_room(&n_owner), *b = unaligned_room(&b_owner);
+    int rounds = rounds_of(3);
     for (tdc_dtype n_dtype = TDC_BOOL; n_dtype < TDC_TEXT; n_dtype++)
         for (tdc_dtype b_dtype = TDC_BOOL; b_dtype < TDC_TEXT; b_dtype++)
             for (unsigned flavour = 0; flavour < FLAVOURS; flavour++)
-                for (int round = 0; round < 3; round++)
+                for (int round = 0; round < rounds; round++)
                     compare(flavour, n_dtype, b_dtype, 1 + random_below(70), n, b);
     free(n_owner);
     free(b_owner);
@@ -58,7 +60,7 @@ static void equal_blocks_among_others(void **state)
     unsigned char *n_owner, *b_owner;
     unsigned char *n = unaligned_room(&n_owner), *b = unaligned_room(&b_owner);
     for (tdc_dtype dtype = TDC_BOOL; dtype < TDC_TEXT; dtype++)
-        for (unsigned round = 0; round < 4 * FLAVOURS; round++) {
+        for (unsigned round = 0; round < (unsigned)rounds_of(4 * FLAVOURS); round++) {
             size_t size = tdc_dtype_size(dtype), count = LARGEST - random_below(460);
             fill_pair(round % FLAVOURS, dtype, n, dtype, b, count);
             size_t kept = random_below(5); /* the block that stays as it is; from 3 on none */
@@ -101,7 +103,7 @@ static void single_values_are_found_anywhere(void **state)
     (void)state;
     static const float specials[] = {NAN, INFINITY, -INFINITY, 0, 1e30f, 0x1p-140f};
     float n[1100], b[1100];
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0, rounds = rounds_of(400); round < rounds; round++) {
         float base = random_below(2) ? 3.0f : 0.0f;
         for (size_t i = 0; i < 1100; i++)
             n[i] = b[i] = base;
@@ -121,7 +123,7 @@ static void close_maxima_in_different_blocks(void **state)
         COUNT = 5 * 1024
     };
     static float n[COUNT], b[COUNT];
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0, rounds = rounds_of(200); round < rounds; round++) {
         float step = random_below(3) ? 0x1p-20f : 0;
         for (size_t i = 0; i < COUNT; i++) {
             n[i] = (float)random_below(4);
@@ -145,7 +147,7 @@ static void nonfinite_blocks_in_any_order(void **state)
     };
     static double n[BLOCKS * 1024], b[BLOCKS * 1024];
     static float narrow_n[BLOCKS * 1024], narrow_b[BLOCKS * 1024];
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0, rounds = rounds_of(40); round < rounds; round++) {
         for (size_t i = 0; i < BLOCKS * 1024; i++) {
             b[i] = (double)random_below(1000) - 500;
             n[i] = b[i] + (double)random_below(3);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/support/rounds.h"
 #include "tests/unit/kernels/pair_data.h"
 
 /* `size` readable bytes between two pages that must not be touched. */
@@ -257,7 +258,7 @@ static void complex_numbers_use_the_modulus(void **state)
     s = run(TDC_C64, n, TDC_C64, b, 2, TDC_RELATIVE_NATIVE);
     assert_true(s.n_inf == 1 && s.b_inf == 1 && s.n_nan == 0 && s.nn == 9 &&
                 s.nonfinite_equal == 1);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0, rounds = rounds_of(2000); round < rounds; round++) {
         double x[2], y[2] = {0, 0};
         x[0] = ldexp(random_unit(), (int)random_below(2000) - 1000);
         x[1] = ldexp(random_unit(), ilogb(x[0]) + (int)random_below(60) - 30);

@@ -1,6 +1,7 @@
 /* Single elements: every small bit pattern, and rounding to f16. */
 #include <stdlib.h>
 
+#include "tests/support/rounds.h"
 #include "tests/unit/kernels/pair_data.h"
 
 static void require_same_value(tdc_dtype dtype, const void *element)
@@ -55,7 +56,7 @@ static void wide_types_by_random_bits(void **state)
     static const tdc_dtype dtypes[] = {TDC_I32, TDC_U32, TDC_I64, TDC_U64, TDC_F32,
                                        TDC_F64, TDC_F80, TDC_C64, TDC_C128};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0, rounds = rounds_of(2000); round < rounds; round++) {
             unsigned char element[17];
             for (size_t i = 0; i < sizeof element; i++)
                 element[i] = (unsigned char)random_bits();
@@ -74,7 +75,7 @@ static void wide_types_by_random_bits(void **state)
 static void extended_numbers_as_the_machine_reads_them(void **state)
 {
     (void)state;
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0, rounds = rounds_of(5000); round < rounds; round++) {
         uint64_t mantissa = random_bits() | 0x8000000000000000u;
         uint16_t head = (uint16_t)((16383 - 1100 + random_below(2200)) | (random_bits() & 0x8000));
         long double machine = 0;
@@ -143,7 +144,7 @@ static void rounding_to_f16(void **state)
         assert_true(tdc_round_to_f16(nextafterf(middle, INFINITY)) == next);
         assert_true(tdc_round_to_f16(-middle) == -(bits % 2 ? next : half));
     }
-    for (int round = 0; round < 300000; round++) {
+    for (int round = 0, rounds = rounds_of(300000); round < rounds; round++) {
         uint32_t bits = (uint32_t)random_bits();
         float value;
         memcpy(&value, &bits, sizeof value);

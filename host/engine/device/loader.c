@@ -1,4 +1,4 @@
-#include "host/engine/ascend/loader.h"
+#include "host/engine/device/loader.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * loader.h - shared libraries at run time, as dlopen has them. A program that is linked statically
  * brings other definitions along (host/standalone): it can load none.
  */
-#ifndef TDC_ASCEND_LOADER_H
-#define TDC_ASCEND_LOADER_H
+#ifndef TDC_DEVICE_LOADER_H
+#define TDC_DEVICE_LOADER_H
 
 /* Why this program can load no library at all; NULL where it can. */
 const char *tdc_loader_absent(void);

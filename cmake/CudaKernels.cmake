@@ -1,0 +1,31 @@
+# PTX of kernels/gpu where there is an nvcc, so that no compiler is needed where the program runs; without one the text is
+# empty, and NVRTC compiles the kernels at run time. tdc_cuda_ptx(OUTPUT) sets OUTPUT to the file, or to nothing.
+option(TDC_CUDA "compile the kernels for NVIDIA's GPUs with nvcc if there is one" ON)
+function(tdc_cuda_ptx output)
+    set(${output} "" PARENT_SCOPE)
+    find_program(TDC_NVCC nvcc HINTS /usr/local/cuda/bin)
+    if(NOT TDC_CUDA OR NOT TDC_NVCC)
+        return()
+    endif()
+    file(GLOB sources ${PROJECT_SOURCE_DIR}/kernels/gpu/*.h ${PROJECT_SOURCE_DIR}/kernels/gpu/*.cu)
+    file(SHA256 ${CMAKE_CURRENT_FUNCTION_LIST_FILE} stamp)
+    foreach(source ${sources})
+        file(SHA256 ${source} digest)
+        string(APPEND stamp ${digest})
+    endforeach()
+    string(SHA256 stamp ${stamp})
+    set(ptx ${CMAKE_CURRENT_BINARY_DIR}/gpu_${stamp}.ptx)
+    # the oldest that the compiler knows: drivers compile it for what is newer
+    foreach(architecture 70 75 80)
+        if(NOT EXISTS ${ptx})
+            execute_process(COMMAND ${TDC_NVCC} -arch=compute_${architecture} -fmad=false -ptx -o ${ptx}
+                                    ${PROJECT_SOURCE_DIR}/kernels/gpu/pair_gpu.cu
+                            RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+        endif()
+    endforeach()
+    if(EXISTS ${ptx})
+        set(${output} ${ptx} PARENT_SCOPE)
+    else()
+        message(STATUS "nvcc cannot compile kernels/gpu, NVRTC will at run time: ${said}")
+    endif()
+endfunction()

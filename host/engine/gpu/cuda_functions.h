@@ -1,0 +1,67 @@
+/*
+ * cuda_functions.h - the part of the CUDA driver API and of NVRTC that is used, one line a
+ * function, so that it can be compared mechanically with the vendor's headers.
+ *
+ * No include guard: the reader defines CUDA_FN(result, name, symbol, arguments), NVRTC_FN(name,
+ * arguments) and CUDA_CONST(name, value) and includes it. Handles are void *, CUresult and
+ * enumerations are int, a CUdeviceptr is uint64_t.
+ */
+/* clang-format off */
+CUDA_FN(int, cuInit, cuInit, (unsigned))
+CUDA_FN(int, cuGetErrorName, cuGetErrorName, (int, const char **))
+CUDA_FN(int, cuDeviceGetCount, cuDeviceGetCount, (int *))
+CUDA_FN(int, cuDeviceGet, cuDeviceGet, (int *, int))
+CUDA_FN(int, cuDeviceGetName, cuDeviceGetName, (char *, int, int))
+CUDA_FN(int, cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, int))
+CUDA_FN(int, cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, int))
+CUDA_FN(int, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **, int))
+CUDA_FN(int, cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (int))
+CUDA_FN(int, cuCtxSetCurrent, cuCtxSetCurrent, (void *))
+CUDA_FN(int, cuCtxGetCurrent, cuCtxGetCurrent, (void **))
+CUDA_FN(int, cuCtxGetDevice, cuCtxGetDevice, (int *))
+CUDA_FN(int, cuModuleLoadData, cuModuleLoadData, (void **, const void *))
+CUDA_FN(int, cuModuleUnload, cuModuleUnload, (void *))
+CUDA_FN(int, cuModuleGetFunction, cuModuleGetFunction, (void **, void *, const char *))
+CUDA_FN(int, cuMemAlloc, cuMemAlloc_v2, (uint64_t *, size_t))
+CUDA_FN(int, cuMemFree, cuMemFree_v2, (uint64_t))
+CUDA_FN(int, cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))
+CUDA_FN(int, cuMemFreeHost, cuMemFreeHost, (void *))
+CUDA_FN(int, cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))
+CUDA_FN(int, cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))
+CUDA_FN(int, cuStreamCreate, cuStreamCreate, (void **, unsigned))
+CUDA_FN(int, cuStreamDestroy, cuStreamDestroy_v2, (void *))
+CUDA_FN(int, cuStreamSynchronize, cuStreamSynchronize, (void *))
+CUDA_FN(int, cuStreamQuery, cuStreamQuery, (void *))
+CUDA_FN(int, cuEventCreate, cuEventCreate, (void **, unsigned))
+CUDA_FN(int, cuEventDestroy, cuEventDestroy_v2, (void *))
+CUDA_FN(int, cuEventRecord, cuEventRecord, (void *, void *))
+CUDA_FN(int, cuEventElapsedTime, cuEventElapsedTime, (float *, void *, void *))
+CUDA_FN(int, cuLaunchKernel, cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
+
+NVRTC_FN(nvrtcCreateProgram, (void **, const char *, const char *, int, const char *const *, const char *const *))
+NVRTC_FN(nvrtcDestroyProgram, (void **))
+NVRTC_FN(nvrtcCompileProgram, (void *, int, const char *const *))
+NVRTC_FN(nvrtcGetPTXSize, (void *, size_t *))
+NVRTC_FN(nvrtcGetPTX, (void *, char *))
+NVRTC_FN(nvrtcGetProgramLogSize, (void *, size_t *))
+NVRTC_FN(nvrtcGetProgramLog, (void *, char *))
+
+CUDA_CONST(CUDA_ERROR_INVALID_VALUE, 1)
+CUDA_CONST(CUDA_ERROR_OUT_OF_MEMORY, 2)
+CUDA_CONST(CUDA_ERROR_STUB_LIBRARY, 34)
+CUDA_CONST(CUDA_ERROR_NO_DEVICE, 100)
+CUDA_CONST(CUDA_ERROR_INVALID_DEVICE, 101)
+CUDA_CONST(CUDA_ERROR_INVALID_IMAGE, 200)
+CUDA_CONST(CUDA_ERROR_INVALID_CONTEXT, 201)
+CUDA_CONST(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)
+CUDA_CONST(CUDA_ERROR_INVALID_PTX, 218)
+CUDA_CONST(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)
+CUDA_CONST(CUDA_ERROR_INVALID_HANDLE, 400)
+CUDA_CONST(CUDA_ERROR_NOT_READY, 600)
+CUDA_CONST(CU_STREAM_NON_BLOCKING, 1)
+CUDA_CONST(CU_EVENT_DEFAULT, 0)
+CUDA_CONST(CU_EVENT_DISABLE_TIMING, 2)
+CUDA_CONST(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)
+CUDA_CONST(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)
+CUDA_CONST(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)
+/* clang-format on */
