@@ -97,6 +97,9 @@ static tdc_status list_records(struct tdc_side *side, int step, struct tdc_error
             .dims = stored->dims,
             .source = i,
         };
+        const char *behind = strchr(stored->where, '/');
+        if (set->several_steps && step >= 0 && behind != NULL)
+            record->where = behind + 1; /* of one step the rank is enough */
         tdc_side_shape(side, stored->shape, record, &failed);
         failed |= !add_places(side, set, stored, record) || !add_pieces(side, stored, record);
     }
@@ -121,7 +124,7 @@ tdc_status tdc_side_from_tensors(const struct tdc_side_request *request, struct 
     made->has_data = true;
     tdc_status status = tdc_tensor_set_load(request->path, request->key, set, error);
     made->checkpoint = !set->dumped;
-    made->several_steps = set->several_steps;
+    made->several_steps = set->several_steps && request->step < 0;
     if (status == TDC_OK)
         status = list_records(made, request->step, error);
     if (status == TDC_OK)

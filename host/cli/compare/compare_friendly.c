@@ -45,20 +45,6 @@ static bool print_paths(const struct tdc_run *run)
 }
 
 /* The answer: a page, or what a script wants in its place. */
-/* Records that no rule for logical tensors has. */
-static void print_rest(const struct tdc_run *run)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        size_t test = 0, ref = 0;
-        if (run->comparisons[i].match != NULL)
-            tdc_match_rest(run->comparisons[i].match, &test, &ref);
-        if (test != 0)
-            printf("%zu records of A are in no rule\n", test);
-        if (ref != 0)
-            printf("%zu records of B are in no rule\n", ref);
-    }
-}
-
 static int answer_run(const struct tdc_run_request *request, const struct tdc_run *run)
 {
     struct tdc_run_answer answer;
@@ -66,7 +52,7 @@ static int answer_run(const struct tdc_run_request *request, const struct tdc_ru
                    (request->quiet ? print_paths(run) : tdc_print_page(request, run));
     complain_of_nothing(request, run);
     if (!request->quiet && request->stream == TDC_FORMAT_NONE)
-        print_rest(run);
+        tdc_print_rest(run);
     tdc_run_judge(request, run, &answer);
     if (run->unwritten.status != TDC_OK)
         tdc_complain("%s", run->unwritten.message);
