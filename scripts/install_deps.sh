@@ -9,7 +9,8 @@ set -eu
 libraries="libsleef-dev libsqlite3-dev libxlsxwriter-dev libyaml-dev zlib1g-dev libcmocka-dev"
 build="cmake ninja-build gcc pkg-config $libraries"
 check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-format clang-tidy
-    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user chromium"
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user chromium
+    ocl-icd-libopencl1 pocl-opencl-icd"
 aarch64_root=${TDC_AARCH64_ROOT:-${HOME:-/root}/.cache/tdcmp/aarch64}
 
 # A tool that came by other means need not come as a package.

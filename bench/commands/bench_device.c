@@ -25,7 +25,7 @@ static const char usage[] =
     "(H2D),\n"
     "through the kernel, and the records back (D2H); all of it together; and the CPU beside it.\n"
     "\n"
-    "      --device NAME   ascend (default), ascend:1\n"
+    "      --device NAME   ascend (default), gpu, cuda, opencl, ascend:1, cuda:1 or opencl:1\n"
     "      --size N        bytes to send through; K, M, G allowed (default 1G)\n"
     "      --dtype NAME    f32 (default), f16 or bf16\n"
     "      --rules NAME    sound (default), msprobe or msprobe26: which kernels\n"
@@ -65,8 +65,8 @@ static bool take_option(struct settings *settings, int option)
     switch (option) {
     case OPTION_DEVICE:
         return (tdc_device_parse(optarg, &settings->device) &&
-                settings->device.kind == TDC_DEVICE_ASCEND && settings->device.count == 1) ||
-               tdc_wrong_value("--device", optarg, "ascend or ascend:N");
+                settings->device.kind >= TDC_DEVICE_GPU && settings->device.count == 1) ||
+               tdc_wrong_value("--device", optarg, "gpu, ascend, cuda, opencl or ascend:N");
     case OPTION_SIZE:
         return tdc_parse_size(optarg, &settings->size) ||
                tdc_wrong_value("--size", optarg, "a number of bytes");
@@ -189,9 +189,11 @@ static void print_figures(struct tdc_device_run *run, double seconds, double cpu
     print_rate("read (memory to pinned)", bytes, figures.staging);
     print_rate("H2D", bytes, figures.h2d);
     print_rate("kernel", bytes, figures.kernel);
-    print_rate("D2H (records)", (double)figures.tiles * TDC_TILE_RECORD_BYTES, figures.d2h);
+    print_rate("D2H (records)", (double)figures.returned, figures.d2h);
     print_rate("all, one thread", bytes, seconds);
     print_rate("CPU, one thread", cpu_rate, 1);
+    double hops = figures.staging + figures.h2d + figures.kernel + figures.d2h;
+    printf("  overlap                  %8.2f hops at a time\n", seconds > 0 ? hops / seconds : 0);
     printf("  tiles %llu, rescued %llu, fallbacks %llu\n", (unsigned long long)figures.tiles,
            (unsigned long long)figures.rescued, (unsigned long long)figures.fallbacks);
     const char *trouble = tdc_device_run_trouble(run);
@@ -221,8 +223,8 @@ static int measure(const struct settings *settings)
     struct tdc_error error = {0};
     struct tdc_device_run *run;
     struct data data = {0};
-    if (tdc_ascend_run_open(settings->device.ids, 1, settings->rule, false, true, &run, &error) !=
-        TDC_OK) {
+    struct tdc_device_request request = settings->device;
+    if (tdc_device_open(&request, settings->rule, false, true, &run, &error) != TDC_OK) {
         tdc_complain("%s", error.message);
         return TDC_EXIT_TROUBLE;
     }
@@ -259,7 +261,6 @@ int tdc_bench_device(int argc, char **argv)
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
-    if (tdc_devices(print_line, NULL) != TDC_OK)
-        return TDC_EXIT_TROUBLE;
+    tdc_devices(print_line, NULL); /* what cannot be used is told again below */
     return measure(&settings);
 }

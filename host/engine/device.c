@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/engine/ascend/backend_ascend.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
 #include "io/base/team.h"
@@ -43,15 +42,22 @@ bool tdc_device_parse(const char *text, struct tdc_device_request *request)
     *request = (struct tdc_device_request){.kind = TDC_DEVICE_AUTO, .count = 1};
     if (text == NULL || strcmp(text, "auto") == 0)
         return true;
-    request->kind = TDC_DEVICE_CPU;
-    if (strcmp(text, "cpu") == 0)
+    request->kind = strcmp(text, "cpu") == 0 ? TDC_DEVICE_CPU : TDC_DEVICE_GPU;
+    if (request->kind == TDC_DEVICE_CPU || strcmp(text, "gpu") == 0)
         return true;
-    request->kind = TDC_DEVICE_ASCEND;
-    if (strcmp(text, "ascend") == 0)
-        return true;
-    request->count = 0;
-    request->all = strcmp(text, "ascend:all") == 0;
-    return request->all || (strncmp(text, "ascend:", 7) == 0 && parse_ids(text + 7, request));
+    request->kind = TDC_DEVICE_NAMED;
+    for (unsigned i = 0; i < TDC_DEVICE_FAMILIES; i++) {
+        size_t length = strlen(tdc_device_families[i]->name);
+        if (strncmp(text, tdc_device_families[i]->name, length) != 0)
+            continue;
+        request->family = tdc_device_families[i];
+        if (text[length] == '\0')
+            return true;
+        request->count = 0;
+        request->all = strcmp(text + length, ":all") == 0;
+        return request->all || (text[length] == ':' && parse_ids(text + length + 1, request));
+    }
+    return false;
 }
 
 bool tdc_device_valid(const char *text)
@@ -133,37 +139,28 @@ static double cpu_rate(struct sample *sample, int threads)
                                              : rate_of(&tdc_backend_cpu, sample) * threads;
 }
 
-static bool device_is_faster(struct tdc_device_run *run, const struct tdc_options *options,
-                             enum tdc_relative_rule rule)
-{
-    struct sample sample = {0};
-    bool faster = false;
-    if (make_sample(&sample, rule) && tdc_guard_begin()) {
-        int threads = tdc_team_size(options->threads);
-        double device = rate_of(&run->backend, &sample);
-        double cpu = cpu_rate(&sample, threads);
-        tdc_guard_end();
-        faster = device > cpu && tdc_device_run_trouble(run)[0] == '\0';
-        char text[256];
-        snprintf(text, sizeof text,
-                 "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
-                 run->name, device * 1e-9, threads, cpu * 1e-9, faster ? "device" : "CPU");
-        say(options, TDC_MESSAGE_INFO, text);
-    }
-    free(sample.n);
-    free(sample.b);
-    return faster;
-}
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* ---- choosing -------------------------------------------------------------------------------- */
+/* The first card of a family; false with *error set when there is none. */
+static bool find_card(const struct tdc_device_family *family, struct tdc_device_request *request,
+                      struct tdc_error *error)
+{
+    unsigned count = family->count(error);
+    for (unsigned i = 0; i < count; i++)
+        if (family->is_card(i)) {
+            *request = (struct tdc_device_request){
+                .kind = TDC_DEVICE_NAMED, .family = family, .count = 1, .ids = {(int32_t)i}};
+            return true;
+        }
+    if (count != 0)
+        tdc_fail(error, TDC_ERR_NOT_FOUND, "no device of %s is a card", family->name);
+    return false;
+}
 
 /* Checks the ids against what is there, so that the message can name the number. */
 static tdc_status settle_ids(struct tdc_device_request *request, struct tdc_error *error)
 {
-    const struct tdc_acl *acl = tdc_acl_runtime_start(error);
-    if (acl == NULL)
-        return error->status;
-    uint32_t there = tdc_ascend_count(acl, error);
+    unsigned there = request->family->count(error);
     if (there == 0)
         return error->status;
     if (request->all) {
@@ -174,26 +171,111 @@ static tdc_status settle_ids(struct tdc_device_request *request, struct tdc_erro
     for (unsigned i = 0; i < request->count; i++)
         if ((uint32_t)request->ids[i] >= there)
             return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %d (%u found)",
-                            (int)request->ids[i], (unsigned)there);
+                            (int)request->ids[i], there);
     return TDC_OK;
 }
+
+tdc_status tdc_device_open(struct tdc_device_request *request, enum tdc_relative_rule rule,
+                           bool no_fallback, bool timed, struct tdc_device_run **run,
+                           struct tdc_error *error)
+{
+    struct tdc_error other;
+    if (request->kind == TDC_DEVICE_GPU && !find_card(&tdc_family_cuda, request, error) &&
+        !find_card(&tdc_family_opencl, request, &other)) {
+        char first[400];
+        snprintf(first, sizeof first, "%.390s", error->message);
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s; %.390s", first, other.message);
+    }
+    tdc_status status = settle_ids(request, error);
+    return status != TDC_OK ? status
+                            : request->family->open(request->ids, request->count, rule, no_fallback,
+                                                    timed, run, error);
+}
+
+/* ---- the fastest ----------------------------------------------------------------------------- */
+
+/* Closes the slower of two runs, of which one may be NULL. */
+static struct tdc_device_run *faster_of(struct tdc_device_run *first, double *first_rate,
+                                        struct tdc_device_run *second, double second_rate)
+{
+    bool better = first == NULL || second_rate > *first_rate;
+    struct tdc_device_run *worse = better ? first : second;
+    if (worse != NULL)
+        worse->close(worse);
+    if (better)
+        *first_rate = second_rate;
+    return better ? second : first;
+}
+
+/*
+ * The fastest card of all families, one of each; what cannot be opened is told in *reason, which
+ * stays empty where there is no card at all. A card of NVIDIA's is one of OpenCL, too: that family
+ * is not asked then.
+ */
+static struct tdc_device_run *fastest_card(const struct tdc_options *options,
+                                           enum tdc_relative_rule rule, struct sample *sample,
+                                           double *rate, struct tdc_error *reason)
+{
+    struct tdc_device_run *best = NULL;
+    bool cuda = false;
+    for (unsigned i = 0; i < TDC_DEVICE_FAMILIES; i++) {
+        const struct tdc_device_family *family = tdc_device_families[i];
+        struct tdc_device_request request;
+        struct tdc_device_run *run = NULL;
+        struct tdc_error error = {0};
+        tdc_status status = TDC_ERR_NOT_FOUND;
+        if (family == &tdc_family_opencl && cuda)
+            continue;
+        if (find_card(family, &request, &error))
+            status = tdc_device_open(&request, rule, (options->flags & TDC_OPTION_NO_FALLBACK) != 0,
+                                     false, &run, &error);
+        else
+            status = error.status;
+        cuda |= family == &tdc_family_cuda && status == TDC_OK;
+        if (status == TDC_OK)
+            best = faster_of(best, rate, run, rate_of(&run->backend, sample));
+        else if (status != TDC_ERR_NOT_FOUND && reason->status == TDC_OK)
+            *reason = error;
+    }
+    return best;
+}
+
+static struct tdc_device_run *measure(const struct tdc_options *options,
+                                      enum tdc_relative_rule rule, struct tdc_error *reason)
+{
+    struct sample sample = {0};
+    struct tdc_device_run *run = NULL;
+    double device = 0;
+    if (make_sample(&sample, rule) && tdc_guard_begin()) {
+        run = fastest_card(options, rule, &sample, &device, reason);
+        int threads = tdc_team_size(options->threads);
+        double cpu = run != NULL ? cpu_rate(&sample, threads) : 0;
+        tdc_guard_end();
+        if (run != NULL) {
+            bool faster = device > cpu && tdc_device_run_trouble(run)[0] == '\0';
+            char text[300];
+            snprintf(text, sizeof text,
+                     "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
+                     run->name, device * 1e-9, threads, cpu * 1e-9, faster ? "device" : "CPU");
+            say(options, TDC_MESSAGE_INFO, text);
+            *reason = (struct tdc_error){0};
+            if (!faster) {
+                run->close(run);
+                run = NULL;
+            }
+        }
+    }
+    free(sample.n);
+    free(sample.b);
+    return run;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 static uint64_t least_bytes(void)
 {
     const char *given = getenv("TDC_AUTO_LEAST");
     return given != NULL ? strtoull(given, NULL, 10) : LEAST_BYTES;
-}
-
-static tdc_status open_run(struct tdc_device_request *request, const struct tdc_options *options,
-                           enum tdc_relative_rule rule, struct tdc_device_run **run,
-                           struct tdc_error *error)
-{
-    tdc_status status = settle_ids(request, error);
-    if (status == TDC_OK)
-        status =
-            tdc_ascend_run_open(request->ids, request->count, rule,
-                                (options->flags & TDC_OPTION_NO_FALLBACK) != 0, false, run, error);
-    return status;
 }
 
 tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relative_rule rule,
@@ -205,29 +287,26 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
     if (!tdc_device_parse(options->device, &request))
         return tdc_fail(error, TDC_ERR_ARGUMENT, "no such device: %s", options->device);
     bool automatic = request.kind == TDC_DEVICE_AUTO;
+    bool no_fallback = (options->flags & TDC_OPTION_NO_FALLBACK) != 0;
     if (request.kind == TDC_DEVICE_CPU || (automatic && bytes < least_bytes()))
         return TDC_OK;
     struct tdc_error reason = {0};
     struct tdc_device_run *run = NULL;
-    tdc_status status = open_run(&request, options, rule, &run, &reason);
-    if (status == TDC_OK && automatic && !device_is_faster(run, options, rule)) {
-        run->close(run);
-        return TDC_OK;
-    }
-    if (status == TDC_OK) {
+    if (automatic)
+        run = measure(options, rule, &reason);
+    else if (tdc_device_open(&request, rule, no_fallback, false, &run, &reason) != TDC_OK)
+        run = NULL;
+    if (run != NULL)
         *choice = (struct tdc_device_choice){&run->backend, run};
+    if (run != NULL || reason.status == TDC_OK)
         return TDC_OK;
-    }
-    bool absent = status == TDC_ERR_NOT_FOUND;
-    if (!automatic &&
-        (absent || (options->flags & TDC_OPTION_NO_FALLBACK) != 0 || status != TDC_ERR_DEVICE))
-        return tdc_fail(error, absent ? TDC_ERR_DEVICE : status, "--device %s: %s", options->device,
-                        reason.message);
-    if (!absent) {
-        char text[1200];
-        snprintf(text, sizeof text, "%s; the CPU is used", reason.message);
-        say(options, TDC_MESSAGE_WARNING, text);
-    }
+    bool absent = reason.status == TDC_ERR_NOT_FOUND;
+    if (!automatic && (absent || no_fallback || reason.status != TDC_ERR_DEVICE))
+        return tdc_fail(error, absent ? TDC_ERR_DEVICE : reason.status, "--device %s: %s",
+                        options->device, reason.message);
+    char text[1200];
+    snprintf(text, sizeof text, "%s; the CPU is used", reason.message);
+    say(options, TDC_MESSAGE_WARNING, text);
     return TDC_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef TDC_HOST_DEVICE_H
 #define TDC_HOST_DEVICE_H
 
-#include "host/engine/device/device_run.h"
+#include "host/engine/device/family.h"
 
 struct tdc_device_choice {
     const struct tdc_backend *backend;
@@ -23,20 +23,27 @@ tdc_status tdc_device_choose(const struct tdc_options *options, enum tdc_relativ
 tdc_status tdc_device_finish(struct tdc_device_choice *choice, const struct tdc_options *options,
                              tdc_status status, struct tdc_error *error);
 
-/* ---- for the tests --------------------------------------------------------------------------- */
+/* ---- for measurements and tests -------------------------------------------------------------- */
 
 enum tdc_device_kind {
     TDC_DEVICE_AUTO,
     TDC_DEVICE_CPU,
-    TDC_DEVICE_ASCEND
+    TDC_DEVICE_GPU, /* the first that is a card, of whatever family of GPUs */
+    TDC_DEVICE_NAMED
 };
 
 struct tdc_device_request {
     enum tdc_device_kind kind;
+    const struct tdc_device_family *family; /* of what is named */
     bool all;
     unsigned count;
     int32_t ids[TDC_DEVICE_MOST];
 };
+
+/* What is named, opened; `all` and `gpu` are settled first. */
+tdc_status tdc_device_open(struct tdc_device_request *request, enum tdc_relative_rule rule,
+                           bool no_fallback, bool timed, struct tdc_device_run **run,
+                           struct tdc_error *error);
 
 bool tdc_device_parse(const char *text, struct tdc_device_request *request);
 

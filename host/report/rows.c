@@ -64,9 +64,7 @@ static uint32_t module_number(struct tdc_html_report *report, const char *place,
         return number;
     if (report->modules.count >= MOST_MODULES)
         return 0;
-    bool fresh;
-    const char *kept = tdc_arena_text(&report->arena, place, length);
-    return kept != NULL ? tdc_names_put(&report->modules, kept, length, &fresh) : TDC_NAME_NONE;
+    return tdc_names_keep(&report->modules, &report->arena, place, length);
 }
 
 /* ---- leaving out ----------------------------------------------------------------------------- */
@@ -132,7 +130,7 @@ struct taking {
     tdc_table *table;
     struct tdc_module_paths *paths;
     const char *call, *place; /* of the row before */
-    size_t place_length;
+    size_t call_length, place_length;
     uint32_t module;
     int places[TDC_MOST_COLUMNS + HIDDEN];
     struct tdc_cell cells[TDC_MOST_COLUMNS + HIDDEN];
@@ -180,6 +178,7 @@ static bool fill_hidden(struct taking *taking, size_t row, size_t source)
     const char *call = tdc_table_call(taking->table, row);
     if (call != taking->call) {
         taking->call = call;
+        taking->call_length = strlen(call);
         taking->place_length = place_of(call, taking->paths, &taking->place);
         taking->module = module_number(taking->report, taking->place, taking->place_length);
         if (taking->module == TDC_NAME_NONE)
@@ -187,7 +186,7 @@ static bool fill_hidden(struct taking *taking, size_t row, size_t source)
     }
     struct tdc_cell *cells = taking->cells;
     cells[SOURCE] = number_cell((double)source);
-    cells[CALL] = text_cell(call, strlen(call));
+    cells[CALL] = text_cell(call, taking->call_length);
     cells[MODULE] = text_cell(taking->place, taking->place_length);
     cells[CLASS] = number_cell(held->row_class);
     cells[COLOUR] = number_cell(held->colour);
@@ -200,7 +199,11 @@ tdc_status tdc_html_report_take_rows(struct tdc_html_report *report, tdc_table *
                                      size_t source, struct tdc_error *error)
 {
     struct taking taking = {.report = report, .table = table};
-    bool room = find_places(&taking) && load_paths(table->match->npu, &taking.paths);
+    /* twice as many as the page can hold are gathered before some are left out */
+    bool all = table->row_count / 2 < report->options.rows;
+    size_t more = all ? table->row_count : 2 * report->options.rows;
+    bool room = find_places(&taking) && tdc_html_sheet_reserve(&report->rows, more) &&
+                load_paths(table->match->npu, &taking.paths);
     tdc_status status = TDC_OK;
     unsigned classes = report->options.classes;
     for (size_t row = 0; row < table->row_count && room && status == TDC_OK; row++) {
@@ -211,7 +214,6 @@ tdc_status tdc_html_report_take_rows(struct tdc_html_report *report, tdc_table *
                tdc_html_sheet_row(&report->rows, taking.places, taking.cells,
                                   HIDDEN + table->column_count);
         report->seen += room;
-        /* twice as many as the page can hold are gathered before some are left out */
         if (room && report->rows.rows / 2 >= report->options.rows)
             room = tdc_html_report_trim(report);
     }

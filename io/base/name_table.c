@@ -84,19 +84,36 @@ uint32_t tdc_names_find(const struct tdc_name_table *table, const char *text, si
     return held == 0 ? TDC_NAME_NONE : held - 1;
 }
 
-uint32_t tdc_names_put(struct tdc_name_table *table, const char *text, size_t length, bool *fresh)
+/* arena: of the copy that a new key is to be; NULL: it is the key itself. */
+static uint32_t put_key(struct tdc_name_table *table, struct tdc_name_key key,
+                        struct tdc_arena *arena, bool *fresh)
 {
     *fresh = false;
     if ((size_t)table->count * 2 >= table->slot_count && !grow_slots(table))
         return TDC_NAME_NONE;
-    struct tdc_name_key key = {text, length, hash_text(text, length)};
     size_t slot = find_slot(table, &key);
     if (table->slots[slot] != 0)
         return table->slots[slot] - 1;
     if (table->count == table->capacity && !grow_keys(table))
         return TDC_NAME_NONE;
+    if (arena != NULL && (key.text = tdc_arena_text(arena, key.text, key.length)) == NULL)
+        return TDC_NAME_NONE;
     table->keys[table->count] = key;
     table->slots[slot] = ++table->count;
     *fresh = true;
     return table->count - 1;
+}
+
+uint32_t tdc_names_put(struct tdc_name_table *table, const char *text, size_t length, bool *fresh)
+{
+    return put_key(table, (struct tdc_name_key){text, length, hash_text(text, length)}, NULL,
+                   fresh);
+}
+
+uint32_t tdc_names_keep(struct tdc_name_table *table, struct tdc_arena *arena, const char *text,
+                        size_t length)
+{
+    bool fresh;
+    return put_key(table, (struct tdc_name_key){text, length, hash_text(text, length)}, arena,
+                   &fresh);
 }

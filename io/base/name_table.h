@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/base/arena.h"
+
 #define TDC_NAME_NONE UINT32_MAX
 
 struct tdc_name_key {
@@ -33,5 +35,9 @@ void tdc_names_free(struct tdc_name_table *table);
 uint32_t tdc_names_find(const struct tdc_name_table *table, const char *text, size_t length);
 /* The number of the key, a new one if *fresh is set; TDC_NAME_NONE when out of memory. */
 uint32_t tdc_names_put(struct tdc_name_table *table, const char *text, size_t length, bool *fresh);
+/* The same with a copy of the key in the arena when it is new: one search, where find and put are
+ * two. */
+uint32_t tdc_names_keep(struct tdc_name_table *table, struct tdc_arena *arena, const char *text,
+                        size_t length);
 
 #endif

@@ -25,12 +25,54 @@ async function unpackJson(number) {
 // A cell of a column of numbers that is a text: the upper half of its bits. See tdc_html_box.
 const BOX = 0xfffc0000;
 
+// The bytes of the words in planes that begin at `at`, and what stands for planes that are not there.
+function joinPlanes(packed, at, width, count) {
+  const bytes = new Uint8Array(width * count);
+  for (let byte = 0; byte < width; byte++) {
+    const constant = packed[1 + byte];
+    if ((packed[0] >> byte) & 1) {
+      for (let row = 0, to = byte; row < count; row++, to += width) bytes[to] = packed[at + row];
+      at += count;
+    } else if (constant !== 0) {
+      for (let row = 0, to = byte; row < count; row++, to += width) bytes[to] = constant;
+    }
+  }
+  return bytes;
+}
+
+function unpackWords(packed, rows) {
+  const words = new Uint32Array(joinPlanes(packed, 5, 4, rows).buffer);
+  for (let row = 0, above = 0; row < rows; row++) {
+    const step = words[row];
+    above = words[row] = above + ((step >>> 1) ^ -(step & 1));
+  }
+  return words;
+}
+
+// The halves of doubles: those that differ from the usual one are in the planes.
+function unpackNumbers(packed, rows) {
+  if (packed[9] === 0) return new Uint32Array(joinPlanes(packed, 10, 8, rows).buffer);
+  const usual = new Uint32Array(packed.slice(10, 18).buffer), bits = 18, planes = bits + ((rows + 7) >> 3);
+  let count = rows;
+  for (let row = 0; row < rows; row++) count -= (packed[bits + (row >> 3)] >> (row & 7)) & 1;
+  const held = new Uint32Array(joinPlanes(packed, planes, 8, count).buffer), halves = new Uint32Array(2 * rows);
+  for (let row = 0, at = 0; row < rows; row++) {
+    const isUsual = (packed[bits + (row >> 3)] >> (row & 7)) & 1;
+    halves[2 * row] = isUsual ? usual[0] : held[at];
+    halves[2 * row + 1] = isUsual ? usual[1] : held[at + 1];
+    at += isUsual ? 0 : 2;
+  }
+  return halves;
+}
+
 class Column {
   constructor(sheet, facts) {
     this.sheet = sheet;
     this.name = facts.name;
     this.numbers = facts.numbers;
+    this.whole = facts.whole;
     this.block = facts.block;
+    this.base = facts.base; // the column that this one is packed as the difference of; or undefined
     this.places = null; // of texts
     this.values = null; // numbers
     this.halves = null; // their bits
@@ -46,23 +88,28 @@ class Column {
     return this.loading;
   }
 
+  // Of columns with the same content one block is on the page.
   async read() {
-    const planes = await unpack(this.block), rows = this.sheet.rows;
-    if (!this.numbers) {
-      const places = new Uint32Array(rows);
-      for (let row = 0, above = 0; row < rows; row++) {
-        above = (above + planes[row] + (planes[rows + row] << 8) + (planes[2 * rows + row] << 16)
-          + planes[3 * rows + row] * 0x1000000) >>> 0;
-        places[row] = above;
-      }
-      this.places = places;
+    const first = this.sheet.columns.find((column) => column.block === this.block);
+    if (first !== this) {
+      await first.load();
+      this.places = first.places;
+      this.values = first.values;
+      this.halves = first.halves;
       return this;
     }
-    const bytes = new Uint8Array(8 * rows);
-    for (let byte = 0; byte < 8; byte++)
-      for (let row = 0, at = byte * rows; row < rows; row++) bytes[8 * row + byte] = planes[at + row];
-    this.values = new Float64Array(bytes.buffer);
-    this.halves = new Uint32Array(bytes.buffer);
+    const packed = await unpack(this.block), rows = this.sheet.rows;
+    const words = this.numbers && !this.whole ? unpackNumbers(packed, rows) : unpackWords(packed, rows);
+    if (!this.numbers) {
+      this.places = words;
+      return this;
+    }
+    if (this.base !== undefined) {
+      const { halves } = await this.sheet.columns[this.base].load();
+      for (let i = 0; i < words.length; i++) words[i] ^= halves[i];
+    }
+    this.values = this.whole ? Float64Array.from(words) : new Float64Array(words.buffer);
+    this.halves = new Uint32Array(this.values.buffer);
     return this;
   }
 

@@ -1,5 +1,6 @@
 #include "io/html/pack.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,41 +26,165 @@ uint32_t tdc_html_texts_end(const struct tdc_html_sheet *sheet, uint32_t first)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-static void lay_out_texts(const uint32_t *places, size_t rows, unsigned char *out)
+/* A number as a word of 32 bits, when it is one. */
+static bool as_word(double number, uint32_t *word)
 {
-    uint32_t above = 0;
-    for (size_t row = 0; row < rows; row++) {
-        uint32_t step = places[row] - above;
-        above = places[row];
-        for (size_t byte = 0; byte < sizeof step; byte++)
-            out[byte * rows + row] = (unsigned char)(step >> (8 * byte));
-    }
+    if (!(number >= 0 && number <= UINT32_MAX))
+        return false;
+    *word = (uint32_t)number;
+    return *word == number && !signbit(number);
 }
 
-static void lay_out_numbers(const double *numbers, size_t rows, unsigned char *out)
+bool tdc_html_all_whole(const struct tdc_html_column *column, size_t rows)
 {
-    for (size_t row = 0; row < rows; row++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[row], sizeof bits);
-        for (size_t byte = 0; byte < sizeof bits; byte++)
-            out[byte * rows + row] = (unsigned char)(bits >> (8 * byte));
-    }
+    uint32_t word;
+    for (size_t row = 0; column->numbers != NULL && row < rows; row++)
+        if (!as_word(column->numbers[row], &word))
+            return false;
+    return column->numbers != NULL;
 }
 
-static unsigned char *lay_out_column(const struct tdc_html_block *block, size_t *size)
+bool tdc_html_same_column(const struct tdc_html_column *a, const struct tdc_html_column *b,
+                          size_t rows)
+{
+    if (a->numbers != NULL && b->numbers != NULL)
+        return memcmp(a->numbers, b->numbers, rows * sizeof *a->numbers) == 0;
+    return a->texts != NULL && b->texts != NULL &&
+           memcmp(a->texts, b->texts, rows * sizeof *a->texts) == 0;
+}
+
+bool tdc_html_alike(const struct tdc_html_column *a, const struct tdc_html_column *b, size_t rows)
+{
+    size_t samples = rows < 256 ? rows : 256, equal = 0;
+    for (size_t i = 0; i < samples; i++) {
+        size_t row = (size_t)((uint64_t)rows * i / samples);
+        uint64_t one, other;
+        memcpy(&one, &a->numbers[row], sizeof one);
+        memcpy(&other, &b->numbers[row], sizeof other);
+        equal += (one ^ other) >> 48 == 0; /* sign, exponent, the first bits of the rest */
+    }
+    return equal > samples / 2;
+}
+
+/* What is packed of a block: a head, then planes of the same size. */
+struct laid_out {
+    unsigned char *data; /* NULL: out of memory */
+    size_t head, plane, size;
+};
+
+/* The differences of words from the row above. */
+static void take_steps(const struct tdc_html_block *block, uint32_t *steps)
 {
     const struct tdc_html_column *column = block->column;
-    size_t rows = block->sheet->rows;
-    *size = rows * (column->numbers != NULL ? sizeof(double) : sizeof(uint32_t));
-    unsigned char *out = malloc(*size + 1);
-    if (out != NULL && column->numbers != NULL)
-        lay_out_numbers(column->numbers, rows, out);
-    else if (out != NULL)
-        lay_out_texts(column->texts, rows, out);
-    return out;
+    uint32_t above = 0, word = 0;
+    for (size_t row = 0; row < block->sheet->rows; row++) {
+        if (column->texts != NULL)
+            word = column->texts[row];
+        else
+            as_word(column->numbers[row], &word);
+        uint32_t step = word - above;
+        steps[row] = step << 1 ^ -(step >> 31);
+        above = word;
+    }
 }
 
-static unsigned char *lay_out_dictionary(const struct tdc_html_block *block, size_t *size)
+static void take_numbers(const struct tdc_html_block *block, uint64_t *words)
+{
+    size_t rows = block->sheet->rows;
+    memcpy(words, block->column->numbers, rows * sizeof *words);
+    for (size_t row = 0; block->base != NULL && row < rows; row++) {
+        uint64_t other;
+        memcpy(&other, &block->base->numbers[row], sizeof other);
+        words[row] ^= other;
+    }
+}
+
+/* Nothing or zero, whichever more cells of a column of numbers have; how many. */
+static size_t usual_word(const uint64_t *words, size_t rows, uint64_t *usual)
+{
+    const uint64_t nothing = tdc_html_box(0);
+    size_t nothings = 0, zeros = 0;
+    for (size_t row = 0; row < rows; row++) {
+        nothings += words[row] == nothing;
+        zeros += words[row] == 0;
+    }
+    *usual = nothings >= zeros ? nothing : 0;
+    return nothings >= zeros ? nothings : zeros;
+}
+
+/* Leaves the words but for the usual ones, of which bits tell; how many there are. */
+static size_t take_unusual(uint64_t *words, size_t rows, uint64_t usual, unsigned char *bits)
+{
+    size_t kept = 0;
+    for (size_t row = 0; row < rows; row++) {
+        uint64_t word = words[row];
+        bits[row / 8] |= (unsigned char)((word == usual) << row % 8);
+        words[kept] = word;
+        kept += word != usual;
+    }
+    return kept;
+}
+
+/* The planes of words of `width` bytes in which they differ; which those are and what the others
+ * hold is told at the start of the head. */
+static void lay_out_planes(struct laid_out *out, const unsigned char *words, size_t width)
+{
+    out->size = out->head;
+    for (size_t byte = 0; byte < width && out->plane != 0; byte++) {
+        size_t place = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? width - 1 - byte : byte;
+        unsigned char first = words[place], differ = 0, *plane = out->data + out->size;
+        for (size_t row = 0; row < out->plane; row++) {
+            plane[row] = words[row * width + place];
+            differ |= plane[row] ^ first;
+        }
+        if (differ == 0) {
+            out->data[1 + byte] = first;
+        } else {
+            out->data[0] |= (unsigned char)(1u << byte);
+            out->size += out->plane;
+        }
+    }
+}
+
+static void lay_out_words(const struct tdc_html_block *block, struct laid_out *out)
+{
+    out->head = 1 + sizeof(uint32_t);
+    out->plane = block->sheet->rows;
+    out->data = calloc(1, out->head + out->plane * sizeof(uint32_t));
+    uint32_t *steps = malloc(out->plane * sizeof *steps + 1);
+    if (out->data != NULL && steps != NULL) {
+        take_steps(block, steps);
+        lay_out_planes(out, (const unsigned char *)steps, sizeof *steps);
+    } else {
+        free(out->data);
+        out->data = NULL;
+    }
+    free(steps);
+}
+
+static void lay_out_numbers(const struct tdc_html_block *block, struct laid_out *out)
+{
+    size_t rows = block->sheet->rows, start = 1 + sizeof(double);
+    uint64_t usual, *words = malloc((rows + 1) * sizeof *words);
+    if (words == NULL)
+        return;
+    take_numbers(block, words);
+    bool some = usual_word(words, rows, &usual) != 0;
+    out->head = start + 1 + (some ? sizeof usual + (rows + 7) / 8 : 0);
+    out->plane = rows;
+    out->data = calloc(1, out->head + rows * sizeof usual);
+    if (out->data != NULL && some) {
+        out->data[start] = 1;
+        for (size_t byte = 0; byte < sizeof usual; byte++)
+            out->data[start + 1 + byte] = (unsigned char)(usual >> 8 * byte);
+        out->plane = take_unusual(words, rows, usual, out->data + start + 1 + sizeof usual);
+    }
+    if (out->data != NULL)
+        lay_out_planes(out, (const unsigned char *)words, sizeof *words);
+    free(words);
+}
+
+static void lay_out_dictionary(const struct tdc_html_block *block, struct laid_out *out)
 {
     struct tdc_text json;
     tdc_text_init(&json, JSON_LIMIT);
@@ -71,10 +196,10 @@ static unsigned char *lay_out_dictionary(const struct tdc_html_block *block, siz
     tdc_text_addc(&json, ']');
     if (json.failed) {
         tdc_text_free(&json);
-        return NULL;
+        return;
     }
-    *size = json.length;
-    return (unsigned char *)json.data;
+    out->size = out->head = json.length;
+    out->data = (unsigned char *)json.data;
 }
 
 /* ---- deflating ------------------------------------------------------------------------------- */
@@ -94,46 +219,42 @@ static bool looks_random(const unsigned char *data, size_t size)
     for (size_t i = 0; i < 256; i++)
         alike += (uint64_t)counts[i] * counts[i];
     /* of even odds: SAMPLES + SAMPLES^2 / 256 */
-    return alike < (SAMPLES + (uint64_t)SAMPLES * SAMPLES / 256) * 11 / 10;
+    return alike < (SAMPLES + (uint64_t)SAMPLES * SAMPLES / 256) * 3 / 2;
 }
 
-/* The planes of a column one by one, each of `plane` bytes: bytes of numbers hardly repeat but in
- * runs, and looking for those alone is several times as fast as for all that repeats. */
-static bool deflate_planes(z_stream *stream, const unsigned char *data, size_t size, size_t plane)
+static bool deflate_part(z_stream *stream, const unsigned char *data, size_t size)
 {
-    for (size_t at = 0; at < size; at += plane) {
-        int level = looks_random(data + at, plane) ? 0 : 1;
-        if (deflateParams(stream, level, Z_RLE) != Z_OK)
-            return false;
-        stream->next_in = data + at;
-        stream->avail_in = (uInt)plane;
-        if (deflate(stream, Z_NO_FLUSH) != Z_OK || stream->avail_in != 0)
-            return false;
-    }
-    return deflate(stream, Z_FINISH) == Z_STREAM_END;
+    stream->next_in = data;
+    stream->avail_in = (uInt)size;
+    return deflate(stream, Z_NO_FLUSH) == Z_OK && stream->avail_in == 0;
 }
 
-/* plane: of the planes that the data consists of; 0: it is no column. */
-static bool deflate_whole(struct tdc_html_block *block, const unsigned char *data, size_t size,
-                          size_t plane)
+/* The planes one by one: bytes of numbers hardly repeat but in runs, and looking for those alone is
+ * several times as fast as for all that repeats. */
+static bool deflate_parts(z_stream *stream, const struct laid_out *data)
+{
+    bool done = deflate_part(stream, data->data, data->head);
+    for (size_t at = data->head; done && at < data->size; at += data->plane) {
+        int level = looks_random(data->data + at, data->plane) ? 0 : 1;
+        done = deflateParams(stream, level, Z_RLE) == Z_OK &&
+               deflate_part(stream, data->data + at, data->plane);
+    }
+    return done && deflate(stream, Z_FINISH) == Z_STREAM_END;
+}
+
+static bool deflate_whole(struct tdc_html_block *block, const struct laid_out *data)
 {
     z_stream stream = {0};
-    if (size > UINT32_MAX / 2 ||
+    if (data->size > UINT32_MAX / 2 ||
         deflateInit2(&stream, 1, Z_DEFLATED, 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
-    size_t room = deflateBound(&stream, size) + 256; /* a change of level ends a block */
+    size_t room = deflateBound(&stream, data->size) + 256; /* a change of level ends a block */
     block->bytes = malloc(room);
     bool done = false;
     if (block->bytes != NULL) {
         stream.next_out = block->bytes;
         stream.avail_out = (uInt)room;
-        if (plane != 0) {
-            done = deflate_planes(&stream, data, size, plane);
-        } else {
-            stream.next_in = data;
-            stream.avail_in = (uInt)size;
-            done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-        }
+        done = deflate_parts(&stream, data);
         block->size = room - stream.avail_out;
     }
     deflateEnd(&stream);
@@ -142,16 +263,18 @@ static bool deflate_whole(struct tdc_html_block *block, const unsigned char *dat
 
 static void pack_block(struct tdc_html_block *block)
 {
-    if (block->text != NULL) {
-        block->failed = !deflate_whole(block, (const unsigned char *)block->text, block->length, 0);
-        return;
-    }
-    size_t size = 0;
-    unsigned char *data =
-        block->column != NULL ? lay_out_column(block, &size) : lay_out_dictionary(block, &size);
-    size_t plane = block->column != NULL ? block->sheet->rows : 0;
-    block->failed = data == NULL || !deflate_whole(block, data, size, plane);
-    free(data);
+    struct laid_out data = {0};
+    if (block->text != NULL)
+        data = (struct laid_out){(unsigned char *)block->text, block->length, 0, block->length};
+    else if (block->column == NULL)
+        lay_out_dictionary(block, &data);
+    else if (block->column->texts != NULL || block->whole)
+        lay_out_words(block, &data);
+    else
+        lay_out_numbers(block, &data);
+    block->failed = data.data == NULL || !deflate_whole(block, &data);
+    if (block->text == NULL)
+        free(data.data);
 }
 
 struct packing {

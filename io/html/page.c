@@ -36,16 +36,60 @@ static size_t count_blocks(const struct tdc_html_page *page)
     return count;
 }
 
+/* The block of which a column of numbers is packed as the difference; the number of blocks when of
+ * none. */
+static size_t base_of(const struct writing *writing, const struct tdc_html_block *block,
+                      size_t first_block)
+{
+    size_t i = first_block;
+    bool numbers = block->column->numbers != NULL && !block->whole;
+    for (; i < writing->block_count; i++) {
+        const struct tdc_html_block *other = &writing->blocks[i];
+        if (numbers && other->column->numbers != NULL && !other->whole && other->base == NULL &&
+            tdc_html_alike(other->column, block->column, block->sheet->rows))
+            break;
+    }
+    return i;
+}
+
+/* Of columns with the same content, as those of both sides often have it, the first is packed. */
+static size_t block_of(struct writing *writing, const struct tdc_html_sheet *sheet, size_t index,
+                       size_t first_block)
+{
+    const struct tdc_html_column *column = &sheet->columns[index];
+    for (size_t i = first_block; i < writing->block_count; i++)
+        if (tdc_html_same_column(writing->blocks[i].column, column, sheet->rows))
+            return i;
+    struct tdc_html_block block = {
+        .sheet = sheet, .column = column, .whole = tdc_html_all_whole(column, sheet->rows)};
+    size_t base = base_of(writing, &block, first_block);
+    if (base != writing->block_count)
+        block.base = writing->blocks[base].column;
+    writing->blocks[writing->block_count] = block;
+    return writing->block_count++;
+}
+
+/* The place in the facts of a column that another one is based on. */
+static size_t index_of(const struct tdc_html_sheet *sheet, const struct tdc_html_column *column)
+{
+    return (size_t)(column - sheet->columns);
+}
+
 static void plan_columns(struct writing *writing, const struct tdc_html_sheet *sheet)
 {
+    size_t first_block = writing->block_count;
     for (size_t i = 0; i < sheet->column_count; i++) {
         const struct tdc_html_column *column = &sheet->columns[i];
+        size_t number = block_of(writing, sheet, i, first_block);
+        const struct tdc_html_block *block = &writing->blocks[number];
         tdc_text_adds(&writing->facts, i != 0 ? ",\n{\"name\": " : "{\"name\": ");
         tdc_json_add_string(&writing->facts, column->name, strlen(column->name));
-        tdc_text_addf(&writing->facts, ", \"numbers\": %s, \"block\": %zu}",
-                      column->numbers != NULL ? "true" : "false", writing->block_count);
-        writing->blocks[writing->block_count++] =
-            (struct tdc_html_block){.sheet = sheet, .column = column};
+        tdc_text_addf(&writing->facts, ", \"numbers\": %s, \"whole\": %s, \"block\": %zu",
+                      column->numbers != NULL ? "true" : "false", block->whole ? "true" : "false",
+                      number);
+        if (block->base != NULL)
+            tdc_text_addf(&writing->facts, ", \"base\": %zu", index_of(sheet, block->base));
+        tdc_text_addc(&writing->facts, '}');
     }
 }
 

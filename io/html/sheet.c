@@ -57,28 +57,40 @@ static uint32_t place_in(struct tdc_name_table *texts, struct tdc_arena *arena, 
     bool fresh;
     if (texts->count == 0 && tdc_names_put(texts, "", 0, &fresh) == TDC_NAME_NONE)
         return TDC_NAME_NONE;
-    if (length == 0)
-        return 0;
-    uint32_t place = tdc_names_find(texts, text, length);
-    if (place != TDC_NAME_NONE)
-        return place;
-    const char *kept = tdc_arena_text(arena, text, length);
-    return kept != NULL ? tdc_names_put(texts, kept, length, &fresh) : TDC_NAME_NONE;
+    return length == 0 ? 0 : tdc_names_keep(texts, arena, text, length);
+}
+
+static bool is_recent(const struct tdc_html_recent *recent, const char *text, size_t length)
+{
+    return recent->text != NULL && recent->length == length &&
+           memcmp(recent->text, text, length) == 0;
+}
+
+/* Where a text is looked for among the recent ones: by its length and its last letters. */
+static size_t recent_slot(const char *text, size_t length)
+{
+    uint32_t letters = (unsigned char)text[0];
+    if (length >= sizeof letters)
+        memcpy(&letters, text + length - sizeof letters, sizeof letters);
+    return (letters ^ (uint32_t)length) * 0x9e3779b1u >> 29 & (TDC_HTML_RECENT - 1);
 }
 
 static uint32_t place_of(struct tdc_html_sheet *sheet, struct tdc_html_column *column,
                          const char *text, size_t length)
 {
-    if (column->last != NULL && column->last_length == length &&
-        memcmp(column->last, text, length) == 0)
-        return column->last_place;
-    uint32_t place = place_in(&sheet->texts, &sheet->arena, text, length);
-    if (place != TDC_NAME_NONE) {
-        column->last = sheet->texts.keys[place].text;
-        column->last_length = length;
-        column->last_place = place;
+    if (length == 0 && sheet->texts.count != 0)
+        return 0;
+    struct tdc_html_recent *recent = &column->recent[recent_slot(text, length)];
+    if (is_recent(recent, text, length))
+        return recent->place;
+    if (!is_recent(&sheet->found, text, length)) {
+        uint32_t place = place_in(&sheet->texts, &sheet->arena, text, length);
+        if (place == TDC_NAME_NONE)
+            return place;
+        sheet->found = (struct tdc_html_recent){sheet->texts.keys[place].text, length, place};
     }
-    return place;
+    *recent = sheet->found;
+    return recent->place;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -181,6 +193,12 @@ static void put_nothing(struct tdc_html_sheet *sheet)
         else
             column->texts[sheet->rows] = 0;
     }
+}
+
+bool tdc_html_sheet_reserve(struct tdc_html_sheet *sheet, size_t rows)
+{
+    size_t capacity = sheet->rows <= SIZE_MAX - rows ? sheet->rows + rows : SIZE_MAX;
+    return capacity <= sheet->capacity || reserve(sheet, capacity);
 }
 
 bool tdc_html_sheet_row(struct tdc_html_sheet *sheet, const int *places,
@@ -294,7 +312,8 @@ bool tdc_html_sheet_keep(struct tdc_html_sheet *sheet, const bool *flags)
     sheet->arena = renaming.arena;
     for (size_t i = 0; i < sheet->column_count; i++) {
         sheet->columns[i].name = names[i];
-        sheet->columns[i].last = NULL;
+        memset(sheet->columns[i].recent, 0, sizeof sheet->columns[i].recent);
     }
+    sheet->found = (struct tdc_html_recent){0};
     return true;
 }

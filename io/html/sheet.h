@@ -14,14 +14,21 @@
 
 #define TDC_HTML_MOST_COLUMNS 160
 
+/* A text that came lately, and its place in the dictionary. */
+struct tdc_html_recent {
+    const char *text; /* the dictionary's; NULL: none */
+    size_t length;
+    uint32_t place;
+};
+#define TDC_HTML_RECENT 8u
+
 struct tdc_html_column {
     const char *name;
     uint32_t *texts; /* places in the dictionary; NULL when the column is of numbers */
     double *numbers; /* a cell without a number is a NaN that names its text (tdc_html_box) */
-    /* the text that came last and its place: neighbours are often alike */
-    const char *last;
-    size_t last_length;
-    uint32_t last_place;
+    /* most columns have few texts, or those of the row above: the dictionary is too large for the
+     * processor's caches */
+    struct tdc_html_recent recent[TDC_HTML_RECENT];
 };
 
 struct tdc_html_sheet {
@@ -30,7 +37,8 @@ struct tdc_html_sheet {
     size_t column_count;
     size_t rows, capacity;
     struct tdc_arena arena;
-    struct tdc_name_table texts; /* place 0 is the empty text */
+    struct tdc_name_table texts;  /* place 0 is the empty text */
+    struct tdc_html_recent found; /* there last: both sides of a row often have the same name */
 };
 
 /* Reserves nothing. */
@@ -40,6 +48,9 @@ void tdc_html_sheet_free(struct tdc_html_sheet *sheet);
 /* The column of that name, new when there was none (the rows before have nothing in it); -1 when
  * out of memory or of columns. */
 int tdc_html_sheet_column(struct tdc_html_sheet *sheet, const char *name);
+
+/* Room for so many more rows, which spares moving them as they come; false when out of memory. */
+bool tdc_html_sheet_reserve(struct tdc_html_sheet *sheet, size_t rows);
 
 /* One more row: cells[i] belongs to the column places[i], all others have nothing. False when out
  * of memory; the row is not there then. */

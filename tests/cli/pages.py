@@ -40,20 +40,45 @@ class Sheet:
     def __init__(self, facts, unpack):
         self.rows, self.names = facts["rows"], [column["name"] for column in facts["columns"]]
         self.texts = [text for block in facts["texts"] for text in json.loads(unpack(block))]
-        self.columns = {column["name"]: self.cells(unpack(column["block"]), column["numbers"])
-                        for column in facts["columns"]}
+        self.facts, self.unpack = facts["columns"], unpack
+        self.columns = {column["name"]: self.cells(column) for column in facts["columns"]}
 
-    def cells(self, planes, numbers):
-        rows, above, cells = self.rows, 0, []
-        for row in range(rows):
-            word = planes[row::rows] if rows else b""
-            if not numbers:
-                above = (above + struct.unpack("<I", word)[0]) & 0xFFFFFFFF
-                cells.append(self.texts[above])
+    def cells(self, column):
+        words, above, cells = self.words(column), 0, []
+        if "base" in column:
+            base = self.words(self.facts[column["base"]])
+            words = [bytes(x ^ y for x, y in zip(word, other)) for word, other in zip(words, base)]
+        for word in words:
+            if len(word) == 4:
+                step, = struct.unpack("<I", word)
+                above = (above + (step >> 1 ^ -(step & 1))) & 0xFFFFFFFF
+                cells.append(float(above) if column["whole"] else self.texts[above])
                 continue
             low, high = struct.unpack("<II", word)
             cells.append(self.texts[low] if high == BOX else struct.unpack("<d", word)[0])
         return cells
+
+    def words(self, column):
+        """See io/html/pack.h."""
+        packed = self.unpack(column["block"])
+        width = 8 if column["numbers"] and not column["whole"] else 4
+        usual, at, others = None, 1 + width, self.rows
+        is_usual = [0] * self.rows
+        if width == 8:
+            at += 1
+            if packed[at - 1]:
+                usual, at = packed[at:at + 8], at + 8
+                is_usual = [packed[at + row // 8] >> row % 8 & 1 for row in range(self.rows)]
+                at, others = at + (self.rows + 7) // 8, self.rows - sum(is_usual)
+        planes = []
+        for byte in range(width):
+            there = packed[0] >> byte & 1
+            planes.append(packed[at:at + others] if there else packed[1 + byte:2 + byte] * others)
+            at += others * there
+        if at != len(packed):
+            raise ValueError("%s: %d bytes, not %d" % (column["name"], len(packed), at))
+        words = map(bytes, zip(*planes))
+        return [usual if flag else next(words) for flag in is_usual]
 
     def row(self, number):
         return {name: self.columns[name][number] for name in self.names}

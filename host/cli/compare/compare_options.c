@@ -60,9 +60,9 @@ const char tdc_compare_usage[] =
     "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n"
     "                           cache, past it when not), mmap, pread (network file systems), "
     "direct\n"
-    "      --device NAME        auto (default: an Ascend card if there is one and it is faster), "
-    "cpu,\n"
-    "                           ascend, ascend:0,1 or ascend:all (tdcmp devices lists them)\n"
+    "      --device NAME        auto (default: a card if there is one and it is faster), cpu,\n"
+    "                           gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all (tdcmp devices\n"
+    "                           lists them)\n"
     "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
     "\n"
     "exit code: 0 all rows within tolerance, 1 differences found, 2 something could not be "
@@ -173,7 +173,8 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
     case OPTION_DEVICE:
         request->options.device = optarg;
         return tdc_device_valid(optarg) ||
-               tdc_wrong_value("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
+               tdc_wrong_value("--device", optarg,
+                               "auto, cpu, gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all");
     case OPTION_TOLERANCE:
         request->options.tolerance_file = optarg;
         return true;

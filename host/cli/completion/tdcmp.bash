@@ -73,7 +73,7 @@ _tdcmp()
     --mode) COMPREPLY=($(compgen -W "auto recorded execute" -- "$cur")) && return ;;
     --bench-round) COMPREPLY=($(compgen -W "auto none tested" -- "$cur")) && return ;;
     --max-abs-err | --cos | --atol | --rtol | --explain) return ;;
-    --device) COMPREPLY=($(compgen -W "auto cpu ascend" -- "$cur")) && return ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu gpu ascend cuda opencl" -- "$cur")) && return ;;
     --threads | --step | --token | --top) return ;;
     esac
     case ${COMP_WORDS[1]} in

@@ -31,9 +31,9 @@ static const char usage[] =
     "  -t, --threads N          number of threads (default: all processors)\n"
     "      --io HOW             how files are read: auto (default: mapped when in the page cache,\n"
     "                           past it when not), mmap, pread (network file systems), direct\n"
-    "      --device NAME        auto (default: an Ascend card if there is one and it is faster), "
-    "cpu,\n"
-    "                           ascend, ascend:0,1 or ascend:all (tdcmp devices lists them)\n"
+    "      --device NAME        auto (default: a card if there is one and it is faster), cpu,\n"
+    "                           gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all (tdcmp devices\n"
+    "                           lists them)\n"
     "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
     "  -v, --verbose            speed and kernels too\n"
     "  -q, --quiet              no progress, no summary\n"
@@ -101,7 +101,8 @@ static bool take_work(struct settings *settings, int option)
     case OPTION_DEVICE:
         request->options.device = optarg;
         return tdc_device_valid(optarg) ||
-               tdc_wrong_value("--device", optarg, "auto, cpu, ascend, ascend:0,1 or ascend:all");
+               tdc_wrong_value("--device", optarg,
+                               "auto, cpu, gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all");
     case OPTION_NO_FALLBACK:
         request->options.flags |= TDC_OPTION_NO_FALLBACK;
         return true;

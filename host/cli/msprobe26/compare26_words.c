@@ -63,7 +63,7 @@ static const struct tdc_argument arguments_template[ARG26_COUNT] = {
     [ARG26_FORMAT] = OPTION("--format", "--format", TDC_VALUE, "LIST", "csv (default), xlsx, json"),
     [ARG26_THREADS] = OPTION("--threads", "--threads", TDC_VALUE, "N", "number of threads"),
     [ARG26_DEVICE] = OPTION("--device", "--device", TDC_VALUE, "NAME",
-                            "auto, cpu, ascend, ascend:0,1 or ascend:all"),
+                            "auto, cpu, gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all"),
     [ARG26_NO_FALLBACK] = OPTION("--no-fallback", "--no-fallback", TDC_FLAG, "",
                                  "what the device fails to do is an error"),
 };

@@ -9,11 +9,10 @@ static const char usage[] =
     "\n"
     "usage: tdcmp devices\n"
     "\n"
-    "Lists the CPU kernels and every Ascend card with its kernels, each after its self-test; if "
-    "there\n"
-    "is no card, says why: where AscendCL was looked for, a missing driver, a stub library, a "
-    "CANN\n"
-    "that is too old.\n"
+    "Lists the CPU kernels and every Ascend card, CUDA and OpenCL device, each after self-tests "
+    "of\n"
+    "its kernels; if there is none, says why: where a library was looked for, a missing driver, a\n"
+    "stub library, a CANN that is too old.\n"
     "\n"
     "exit code: 0 there is a usable card, 1 there is none\n";
 

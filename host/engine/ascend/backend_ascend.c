@@ -210,6 +210,7 @@ static void collect(struct tdc_ascend_worker *worker, struct tdc_ascend_place *p
     figures->device_chunks++;
     figures->tiles += place->tiles;
     figures->rescued += rescued;
+    figures->returned += place->tiles * TDC_TILE_RECORD_BYTES;
     figures->bytes += done * (tdc_dtype_size(plan->n_dtype) + tdc_dtype_size(plan->b_dtype));
 }
 

@@ -65,6 +65,7 @@ void tdc_device_run_add(struct tdc_device_run *run, const struct tdc_device_figu
     all->d2h += figures->d2h;
     all->staging += figures->staging;
     all->bytes += figures->bytes;
+    all->returned += figures->returned;
     pthread_mutex_unlock(&run->lock);
 }
 

@@ -112,9 +112,8 @@ static void describe(const struct tdc_cuda *cuda, int id, struct tdc_gpu_device 
 static struct tdc_call_failure cuda_bind(struct tdc_gpu_device *device, void **before)
 {
     const struct tdc_cuda_device *own = device->own;
-    int code = own->cuda->cuCtxGetCurrent(before);
-    if (code != 0)
-        return (struct tdc_call_failure){"cuCtxGetCurrent", code};
+    if (own->cuda->cuCtxGetCurrent(before) != 0)
+        *before = NULL;
     return (struct tdc_call_failure){"cuCtxSetCurrent", own->cuda->cuCtxSetCurrent(own->context)};
 }
 

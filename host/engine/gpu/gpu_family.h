@@ -26,6 +26,7 @@ struct tdc_gpu_device {
     char name[128];
     unsigned units;  /* multiprocessors, compute units */
     uint64_t memory; /* bytes of the device */
+    double patience; /* seconds that a chunk may take */
     void *own;       /* the family's */
     atomic_bool lost;
     pthread_mutex_t lock; /* of proven */
@@ -96,11 +97,14 @@ void tdc_gpu_device_close(struct tdc_gpu_device *device);
 
 struct tdc_call_failure tdc_gpu_slot_open(struct tdc_gpu_slot *slot, struct tdc_gpu_device *device,
                                           bool timed);
-void tdc_gpu_slot_close(struct tdc_gpu_slot *slot);
+/* False when something does not end: what it may still read and write stays, for good, and so must
+ * the device. */
+bool tdc_gpu_slot_close(struct tdc_gpu_slot *slot);
 /* Copies nothing: the staging holds n at 0 and b at tdc_gpu_b_at. */
 struct tdc_call_failure tdc_gpu_slot_launch(struct tdc_gpu_slot *slot,
                                             const struct tdc_pair_plan *plan, size_t count);
-/* At most 10 s. After a failure the device is to be regarded as dead if the slot is still pending.
+/* At most as long as the device's patience. After a failure the device is to be regarded as dead if
+ * the slot is still pending.
  */
 struct tdc_call_failure tdc_gpu_slot_wait(struct tdc_gpu_slot *slot);
 size_t tdc_gpu_b_at(const struct tdc_pair_plan *plan, size_t count);

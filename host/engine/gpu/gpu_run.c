@@ -263,6 +263,7 @@ static void finish(struct worker *worker, struct place *place, struct tdc_backen
     figures->device_chunks++;
     figures->bytes += chunk->count *
                       (tdc_dtype_size(chunk->plan->n_dtype) + tdc_dtype_size(chunk->plan->b_dtype));
+    figures->returned += TDC_GPU_CHUNK_BYTES;
     chunk->how = TDC_CHUNK_BY_DEVICE;
     if (!tdc_gpu_chunk_join(&slot->pair, slot->words, chunk->count, chunk->sums)) {
         figures->rescued++;
@@ -321,11 +322,9 @@ static void close_card(struct card *card)
     struct tdc_gpu_device *device = &card->device;
     void *before = NULL;
     bool bound = device->family->bind(device, &before).code == 0;
-    bool abandoned = false;
-    for (unsigned i = 0; i < card->opened; i++) {
-        abandoned |= card->places[i].slot.pending;
-        tdc_gpu_slot_close(&card->places[i].slot);
-    }
+    bool abandoned = !bound; /* of a context that cannot be entered nothing can be given back */
+    for (unsigned i = 0; bound && i < card->opened; i++)
+        abandoned |= !tdc_gpu_slot_close(&card->places[i].slot);
     if (bound)
         device->family->unbind(device, before);
     /* ending a device waits for what it does, which may be for ever */
@@ -406,16 +405,4 @@ tdc_status tdc_gpu_run_open(const struct tdc_gpu_family *family, const int32_t *
         close_run(&run->base);
     }
     return status;
-}
-
-int tdc_gpu_first_card(const struct tdc_gpu_family *family, struct tdc_error *error)
-{
-    unsigned count = family->count(error);
-    for (unsigned i = 0; i < count; i++)
-        if (family->is_card(i))
-            return (int)i;
-    if (count != 0)
-        tdc_fail(error, TDC_ERR_NOT_FOUND, "none of the %u devices of %s is a card", count,
-                 family->name);
-    return -1;
 }

@@ -20,8 +20,4 @@ tdc_status tdc_gpu_run_open(const struct tdc_gpu_family *family, const int32_t *
                             enum tdc_relative_rule rule, bool no_fallback, bool timed,
                             struct tdc_device_run **run, struct tdc_error *error);
 
-/* The number of the first device that is a card and no CPU; -1 with *error set when there is none.
- */
-int tdc_gpu_first_card(const struct tdc_gpu_family *family, struct tdc_error *error);
-
 #endif

@@ -79,7 +79,7 @@ class Golden(unittest.TestCase):
     def test_refusals(self):
         self.assertGreaterEqual(self.each_run(True, self.check_refusal), 8)
 
-    @unittest.skipUnless(DEVICE, "on a device only")
+    @unittest.skipUnless(DEVICE == "ascend", "the stand-in for AscendCL keeps a list of calls")
     def test_the_device_computes(self):
         """The large tensors are computed there, not only brought there."""
         log = os.path.join(self.root, "calls")

@@ -280,7 +280,7 @@ class Choice(Compared):
                                   ("ascend:5", twin(), "there is no device 5"),
                                   ("ascend:all", twin(ACL_TWIN_DEVICES="0"), "no device"),
                                   ("ascend", twin(ACL_TWIN_STUB="1"), "stub"),
-                                  ("gpu", {}, "expected auto, cpu, ascend"),
+                                  ("tpu", {}, "expected auto, cpu, gpu, ascend"),
                                   ("ascend:", {}, "expected auto"),
                                   ("ascend:1,1", {}, "expected auto")):
             with self.subTest(device=device, text=text):

@@ -27,7 +27,7 @@ static void devices_are_named(void **state)
     assert_true(tdc_device_parse(NULL, &request) && request.kind == TDC_DEVICE_AUTO);
     assert_true(tdc_device_parse("auto", &request) && request.kind == TDC_DEVICE_AUTO);
     assert_true(tdc_device_parse("cpu", &request) && request.kind == TDC_DEVICE_CPU);
-    assert_true(tdc_device_parse("ascend", &request) && request.kind == TDC_DEVICE_ASCEND);
+    assert_true(tdc_device_parse("ascend", &request) && request.family == &tdc_family_ascend);
     assert_int_equal(request.count, 1);
     assert_int_equal(request.ids[0], 0);
     assert_true(tdc_device_parse("ascend:7,0,12", &request));
