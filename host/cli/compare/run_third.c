@@ -190,7 +190,7 @@ static void print_series(const struct tdc_run *run)
                 worst.rmse > 0)
                 note(far, worst.rmse, comparison, row);
     }
-    for (size_t i = 0; i < SHOWN && far[i].ratio > 0; i++) {
+    for (size_t i = 0; i < SHOWN && far[i].comparison != NULL; i++) {
         tdc_table_series_worst(far[i].comparison->table, far[i].row, &worst, sizeof worst);
         printf("%s  %s: largest RMSE %.3g at %s=%llu", i == 0 ? "\nalong axes\n" : "",
                tdc_shown(tdc_table_call(far[i].comparison->table, far[i].row)), worst.rmse,

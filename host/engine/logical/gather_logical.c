@@ -355,7 +355,7 @@ static uint64_t run_from(const struct tdc_logical *logical, const struct tdc_log
                          const uint64_t *index, uint64_t first)
 {
     uint64_t inner = 1, run = 1;
-    for (unsigned d = logical->dimensions; d-- > 0; inner *= logical->shape[d]) {
+    for (unsigned d = logical->dimensions; d-- > 0 && inner != 0; inner *= logical->shape[d]) {
         int64_t stride =
             part->stored[d] >= 0 ? (int64_t)part->steps[d] * tensor->strides[part->stored[d]] : 0;
         if (logical->shape[d] == 1)
