@@ -83,22 +83,11 @@ static bool is_cold(const struct tdc_tensor *tensor)
     return absent > SAMPLES / 2;
 }
 
-/* Arrays in archives begin at any byte; the kernels want elements where the machine does. */
-bool tdc_elements_aligned(const void *elements, tdc_dtype dtype)
-{
-    size_t size = tdc_dtype_size(dtype), most = sizeof(double);
-    if (dtype == TDC_C64)
-        size = sizeof(float);
-    size = size == 0 ? 1 : size < most ? size : most;
-    return (uintptr_t)elements % size == 0;
-}
-
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io)
 {
     *source = (struct tdc_source){.tensor = tensor, .mode = TDC_SOURCE_MAPPED};
     if (tensor->assembled != NULL || !tensor->dense || tensor->swapped ||
-        tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN ||
-        !tdc_elements_aligned(tensor->data, tensor->dtype)) {
+        tensor->dtype == TDC_TEXT || tensor->coding != TDC_CODING_PLAIN) {
         source->mode = TDC_SOURCE_GATHER;
         return;
     }

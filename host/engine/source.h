@@ -4,8 +4,8 @@
  * A dense tensor in the page cache is used where it is mapped. One that is not there is read with
  * O_DIRECT into buffers of the thread: that costs no copy, keeps the disk busy with large requests
  * and leaves the page cache of the machine to others. `pread` reads through the page cache into the
- * same buffers, for file systems where a map is slow. Tensors that are not dense, not in native
- * order or not aligned are gathered from the map.
+ * same buffers, for file systems where a map is slow. Tensors that are not dense or not in native
+ * order are gathered from the map.
  */
 #ifndef TDC_HOST_SOURCE_H
 #define TDC_HOST_SOURCE_H
@@ -45,9 +45,6 @@ void tdc_span_buffer_free(struct tdc_span_buffer *buffer);
 /* Decides how the tensor will be read. */
 void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor, tdc_io io);
 
-/* Whether a kernel may read elements of a type there. */
-bool tdc_elements_aligned(const void *elements, tdc_dtype dtype);
-
 /* The type of the elements that come out; text that holds numbers, and codes, become f64. */
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
 
@@ -56,6 +53,7 @@ void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t c
 
 /*
  * A pointer to `count` dense native elements from `first` on, valid until the buffer is used again.
+ * They may begin at any byte: arrays in archives and dumps of GE do, and kernels take them so.
  * Mapped elements may still vanish: read them inside tdc_guarded_read.
  */
 enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t first, size_t count,

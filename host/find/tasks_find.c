@@ -6,7 +6,7 @@
 #include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "host/find/places.h"
-#include "host/graph/graph_layout.h"
+#include "host/graph/files/graph_layout.h"
 #include "host/graph/graph_set.h"
 #include "host/api/options.h"
 #include "io/base/error.h"

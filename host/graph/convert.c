@@ -6,16 +6,15 @@
 #include <sys/stat.h>
 
 #include "host/engine/source.h"
-#include "host/graph/dump_name.h"
-#include "host/graph/say.h"
+#include "host/graph/files/dump_name.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/base/text.h"
 #include "io/file/byte_writer.h"
-#include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
 #include "io/file/out_file.h"
-#include "io/tensor/ge/ge_dump.h"
 #include "io/tensor/npy_writer.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30)
@@ -116,72 +115,34 @@ static tdc_status write_tensor(struct work *work, const struct tdc_tensor *tenso
 /* ---- one file -------------------------------------------------------------------------------- */
 
 struct source {
-    struct tdc_file_map map;
-    const char *path; /* for messages */
+    struct tdc_ge_file file;
     const char *stem; /* OUTPUT/FILE: what the results are called */
-    /* of a guarded read */
-    uint64_t counts[TDC_GE_LISTS];
     enum tdc_ge_list list;
     uint64_t index;
-    struct tdc_ge_item item;
-    struct tdc_tensor tensor;
-    tdc_status status;
     struct tdc_error *error;
 };
-
-static void count_items(void *argument)
-{
-    struct source *source = argument;
-    source->status = tdc_ge_count((const unsigned char *)source->map.data, source->map.size,
-                                  source->path, source->counts, source->error);
-}
-
-static void find_item(void *argument)
-{
-    struct source *source = argument;
-    const unsigned char *bytes = (const unsigned char *)source->map.data;
-    source->tensor = (struct tdc_tensor){.descriptor = -1};
-    source->status = tdc_ge_item(bytes, source->map.size, source->path, source->list, source->index,
-                                 &source->item, source->error);
-    if (source->status == TDC_OK && source->list <= TDC_GE_OUTPUT) {
-        source->status =
-            tdc_ge_tensor(bytes, source->path, &source->item, true, &source->tensor, source->error);
-        return;
-    }
-    source->tensor.dtype = TDC_U8; /* bytes, in one row */
-    source->tensor.dense = true;
-    source->tensor.dimensions = 1;
-    source->tensor.strides[0] = 1;
-    source->tensor.shape[0] = source->tensor.count = source->item.size;
-    source->tensor.data = bytes + source->item.offset;
-}
-
-static tdc_status guarded(void (*read)(void *), struct source *source)
-{
-    if (!tdc_guarded_read(read, source))
-        return tdc_fail(source->error, TDC_ERR_CHANGED, "%s: changed while it was read",
-                        source->path);
-    return source->status;
-}
 
 static tdc_status convert_item(struct work *work, struct source *source)
 {
     static const char *const words[] = {"input", "output", "l1buffer", "space"};
     bool tensor = source->list <= TDC_GE_OUTPUT;
     struct tdc_out_file file = TDC_OUT_FILE_NONE;
-    tdc_status status = guarded(find_item, source);
+    struct tdc_ge_item item;
+    struct tdc_tensor read;
+    tdc_status status = tdc_ge_file_tensor(&source->file, source->list, source->index, true, &item,
+                                           &read, source->error);
     if (status != TDC_OK)
         return status;
     tdc_text_clear(&work->path);
     tdc_text_addf(&work->path, "%s.%s.%llu.%s", source->stem, words[source->list],
                   (unsigned long long)source->index, tensor ? "npy" : "bin");
     if (work->path.failed)
-        return tdc_fail(source->error, TDC_ERR_MEMORY, "%s: out of memory", source->path);
+        return tdc_fail(source->error, TDC_ERR_MEMORY, "%s: out of memory", source->file.path);
     const char *path = tdc_text_get(&work->path);
     status = tdc_out_file_open(path, &file, source->error);
     if (status == TDC_OK)
-        status = tensor ? write_tensor(work, &source->tensor, file.fd, path, source->error)
-                        : write_elements(work, &source->tensor, file.fd, path, source->error);
+        status = tensor ? write_tensor(work, &read, file.fd, path, source->error)
+                        : write_elements(work, &read, file.fd, path, source->error);
     if (status == TDC_OK)
         status = tdc_out_file_commit(&file, source->error);
     tdc_out_file_discard(&file);
@@ -197,14 +158,9 @@ static bool ends_the_run(tdc_status status)
 /* All items of a mapped file; one that cannot be read does not keep the others from it. */
 static tdc_status convert_items(struct work *work, struct source *source, bool *failed)
 {
-    tdc_status status = guarded(count_items, source);
-    if (status != TDC_OK) {
-        tdc_say(work->options, TDC_MESSAGE_ERROR, "%s", source->error->message);
-        *failed = true;
-        return TDC_OK;
-    }
+    tdc_status status = TDC_OK;
     for (unsigned list = 0; list < TDC_GE_LISTS; list++)
-        for (source->list = list, source->index = 0; source->index < source->counts[list];
+        for (source->list = list, source->index = 0; source->index < source->file.counts[list];
              source->index++) {
             status = convert_item(work, source);
             if (ends_the_run(status))
@@ -221,15 +177,15 @@ static tdc_status convert_file(struct work *work, const char *path, const char *
                                const char *name, struct tdc_error *error)
 {
     struct tdc_error own = {0};
-    struct source source = {.path = path, .error = &own};
+    struct source source = {.error = &own};
     bool failed = false;
     work->done.files++;
     source.stem = tdc_folder_path(&work->arena, folder, name);
-    tdc_status status = source.stem != NULL ? tdc_file_map_open(path, &source.map, &own)
+    tdc_status status = source.stem != NULL ? tdc_ge_file_open(path, &source.file, &own)
                                             : tdc_fail(&own, TDC_ERR_MEMORY, "out of memory");
     if (status == TDC_OK) {
         status = convert_items(work, &source, &failed);
-        tdc_file_map_close(&source.map);
+        tdc_ge_file_close(&source.file);
     } else if (status != TDC_ERR_MEMORY) {
         tdc_say(work->options, TDC_MESSAGE_ERROR, "%s", own.message);
         failed = true;

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/graph/files/ge_statistics.h"
 #include "host/graph/graph_match.h"
+#include "host/graph/graph_statistics.h"
 #include "host/graph/graph_set.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
@@ -18,6 +20,7 @@ struct making {
     const struct tdc_graph_item *item;
     struct tdc_dump *dump; /* the side under way */
     bool golden;
+    bool statistics; /* one side holds nothing else */
     struct tdc_text text;
     bool failed;
 };
@@ -45,8 +48,8 @@ static const char *entry_of(const struct tdc_graph_pair *pair)
 
 static bool takes_part(const struct making *making, const struct tdc_graph_pair *pair)
 {
-    return making->golden ? pair->golden != NULL || (pair->error != NULL && pair->mine != NULL)
-                          : pair->mine != NULL;
+    bool faced = pair->error != NULL && pair->mine != NULL && !making->statistics;
+    return making->golden ? pair->golden != NULL || faced : pair->mine != NULL;
 }
 
 static uint32_t entry_number(struct making *making, const char *name)
@@ -81,9 +84,7 @@ static void describe(struct making *making, const char *name, struct tdc_record 
         return;
     tdc_text_clear(&making->text);
     tdc_text_addc(&making->text, '[');
-    for (unsigned i = 0; i < tensor.dimensions; i++)
-        tdc_text_addf(&making->text, "%s%llu", i != 0 ? ", " : "",
-                      (unsigned long long)tensor.shape[i]);
+    tdc_text_add_sizes(&making->text, tensor.shape, tensor.dimensions, ", ");
     tdc_text_addc(&making->text, ']');
     record->shape = keep_made(making);
     tdc_dtype dtype = tensor.coding == TDC_CODING_PLAIN ? tensor.dtype : TDC_F64;
@@ -126,7 +127,17 @@ static void make_record(struct making *making, const struct tdc_graph_pair *pair
         tdc_text_addf(&making->text, "%s.%s.%llu", entry_of(pair),
                       pair->output ? "output" : "input", (unsigned long long)pair->index);
     record->name = keep_made(making);
-    record->found = keep(making, pair->error != NULL ? "the file cannot be read" : pair->how);
+    record->found = keep(making, pair->error == NULL  ? pair->how
+                                 : making->statistics ? pair->error
+                                                      : "the file cannot be read");
+    if (making->statistics) {
+        record->dtype = record->shape = TDC_UNKNOWN_SHAPE;
+        making->failed |= pair->error == NULL &&
+                          !tdc_graph_statistics(&making->dump->arena, name,
+                                                making->golden ? pair->mine : pair->golden, record);
+        record->data_name = "-1";
+        return;
+    }
     if (pair->error != NULL) {
         record->dtype = record->shape = TDC_UNKNOWN_SHAPE;
         tdc_text_clear(&making->text);
@@ -187,10 +198,21 @@ static char *common_folder(const char *mine, const char *golden)
     return folder;
 }
 
+static bool holds_statistics(const struct tdc_graph_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct tdc_graph_pair *pair = &pairs->pairs[i];
+        if ((pair->file != NULL && pair->file->statistics) ||
+            (pair->golden != NULL && tdc_is_ge_statistic(pair->golden)))
+            return true;
+    }
+    return false;
+}
+
 static tdc_status make_dump(const struct tdc_graph_item *item, const struct tdc_graph_pairs *pairs,
                             bool golden, struct tdc_dump **dump, struct tdc_error *error)
 {
-    struct making making = {.item = item, .golden = golden};
+    struct making making = {.item = item, .golden = golden, .statistics = holds_statistics(pairs)};
     const char *path = golden ? item->golden : item->mine;
     making.dump = tdc_dump_new(path);
     if (making.dump == NULL)
@@ -198,7 +220,7 @@ static tdc_status make_dump(const struct tdc_graph_item *item, const struct tdc_
     struct tdc_dump *made = making.dump;
     made->kind = TDC_GRAPH_DUMP;
     made->framework = "pytorch";
-    made->task = "tensor";
+    made->task = making.statistics ? "statistics" : "tensor";
     made->data_missing = false;
     made->explained = true;
     free(made->data_folder);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 
@@ -75,6 +75,15 @@ static const char *tensor_name(struct matching *matching, const char *path, bool
     tdc_text_addf(&matching->text, ",%s,%llu", output ? "outputs" : "inputs",
                   (unsigned long long)index);
     return keep_text(matching);
+}
+
+/* Without memory there is no table; what else is wrong with a file is its own matter. */
+static bool count_tensors(struct matching *matching, const struct tdc_op_file *file,
+                          uint64_t counts[2], struct tdc_error *error)
+{
+    tdc_status status = tdc_op_file_count(file, counts, error);
+    matching->failed |= status == TDC_ERR_MEMORY;
+    return status == TDC_OK;
 }
 
 static void add(struct matching *matching, const struct tdc_graph_pair *pair)
@@ -279,7 +288,7 @@ static bool count_golden(struct matching *matching, const struct tdc_op_file *fi
                          uint64_t counts[2])
 {
     struct tdc_error error = {0};
-    if (tdc_op_file_count(file->path, counts, &error) == TDC_OK)
+    if (count_tensors(matching, file, counts, &error))
         return true;
     tdc_say(matching->options, TDC_MESSAGE_WARNING, "%s", error.message);
     return false;
@@ -338,7 +347,7 @@ static void match_same(struct matching *matching, const struct subject *subject,
     struct tdc_error error = {0};
     struct tdc_graph_pair bad = {
         .mine = subject->file->path, .golden = golden->path, .file = subject->file};
-    if (tdc_op_file_count(golden->path, counts, &error) != TDC_OK) {
+    if (!count_tensors(matching, golden, counts, &error)) {
         bad.error = texted(matching, "%s", error.message);
         add(matching, &bad);
         return;
@@ -398,7 +407,7 @@ static void add_unused_ge(struct matching *matching)
     for (size_t i = 0; i < golden->count && !matching->failed; i++) {
         const struct tdc_op_file *file = &golden->files[i];
         uint64_t counts[2];
-        if (tdc_op_file_count(file->path, counts, &(struct tdc_error){0}) != TDC_OK)
+        if (!count_tensors(matching, file, counts, &(struct tdc_error){0}))
             continue; /* a row or a line says so already, or the file has none */
         for (int list = 0; list < 2; list++)
             for (uint64_t k = 0; k < counts[list] && !matching->failed; k++)
@@ -428,7 +437,7 @@ static void match_file(struct matching *matching, const struct tdc_op_file *file
 {
     struct subject subject = {.file = file};
     struct tdc_error error = {0};
-    if (tdc_op_file_count(file->path, subject.counts, &error) != TDC_OK) {
+    if (!count_tensors(matching, file, subject.counts, &error)) {
         struct tdc_graph_pair bad = {.mine = file->path, .file = file};
         bad.error = texted(matching, "%s", error.message);
         add(matching, &bad);

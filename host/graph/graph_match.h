@@ -9,8 +9,8 @@
 #ifndef TDC_HOST_GRAPH_MATCH_H
 #define TDC_HOST_GRAPH_MATCH_H
 
-#include "host/graph/fx_tree.h"
-#include "host/graph/ge_tree.h"
+#include "host/graph/files/fx_tree.h"
+#include "host/graph/files/ge_tree.h"
 #include "host/graph/graph_text.h"
 
 /* A row: two tensors, or one that nothing faces. */
@@ -47,8 +47,5 @@ struct tdc_graph_sides {
 tdc_status tdc_graph_match(struct tdc_arena *arena, const struct tdc_graph_sides *sides,
                            const struct tdc_options *options, struct tdc_graph_pairs *pairs,
                            struct tdc_error *error);
-
-/* How many inputs and outputs a dump file has. */
-tdc_status tdc_op_file_count(const char *path, uint64_t counts[2], struct tdc_error *error);
 
 #endif

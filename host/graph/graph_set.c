@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/graph_layout.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/graph_layout.h"
 #include "host/graph/graph_match.h"
-#include "host/graph/say.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 
 #define ARENA_LIMIT ((size_t)16 << 30)
@@ -110,12 +110,7 @@ static tdc_status add_graph(struct tdc_graph_set *set, size_t number, size_t gra
         uint64_t token = model->tokens[i].token;
         if (wanted >= 0 && token != (uint64_t)wanted)
             continue;
-        if (model->tokens[i].statistics != 0 && model->tokens[i].count == 0) {
-            set->left_out++;
-            tdc_say(&set->options, TDC_MESSAGE_WARNING,
-                    "%s: token %llu holds statistics (.csv), which are not compared",
-                    source->rank->mine, (unsigned long long)token);
-        } else if (golden_has(set, source, graph, token)) {
+        if (golden_has(set, source, graph, token)) {
             status = add_item(set, number, graph, token, error);
         } else {
             leave_out(set, source->rank->mine, graph, token);

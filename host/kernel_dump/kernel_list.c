@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/dump_name.h"
-#include "host/graph/folder.h"
+#include "host/graph/files/dump_name.h"
+#include "host/graph/files/folder.h"
 #include "io/table/text_table.h"
 #include "io/text/pytext.h"
 

@@ -6,43 +6,13 @@
 #include <string.h>
 
 #include "host/engine/engine.h"
+#include "host/graph/files/tensor_statistics.h"
 #include "host/judge/compat/compat.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
 #include "io/text/pytext.h"
 
-#define AT_ONCE ((size_t)2048)
-
 /* ---- one file -------------------------------------------------------------------------------- */
-
-struct pass {
-    const struct tdc_tensor *tensor;
-    double largest, least, sum, squares;
-    bool nan;
-    unsigned char elements[AT_ONCE * 16];
-};
-
-static void make_pass(void *argument)
-{
-    struct pass *pass = argument;
-    const struct tdc_tensor *tensor = pass->tensor;
-    tdc_dtype dtype = tdc_source_dtype(tensor);
-    size_t size = tdc_dtype_size(dtype);
-    for (uint64_t first = 0; first < tensor->count; first += AT_ONCE) {
-        uint64_t left = tensor->count - first;
-        size_t count = left < AT_ONCE ? (size_t)left : AT_ONCE;
-        tdc_gather_elements(tensor, first, count, pass->elements);
-        for (size_t i = 0; i < count; i++) {
-            double imaginary,
-                value = tdc_element_value(dtype, pass->elements + i * size, &imaginary);
-            pass->nan |= isnan(value);
-            pass->sum += value;
-            pass->squares += value * value;
-            pass->largest = value > pass->largest ? value : pass->largest;
-            pass->least = value < pass->least ? value : pass->least;
-        }
-    }
-}
 
 /* Sums are float64; msprobe's are of the type of the file, so last digits of mean and norm may
  * differ. */
@@ -53,26 +23,22 @@ static void read_side(struct tdc_kernel_side *side)
     if (side->path == NULL ||
         tdc_tensor_open(side->path, TDC_TENSOR_NPY, &tensor, &error) != TDC_OK)
         return;
-    struct pass *pass = calloc(1, sizeof *pass);
-    if (pass != NULL && tensor.dtype != TDC_TEXT && tensor.dimensions <= 64) {
-        pass->tensor = &tensor;
-        pass->largest = -(double)INFINITY;
-        pass->least = (double)INFINITY;
-        side->read = tdc_guarded_read(make_pass, pass);
+    struct tdc_tensor_statistics all;
+    if (tensor.dtype != TDC_TEXT) {
+        side->read = tdc_tensor_statistics(&tensor, &all);
         side->dtype = tensor.dtype;
         side->dimensions = tensor.dimensions;
         side->count = tensor.count;
         memcpy(side->shape, tensor.shape, tensor.dimensions * sizeof *side->shape);
-        double nothing = pass->nan ? (double)NAN : 0;
-        side->stats[TDC_MAX] = pass->largest + nothing;
-        side->stats[TDC_MIN] = pass->least + nothing;
-        side->stats[TDC_MEAN] = pass->sum / (double)tensor.count;
-        side->stats[TDC_NORM] = sqrt(pass->squares);
+        double nothing = all.nan ? (double)NAN : 0;
+        side->stats[TDC_MAX] = all.most + nothing;
+        side->stats[TDC_MIN] = all.least + nothing;
+        side->stats[TDC_MEAN] = all.sum / (double)tensor.count;
+        side->stats[TDC_NORM] = sqrt(all.squares);
         bool narrow = tensor.dtype == TDC_F32 || tensor.dtype == TDC_F16;
         for (int i = 0; i < TDC_STATISTICS && narrow; i++)
             side->stats[i] = (double)(float)side->stats[i];
     }
-    free(pass);
     tdc_tensor_close(&tensor);
 }
 

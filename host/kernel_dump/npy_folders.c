@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 #include "host/kernel_dump/kernel_cells.h"
 #include "io/base/error.h"
 #include "io/base/name_table.h"

@@ -4,7 +4,6 @@
 
 #include "host/tensors/tensor_set.h"
 #include "io/base/error.h"
-#include "io/file/mapping_guard.h"
 #include "io/text/json.h"
 
 #define INDEX_LIMIT ((size_t)8 << 30) /* or what the process may use */
@@ -19,43 +18,13 @@ struct index {
     struct tdc_tensor_set *set;
     const struct tdc_set_place *place;
     const char *path; /* of the index */
-    struct tdc_file_map map;
     struct tdc_json *root;
     struct entry *entries; /* by file, then in the order of the index */
     size_t count;
     struct tdc_name_table names;
     const char *file; /* the one that is being taken */
     struct tdc_error *error;
-    tdc_status status;
 };
-
-static void read_json(void *argument)
-{
-    struct index *index = argument;
-    struct tdc_json_cursor cursor;
-    tdc_json_start(&cursor, index->path, index->map.data, index->map.size);
-    index->status = tdc_json_read(&cursor, &index->set->arena, &index->root, index->error);
-    if (index->status == TDC_OK)
-        index->status = tdc_json_finish(&cursor, index->error);
-}
-
-static tdc_status load_json(struct index *index)
-{
-    tdc_status status = tdc_file_map_open(index->path, &index->map, index->error);
-    if (status != TDC_OK)
-        return status;
-    if (!tdc_guard_begin()) {
-        status = tdc_fail(index->error, TDC_ERR_SYSTEM, "%s: no handler for SIGBUS", index->path);
-    } else {
-        status = tdc_guarded_read(read_json, index)
-                     ? index->status
-                     : tdc_fail(index->error, TDC_ERR_CHANGED,
-                                "%s: the file shrank while it was read", index->path);
-        tdc_guard_end();
-    }
-    tdc_file_map_close(&index->map);
-    return status;
-}
 
 static int by_file(const void *a, const void *b)
 {
@@ -151,7 +120,9 @@ tdc_status tdc_set_index(struct tdc_tensor_set *set, const struct tdc_set_place 
     const char *below = tdc_set_text(set, place->folder, name);
     index.path = below != NULL ? tdc_set_path(set, below) : NULL;
     tdc_names_init(&index.names);
-    tdc_status status = index.path != NULL ? load_json(&index) : tdc_set_no_memory(set, error);
+    tdc_status status = index.path != NULL
+                            ? tdc_json_read_file(index.path, &set->arena, &index.root, error)
+                            : tdc_set_no_memory(set, error);
     if (status == TDC_OK)
         status = take_entries(&index);
     for (size_t first = 0, end; first < index.count && status == TDC_OK; first = end) {

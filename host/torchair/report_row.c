@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/engine/source.h"
+#include "host/graph/files/ge_statistics.h"
 #include "host/torchair/float_table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
@@ -80,13 +81,12 @@ static const char *dtype_text(const struct tdc_tensor *tensor, bool ge,
     return text != NULL ? text : tdc_dtype_entry(dtype)->name;
 }
 
-static char *shape_text(const struct tdc_tensor *tensor)
+char *tdc_report_shape(const uint64_t *sizes, size_t dimensions)
 {
     struct tdc_text text;
     tdc_text_init(&text, (size_t)1 << 12);
     tdc_text_addc(&text, '[');
-    for (unsigned i = 0; i < tensor->dimensions; i++)
-        tdc_text_addf(&text, "%s%llu", i != 0 ? ", " : "", (unsigned long long)tensor->shape[i]);
+    tdc_text_add_sizes(&text, sizes, dimensions, ", ");
     tdc_text_addc(&text, ']');
     char *copy = text.failed ? NULL : strdup(tdc_text_get(&text));
     tdc_text_free(&text);
@@ -143,6 +143,15 @@ static void take_side(struct worker *worker, struct open_side *side, struct tdc_
     tdc_lone_clear(&to->sums);
     if (to->name == NULL)
         return;
+    if (tdc_is_ge_statistic(to->name)) {
+        struct tdc_error why = {0};
+        tdc_status read = tdc_report_written_side(to, &why);
+        worker->filling->no_memory = worker->filling->no_memory || read == TDC_ERR_MEMORY;
+        set_reason(worker, row,
+                   read == TDC_OK ? "statistics were dumped, not tensors: there are no metrics."
+                                  : why.message);
+        return;
+    }
     tdc_status status = open_side(worker, side, to->name, &error);
     bool ge = is_ge(to->name);
     if (status == TDC_OK && side->tensor.dtype == TDC_TEXT) {
@@ -158,7 +167,7 @@ static void take_side(struct worker *worker, struct open_side *side, struct tdc_
         return;
     }
     to->dtype = dtype_text(&side->tensor, ge, worker->filling->style);
-    to->shape = shape_text(&side->tensor);
+    to->shape = tdc_report_shape(side->tensor.shape, side->tensor.dimensions);
     to->count = side->tensor.count;
     if (to->shape == NULL)
         worker->filling->no_memory = true;
@@ -326,10 +335,10 @@ static void do_piece(struct worker *worker, size_t index)
         close_side(&worker->golden);
         close_side(&worker->mine);
         worker->opened = piece->row + 1;
-        bool changed = (row->golden.shape != NULL &&
+        bool changed = (row->golden.shape != NULL && !row->golden.written &&
                         (open_side(worker, &worker->golden, row->golden.name, &error) != TDC_OK ||
                          worker->golden.tensor.count != row->golden.count)) ||
-                       (row->mine.shape != NULL &&
+                       (row->mine.shape != NULL && !row->mine.written &&
                         (open_side(worker, &worker->mine, row->mine.name, &error) != TDC_OK ||
                          worker->mine.tensor.count != row->mine.count));
         if (changed) {

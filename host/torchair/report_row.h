@@ -15,6 +15,7 @@ struct tdc_report_side {
     const char *name;  /* of the tensor, as files are opened; NULL or a bad one: nothing known */
     const char *dtype; /* "torch.float16"; NULL: not known */
     char *shape;       /* "[8, 20]"; NULL: not known. Its own memory */
+    bool written;      /* by GE's own statistics: there are no elements */
     uint64_t count;
     struct tdc_lone_sums sums;
 };
@@ -40,6 +41,12 @@ tdc_status tdc_report_rows_fill(struct tdc_report_row *rows, size_t count,
                                 const struct tdc_report_style *style,
                                 const struct tdc_options *options, struct tdc_error *error);
 void tdc_report_row_free(struct tdc_report_row *row);
+
+/* report_statistics.c: a side of which GE has kept statistics alone, by its name. It has no
+ * elements. TDC_ERR_MEMORY, or what is wrong with the file. */
+tdc_status tdc_report_written_side(struct tdc_report_side *side, struct tdc_error *error);
+/* "[8, 20]"; NULL when out of memory. To be freed. */
+char *tdc_report_shape(const uint64_t *sizes, size_t dimensions);
 
 /* The rows the old tools leave out: lengths that differ, or int8 against something else. */
 bool tdc_report_row_dropped(const struct tdc_report_row *row);

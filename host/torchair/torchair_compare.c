@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/graph/graph_layout.h"
-#include "host/graph/say.h"
+#include "host/graph/files/graph_layout.h"
+#include "host/graph/files/say.h"
 #include "host/torchair/report.h"
 #include "io/base/error.h"
 #include "io/base/text.h"

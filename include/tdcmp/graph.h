@@ -54,5 +54,29 @@ tdc_status tdc_torchair_compare_files(const char *mine, const char *golden,
                                       const struct tdc_options *options, char *text, size_t size,
                                       struct tdc_error *error);
 
+/* Fusion rules of CANN's tools, JSON files; NULL: not given. */
+struct tdc_offline_rules {
+    const char *fusion;    /* which original operators those of the compiled model are made of */
+    const char *quantised; /* the same of the quantised model, before it was compiled */
+    const char *unfused;   /* the same of the reference, a model compiled without fusion */
+};
+
+/*
+ * Two folders of GE dump files, or one of them and one of arrays OP.OUTPUT.TIME.npy with a fusion
+ * rule, as CANN's msaccucmp and `msprobe compare -m offline_data` compare them: result_STAMP.csv in
+ * the folder `output`. *lonely: operators without a counterpart. A file that cannot be read is the
+ * reason of its row. Of the options message, context, threads, cancel and progress count.
+ * TDC_ERR_MISMATCH when the rules do not suit the sides, TDC_ERR_NOTHING when no operator has a
+ * counterpart.
+ */
+tdc_status tdc_offline_compare(const char *mine, const char *golden, const char *output,
+                               const struct tdc_offline_rules *rules,
+                               const struct tdc_options *options, size_t *lonely,
+                               struct tdc_error *error);
+
+/* Two .npy files of one shape: names and values of the metrics as two lines of options->message. */
+tdc_status tdc_offline_compare_files(const char *mine, const char *golden,
+                                     const struct tdc_options *options, struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

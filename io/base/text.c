@@ -87,6 +87,14 @@ bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     return true;
 }
 
+bool tdc_text_add_sizes(struct tdc_text *text, const uint64_t *sizes, size_t count,
+                        const char *between)
+{
+    for (size_t i = 0; i < count; i++)
+        tdc_text_addf(text, "%s%llu", i != 0 ? between : "", (unsigned long long)sizes[i]);
+    return !text->failed;
+}
+
 const char *tdc_text_get(const struct tdc_text *text)
 {
     return text->data == NULL ? "" : text->data;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct tdc_text {
@@ -29,6 +30,9 @@ bool tdc_text_adds(struct tdc_text *text, const char *terminated);
 bool tdc_text_addc(struct tdc_text *text, char c);
 bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* "2, 3, 4" with what stands between; nothing for no sizes. */
+bool tdc_text_add_sizes(struct tdc_text *text, const uint64_t *sizes, size_t count,
+                        const char *between);
 /* The terminated content, "" when empty. */
 const char *tdc_text_get(const struct tdc_text *text);
 

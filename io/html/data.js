@@ -162,7 +162,12 @@ class Sheet {
 
   async loadTexts() {
     const parts = await Promise.all(this.blocks.map(unpackJson));
-    if (parts.length !== 0) this.texts = [].concat(...parts);
+    if (parts.length !== 0) this.texts = [];
+    for (const part of parts)
+      for (let i = 0, text = ""; i < part.length; i += 2) {
+        text = text.slice(0, part[i]) + part[i + 1];
+        this.texts.push(text);
+      }
   }
 
   numberOf(place) {

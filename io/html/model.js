@@ -13,6 +13,12 @@ function isBackward(call) {
   return /(^|\.)(backward|parameters_grad)(\.|$)/.test(call);
 }
 
+// The layer of a call: its module's place up to the first number in it, or the whole place; "" outside of modules.
+function layerOf(call) {
+  const numbered = /^(?:[^.]*\.)*?\d+(?=\.|$)/.exec(call.module);
+  return numbered !== null ? numbered[0] : call.module;
+}
+
 // One number for a row of the table of a comparison.
 function originKey(source, row) {
   return source * 0x100000000 + row;
@@ -122,6 +128,27 @@ class Model {
       this.least = has(DIFFERENT) || has(UNREADABLE) ? 5 : has(UNMATCHED) ? 4 : has(5) ? 3 : 2;
     }
     return this.least;
+  }
+
+  // Whether a call is that of a module which holds layers: it repeats what the last of them gave.
+  holdsLayers(call) {
+    if (this.holders === undefined) {
+      this.holders = new Set();
+      for (const { module } of this.calls)
+        for (let at = module.lastIndexOf("."); at > 0 && !this.holders.has(module.slice(0, at)); at = module.lastIndexOf(".", at - 1))
+          this.holders.add(module.slice(0, at));
+    }
+    return /^(Module|Cell)\./.test(call.name) && layerOf(call) === call.module && !/(^|\.)\d+$/.test(call.module)
+      && this.holders.has(call.module);
+  }
+
+  // Whether calls stand in several layers.
+  hasLayers() {
+    if (this.layered === undefined) {
+      const layers = new Set();
+      this.layered = this.calls.some((call) => call.module !== "" && layers.add(layerOf(call)).size > 1);
+    }
+    return this.layered;
   }
 
   // ---- what is measured -------------------------------------------------------------------------

@@ -66,11 +66,45 @@ bool tdc_html_alike(const struct tdc_html_column *a, const struct tdc_html_colum
     return equal > samples / 2;
 }
 
+/* Memory of a thread that serves one block after the other: fresh pages for each cost as much as
+ * the work. */
+struct room {
+    unsigned char *bytes;
+    size_t size;
+};
+
+struct packer {
+    struct room words, planes, packed;
+    struct tdc_text json;
+    z_stream stream;
+    bool ready; /* the stream */
+};
+
+/* So many bytes of any content; NULL when out of memory. */
+static unsigned char *take_room(struct room *room, size_t size)
+{
+    if (size > room->size) {
+        free(room->bytes);
+        room->bytes = malloc(size);
+        room->size = room->bytes != NULL ? size : 0;
+    }
+    return room->bytes;
+}
+
 /* What is packed of a block: a head, then planes of the same size. */
 struct laid_out {
-    unsigned char *data; /* NULL: out of memory */
+    unsigned char *data; /* the packer's or the block's; NULL: out of memory */
     size_t head, plane, size;
 };
+
+static bool begin(struct laid_out *out, struct packer *packer, size_t head, size_t planes)
+{
+    out->head = head;
+    out->data = take_room(&packer->planes, head + planes);
+    if (out->data != NULL)
+        memset(out->data, 0, head);
+    return out->data != NULL;
+}
 
 /* The differences of words from the row above. */
 static void take_steps(const struct tdc_html_block *block, uint32_t *steps)
@@ -146,68 +180,116 @@ static void lay_out_planes(struct laid_out *out, const unsigned char *words, siz
     }
 }
 
-static void lay_out_words(const struct tdc_html_block *block, struct laid_out *out)
+static void lay_out_words(struct packer *packer, const struct tdc_html_block *block,
+                          struct laid_out *out)
 {
-    out->head = 1 + sizeof(uint32_t);
-    out->plane = block->sheet->rows;
-    out->data = calloc(1, out->head + out->plane * sizeof(uint32_t));
-    uint32_t *steps = malloc(out->plane * sizeof *steps + 1);
-    if (out->data != NULL && steps != NULL) {
-        take_steps(block, steps);
-        lay_out_planes(out, (const unsigned char *)steps, sizeof *steps);
-    } else {
-        free(out->data);
-        out->data = NULL;
-    }
-    free(steps);
+    size_t rows = block->sheet->rows, size = rows * sizeof(uint32_t);
+    void *steps = take_room(&packer->words, size + 1);
+    if (steps == NULL || !begin(out, packer, 1 + sizeof(uint32_t), size))
+        return;
+    out->plane = rows;
+    take_steps(block, steps);
+    lay_out_planes(out, steps, sizeof(uint32_t));
 }
 
-static void lay_out_numbers(const struct tdc_html_block *block, struct laid_out *out)
+static void lay_out_numbers(struct packer *packer, const struct tdc_html_block *block,
+                            struct laid_out *out)
 {
-    size_t rows = block->sheet->rows, start = 1 + sizeof(double);
-    uint64_t usual, *words = malloc((rows + 1) * sizeof *words);
+    size_t rows = block->sheet->rows, size = rows * sizeof(uint64_t), start = 1 + sizeof(double);
+    uint64_t usual, *words = (void *)take_room(&packer->words, size + sizeof usual);
     if (words == NULL)
         return;
     take_numbers(block, words);
     bool some = usual_word(words, rows, &usual) != 0;
-    out->head = start + 1 + (some ? sizeof usual + (rows + 7) / 8 : 0);
+    if (!begin(out, packer, start + 1 + (some ? sizeof usual + (rows + 7) / 8 : 0), size))
+        return;
     out->plane = rows;
-    out->data = calloc(1, out->head + rows * sizeof usual);
-    if (out->data != NULL && some) {
+    if (some) {
         out->data[start] = 1;
         for (size_t byte = 0; byte < sizeof usual; byte++)
             out->data[start + 1 + byte] = (unsigned char)(usual >> 8 * byte);
         out->plane = take_unusual(words, rows, usual, out->data + start + 1 + sizeof usual);
     }
-    if (out->data != NULL)
-        lay_out_planes(out, (const unsigned char *)words, sizeof *words);
-    free(words);
+    lay_out_planes(out, (const unsigned char *)words, sizeof usual);
 }
 
-static void lay_out_dictionary(const struct tdc_html_block *block, struct laid_out *out)
+/* Letters that a text has in common with the one before. */
+static size_t shared_letters(const struct tdc_name_key *key, const struct tdc_name_key *before)
 {
-    struct tdc_text json;
-    tdc_text_init(&json, JSON_LIMIT);
+    size_t most = key->length < before->length ? key->length : before->length, count = 0;
+    /* of ASCII alone: a letter is a byte here and a unit of UTF-16 there */
+    while (count < most && key->text[count] == before->text[count] &&
+           (unsigned char)key->text[count] < 0x80)
+        count++;
+    return count;
+}
+
+static void add_whole(struct tdc_text *json, size_t number)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    tdc_text_add(json, digits + at, sizeof digits - at);
+}
+
+static void lay_out_dictionary(struct packer *packer, const struct tdc_html_block *block,
+                               struct laid_out *out)
+{
+    struct tdc_text *json = &packer->json;
+    const struct tdc_name_key *keys = block->sheet->texts.keys;
+    tdc_text_clear(json);
     for (uint32_t i = block->first; i < block->end; i++) {
-        const struct tdc_name_key *key = &block->sheet->texts.keys[i];
-        tdc_text_addc(&json, i == block->first ? '[' : ',');
-        tdc_json_add_string(&json, key->text, key->length);
+        size_t shared = i == block->first ? 0 : shared_letters(&keys[i], &keys[i - 1]);
+        tdc_text_addc(json, i == block->first ? '[' : ',');
+        add_whole(json, shared);
+        tdc_text_addc(json, ',');
+        tdc_json_add_string(json, keys[i].text + shared, keys[i].length - shared);
     }
-    tdc_text_addc(&json, ']');
-    if (json.failed) {
-        tdc_text_free(&json);
-        return;
+    tdc_text_addc(json, ']');
+    if (!json->failed)
+        *out = (struct laid_out){(unsigned char *)json->data, json->length, 0, json->length};
+}
+
+/* ---- base64 ---------------------------------------------------------------------------------- */
+
+static void encode(const unsigned char three[3], char four[4])
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    four[0] = letters[three[0] >> 2];
+    four[1] = letters[(three[0] & 3) << 4 | three[1] >> 4];
+    four[2] = letters[(three[1] & 15) << 2 | three[2] >> 6];
+    four[3] = letters[three[2] & 63];
+}
+
+size_t tdc_html_base64(const unsigned char *bytes, size_t size, char *letters)
+{
+    char *out = letters;
+    size_t at = 0;
+    for (; at + 3 <= size; at += 3, out += 4)
+        encode(bytes + at, out);
+    if (at < size) {
+        unsigned char rest[3] = {bytes[at], size - at == 2 ? bytes[at + 1] : 0, 0};
+        encode(rest, out);
+        out[3] = '=';
+        if (size - at == 1)
+            out[2] = '=';
+        out += 4;
     }
-    out->size = out->head = json.length;
-    out->data = (unsigned char *)json.data;
+    return (size_t)(out - letters);
 }
 
 /* ---- deflating ------------------------------------------------------------------------------- */
 
 #define SAMPLES 4096u
+/* Bits of information a byte of a sample has beyond which less than a tenth could be gained. */
+#define NEARLY_ALL 7.25
 
 /* Whether bytes look as if drawn by chance, as the last digits of numbers do: deflating them takes
- * most of the time of a page and gains nothing. By how often two of a sample are alike. */
+ * most of the time of a page and gains next to nothing. */
 static bool looks_random(const unsigned char *data, size_t size)
 {
     if (size < SAMPLES)
@@ -215,11 +297,11 @@ static bool looks_random(const unsigned char *data, size_t size)
     uint32_t counts[256] = {0};
     for (size_t i = 0; i < SAMPLES; i++)
         counts[data[(uint64_t)size * i / SAMPLES]]++;
-    uint64_t alike = 0;
+    double bits = 0;
     for (size_t i = 0; i < 256; i++)
-        alike += (uint64_t)counts[i] * counts[i];
-    /* of even odds: SAMPLES + SAMPLES^2 / 256 */
-    return alike < (SAMPLES + (uint64_t)SAMPLES * SAMPLES / 256) * 3 / 2;
+        if (counts[i] != 0)
+            bits -= counts[i] / (double)SAMPLES * log2(counts[i] / (double)SAMPLES);
+    return bits > NEARLY_ALL;
 }
 
 static bool deflate_part(z_stream *stream, const unsigned char *data, size_t size)
@@ -242,39 +324,47 @@ static bool deflate_parts(z_stream *stream, const struct laid_out *data)
     return done && deflate(stream, Z_FINISH) == Z_STREAM_END;
 }
 
-static bool deflate_whole(struct tdc_html_block *block, const struct laid_out *data)
+/* As a new stream of level 1, whatever the one before left. */
+static bool start_stream(struct packer *packer)
 {
-    z_stream stream = {0};
-    if (data->size > UINT32_MAX / 2 ||
-        deflateInit2(&stream, 1, Z_DEFLATED, 15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        return false;
-    size_t room = deflateBound(&stream, data->size) + 256; /* a change of level ends a block */
-    block->bytes = malloc(room);
-    bool done = false;
-    if (block->bytes != NULL) {
-        stream.next_out = block->bytes;
-        stream.avail_out = (uInt)room;
-        done = deflate_parts(&stream, data);
-        block->size = room - stream.avail_out;
-    }
-    deflateEnd(&stream);
-    return done;
+    z_stream *stream = &packer->stream;
+    if (!packer->ready)
+        packer->ready = deflateInit2(stream, 1, Z_DEFLATED, 15, 9, Z_DEFAULT_STRATEGY) == Z_OK;
+    return packer->ready && deflateReset(stream) == Z_OK &&
+           deflateParams(stream, 1, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
-static void pack_block(struct tdc_html_block *block)
+static bool deflate_whole(struct packer *packer, struct tdc_html_block *block,
+                          const struct laid_out *data)
+{
+    z_stream *stream = &packer->stream;
+    if (data->size > UINT32_MAX / 2 || !start_stream(packer))
+        return false;
+    size_t room = deflateBound(stream, data->size) + 256; /* a change of level ends a block */
+    stream->next_out = take_room(&packer->packed, room);
+    stream->avail_out = (uInt)room;
+    if (stream->next_out == NULL || !deflate_parts(stream, data))
+        return false;
+    size_t packed = room - stream->avail_out;
+    block->letters = malloc(TDC_HTML_BASE64(packed));
+    if (block->letters == NULL)
+        return false;
+    block->size = tdc_html_base64(packer->packed.bytes, packed, block->letters);
+    return true;
+}
+
+static void pack_block(struct packer *packer, struct tdc_html_block *block)
 {
     struct laid_out data = {0};
     if (block->text != NULL)
         data = (struct laid_out){(unsigned char *)block->text, block->length, 0, block->length};
     else if (block->column == NULL)
-        lay_out_dictionary(block, &data);
+        lay_out_dictionary(packer, block, &data);
     else if (block->column->texts != NULL || block->whole)
-        lay_out_words(block, &data);
+        lay_out_words(packer, block, &data);
     else
-        lay_out_numbers(block, &data);
-    block->failed = data.data == NULL || !deflate_whole(block, &data);
-    if (block->text == NULL)
-        free(data.data);
+        lay_out_numbers(packer, block, &data);
+    block->failed = data.data == NULL || !deflate_whole(packer, block, &data);
 }
 
 struct packing {
@@ -287,8 +377,16 @@ static void pack_some(void *argument, int member)
 {
     (void)member;
     struct packing *packing = argument;
+    struct packer packer = {0};
+    tdc_text_init(&packer.json, JSON_LIMIT);
     for (size_t i; (i = atomic_fetch_add(&packing->next, 1)) < packing->count;)
-        pack_block(&packing->blocks[i]);
+        pack_block(&packer, &packing->blocks[i]);
+    if (packer.ready)
+        deflateEnd(&packer.stream);
+    tdc_text_free(&packer.json);
+    free(packer.words.bytes);
+    free(packer.planes.bytes);
+    free(packer.packed.bytes);
 }
 
 bool tdc_html_pack(struct tdc_html_block *blocks, size_t count, int threads)
@@ -304,40 +402,5 @@ bool tdc_html_pack(struct tdc_html_block *blocks, size_t count, int threads)
 void tdc_html_blocks_free(struct tdc_html_block *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        free(blocks[i].bytes);
-}
-
-/* ---- base64 ---------------------------------------------------------------------------------- */
-
-static void encode(const unsigned char three[3], char four[4])
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    four[0] = letters[three[0] >> 2];
-    four[1] = letters[(three[0] & 3) << 4 | three[1] >> 4];
-    four[2] = letters[(three[1] & 15) << 2 | three[2] >> 6];
-    four[3] = letters[three[2] & 63];
-}
-
-void tdc_html_put_base64(struct tdc_byte_writer *writer, const unsigned char *bytes, size_t size)
-{
-    char line[4096];
-    size_t used = 0, at = 0;
-    for (; at + 3 <= size; at += 3) {
-        encode(bytes + at, line + used);
-        used += 4;
-        if (used == sizeof line) {
-            tdc_put(writer, line, used);
-            used = 0;
-        }
-    }
-    if (at < size) {
-        unsigned char rest[3] = {bytes[at], size - at == 2 ? bytes[at + 1] : 0, 0};
-        encode(rest, line + used);
-        line[used + 3] = '=';
-        if (size - at == 1)
-            line[used + 2] = '=';
-        used += 4;
-    }
-    tdc_put(writer, line, used);
+        free(blocks[i].letters);
 }

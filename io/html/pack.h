@@ -3,18 +3,24 @@
  *
  * A block is deflated (zlib's form) and written in base64. Columns are laid out for deflating, and
  * so that little has to be deflated:
- *   words    places of texts, and numbers of a column that has only whole ones from 0 to 2^32 - 1,
- *            are differences from the row above, of four bytes: 0, -1, 1, -2, ... as 0, 1, 2, 3,
- * ...; all other numbers are doubles head     a byte that says which planes there are (the first:
- * 1); for each of them the byte that all rows have if it is not there, else 0; of doubles, 1 or 0
- * and, for 1, a word that many rows have and a bit for each row, set for those: the planes are of
- * the others planes   the first byte of all rows, the second of all rows and so on, little end
- * first
+ *
+ * Dictionaries: a JSON list of two elements for each text, the number of letters that it has in
+ * common with the text before, and the rest of it. The first text of a block has none in common.
+ *
+ * Words: places of texts, and numbers of a column that has only whole ones from 0 to 2^32 - 1, are
+ * differences from the row above, of four bytes (0, -1, 1, -2 and so on as 0, 1, 2, 3). All other
+ * numbers are doubles, which a column that is mostly close to another one has as the exclusive or
+ * with that.
+ *
+ * Head: a byte that says which planes there are (the first: 1); for each of them the byte that all
+ * rows have if it is not there, else 0; of doubles, 1 or 0 and, for 1, a word that many rows have
+ * and a bit for each row, set for those: the planes are of the others.
+ *
+ * Planes: the first byte of all rows, the second of all rows and so on, little end first.
  */
 #ifndef TDC_IO_HTML_PACK_H
 #define TDC_IO_HTML_PACK_H
 
-#include "io/file/byte_writer.h"
 #include "io/html/sheet.h"
 
 struct tdc_html_block {
@@ -28,7 +34,7 @@ struct tdc_html_block {
     const char *text;
     size_t length;
     /* the outcome */
-    unsigned char *bytes;
+    char *letters; /* base64 */
     size_t size;
     bool failed; /* out of memory */
 };
@@ -49,6 +55,8 @@ void tdc_html_blocks_free(struct tdc_html_block *blocks, size_t count);
 /* The first text behind those of `first` that make about a block. */
 uint32_t tdc_html_texts_end(const struct tdc_html_sheet *sheet, uint32_t first);
 
-void tdc_html_put_base64(struct tdc_byte_writer *writer, const unsigned char *bytes, size_t size);
+/* Letters that so many bytes take, and the letters; how many they are. */
+#define TDC_HTML_BASE64(size) (((size) + 2) / 3 * 4)
+size_t tdc_html_base64(const unsigned char *bytes, size_t size, char *letters);
 
 #endif

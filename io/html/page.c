@@ -7,6 +7,7 @@
 #include "io/base/error.h"
 #include "io/base/text.h"
 #include "io/file/out_file.h"
+#include "io/file/byte_writer.h"
 #include "io/html/pack.h"
 #include "io/html/parts.h"
 #include "io/table/json_object.h"
@@ -156,7 +157,8 @@ static void put_digest(struct tdc_byte_writer *writer, const char *sha256)
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(digit(sha256[2 * i]) << 4 | digit(sha256[2 * i + 1]));
     put_text(writer, " 'sha256-");
-    tdc_html_put_base64(writer, bytes, sizeof bytes);
+    char letters[TDC_HTML_BASE64(sizeof bytes)];
+    tdc_put(writer, letters, tdc_html_base64(bytes, sizeof bytes, letters));
     tdc_putc(writer, '\'');
 }
 
@@ -186,7 +188,7 @@ static void put_blocks(struct writing *writing)
         snprintf(head, sizeof head, "<script type=\"application/octet-stream\" id=\"block%zu\">",
                  i);
         put_text(writer, head);
-        tdc_html_put_base64(writer, writing->blocks[i].bytes, writing->blocks[i].size);
+        tdc_put(writer, writing->blocks[i].letters, writing->blocks[i].size);
         put_text(writer, "</script>\n");
     }
 }

@@ -15,6 +15,7 @@ const DEFAULTS = {
   order: "",       // up, down
   columns: "",     // main; empty: all
   metric: "",      // of the strip
+  along: "",       // of the strip: layers; empty: calls
   row: "",         // selected
   module: "",      // selected
   api: "",         // selected in the precheck

@@ -1,5 +1,5 @@
-// strip.js - calls in the order of the run against their error, forward above and backward below:
-// where it begins, jumps and decays.
+// strip.js - calls, or layers, in the order of the run against their error, forward above and backward
+// below: where it begins, jumps and decays.
 "use strict";
 
 const STRIP = { left: 56, right: 12, top: 10, band: 84, gap: 26, bottom: 22 };
@@ -10,7 +10,7 @@ class Strip {
     this.model = model;
     this.canvas = byId("strip");
     this.metrics = model.metrics();
-    this.bands = [[], []]; // forward, backward: {call, value}
+    this.bands = [[], []]; // forward, backward: {call, value, kind, label}; of a layer the worst call
     this.window = [0, 1]; // of the run that is shown
     this.hovered = null;
   }
@@ -35,12 +35,13 @@ class Strip {
     this.source = this.shownSource();
     this.bands = [[], []];
     this.spot = new Map();
+    this.unit = this.alongLayers() ? "layer" : "call";
+    const layers = [new Map(), new Map()];
     let least = 1e-3, most = 1e-3;
     for (const call of this.model.calls) {
-      if (call.source !== this.source) continue;
-      const value = this.model.valueOf(call, metric), band = this.bands[call.backward ? 1 : 0];
-      this.spot.set(call.number, { band: call.backward ? 1 : 0, at: band.length });
-      band.push({ call, value });
+      if (call.source !== this.source || (this.unit === "layer" && this.model.holdsLayers(call))) continue;
+      const value = this.model.valueOf(call, metric);
+      this.put(call, value, call.backward ? 1 : 0, layers);
       if (value > 0 && Number.isFinite(value)) {
         least = Math.min(least, value);
         most = Math.max(most, value);
@@ -52,6 +53,26 @@ class Strip {
     this.draw();
   }
 
+  alongLayers() {
+    return State.get("along") === "layers" && this.model.hasLayers();
+  }
+
+  // A point of its own, or part of that of its layer. Calls outside of all modules that follow each other are one layer.
+  put(call, value, number, layers) {
+    const band = this.bands[number], layer = this.unit === "layer" ? layerOf(call) : null, last = band[band.length - 1];
+    let at = layer === null ? undefined : layer !== "" ? layers[number].get(layer) : last?.outside ? band.length - 1 : undefined;
+    if (at === undefined) {
+      at = band.length;
+      band.push({ call, value, kind: call.kind, label: layer || call.name, outside: layer === "" });
+      if (layer) layers[number].set(layer, at);
+    } else {
+      const point = band[at];
+      if (value > point.value) Object.assign(point, { call, value });
+      if (CLASS_WEIGHT[call.kind] > CLASS_WEIGHT[point.kind]) point.kind = call.kind;
+    }
+    this.spot.set(call.number, { band: number, at });
+  }
+
   // The same for those who do not see it.
   describe() {
     if (this.model.facts.sources.length > 1)
@@ -59,13 +80,13 @@ class Strip {
     const parts = this.bands.map((band, at) => {
       if (band.length === 0) return "";
       const worst = band.reduce((most, point) => (point.value > most.value ? point : most), band[0]);
-      const first = band.find((point) => CLASS_WEIGHT[point.call.kind] >= this.model.leastDifference());
-      return (at === 0 ? "Forward: " : "Backward: ") + plural(band.length, "call") + ", the largest "
-        + (worst.value < 0 ? "not measured" : shortNumber(worst.value) + " at " + visible(worst.call.name))
-        + (first ? ", the first difference at " + visible(first.call.name) : "") + ". ";
+      const first = band.find((point) => CLASS_WEIGHT[point.kind] >= this.model.leastDifference());
+      return (at === 0 ? "Forward: " : "Backward: ") + plural(band.length, this.unit) + ", the largest "
+        + (worst.value < 0 ? "not measured" : shortNumber(worst.value) + " at " + visible(worst.label))
+        + (first ? ", the first difference at " + visible(first.label) : "") + ". ";
     });
-    const text = this.metric().name + " of each call in the order of the run. " + parts.join("")
-      + "Arrow keys go from call to call.";
+    const text = this.metric().name + " of each " + this.unit + " in the order of the run. " + parts.join("")
+      + "Arrow keys go from " + this.unit + " to " + this.unit + ".";
     byId("strip-text").textContent = text;
     this.canvas.setAttribute("aria-label", "Error along the run");
   }
@@ -128,7 +149,7 @@ class Strip {
     }
     paint.fillStyle = styleColour("--quiet");
     paint.textAlign = "left";
-    paint.fillText((band === 0 ? "forward, " : "backward, ") + plural(this.bands[band].length, "call"), STRIP.left,
+    paint.fillText((band === 0 ? "forward, " : "backward, ") + plural(this.bands[band].length, this.unit), STRIP.left,
       top + STRIP.band + 12);
   }
 
@@ -158,7 +179,7 @@ class Strip {
     const colours = CLASS_KEYS.map((key) => styleColour("--c-" + key));
     const drawn = new Map(); // of each pixel the worst of a level: many calls cost no more than the width
     points.forEach((point, at) => {
-      const x = this.x(band, at), { kind } = point.call;
+      const x = this.x(band, at), { kind } = point;
       if (x < STRIP.left - 1 || x > STRIP.left + size.plot + 1 || (point.value < 0 && kind < DIFFERENT)) return;
       const place = 16 * Math.round(x) + kind, held = drawn.get(place);
       if (held === undefined || point.value > held.value) drawn.set(place, { x, value: point.value, kind });
@@ -230,10 +251,10 @@ class Strip {
   // ---- hands -------------------------------------------------------------------------------------
 
   select(spot) {
-    const { call } = this.bands[spot.band][spot.at];
+    const { call, kind, label } = this.bands[spot.band][spot.at];
     const row = worstRow(this.model, call);
     State.set({ row, view: "table" });
-    say(visible(call.name) + ", " + classWord(this.model.facts, call.kind));
+    say(visible(label) + ", " + classWord(this.model.facts, kind));
   }
 
   showTip(event) {
@@ -242,8 +263,8 @@ class Strip {
     tip.hidden = spot === null;
     this.canvas.classList.toggle("pointing", spot !== null);
     if (spot === null) return;
-    const { call, value } = this.bands[spot.band][spot.at];
-    tip.replaceChildren(badge(this.model.facts, call.kind), " " + visible(call.name),
+    const { kind, label, value } = this.bands[spot.band][spot.at];
+    tip.replaceChildren(badge(this.model.facts, kind), " " + visible(label),
       make("br"), value < 0 ? "nothing measured" : this.metric().name + " " + shortNumber(value));
     const left = Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth - 8);
     tip.style.left = Math.max(4, left) + "px";
@@ -275,6 +296,10 @@ class Strip {
     for (const metric of this.metrics) select.append(make("option", { value: metric.name }, metric.name));
     select.value = this.metric().name;
     select.addEventListener("change", () => State.set({ metric: select.value }));
+    const along = byId("along");
+    byId("along-label").hidden = !this.model.hasLayers();
+    along.value = State.get("along");
+    along.addEventListener("change", () => State.set({ along: along.value }));
     for (const key of MARK_KEYS) this.legendEntry(key);
     this.canvas.addEventListener("mousemove", (event) => this.showTip(event));
     this.canvas.addEventListener("mouseleave", () => { byId("strip-tip").hidden = true; });
@@ -294,8 +319,10 @@ class Strip {
       this.window = [0, 1];
       this.draw();
     });
-    State.on(["metric"], () => {
+    State.on(["metric", "along"], () => {
       select.value = this.metric().name;
+      along.value = State.get("along");
+      this.window = [0, 1];
       this.fill();
     });
     State.on(["row", "source"], () => (this.shownSource() !== this.source ? this.fill() : this.draw()));

@@ -78,6 +78,11 @@ tdc_status tdc_json_skip(struct tdc_json_cursor *cursor, struct tdc_error *error
 /* Only white space may remain. */
 tdc_status tdc_json_finish(struct tdc_json_cursor *cursor, struct tdc_error *error);
 
+/* A whole file as a tree in the arena, with nothing behind it; the file is mapped while it is read,
+ * and one that shrinks meanwhile is TDC_ERR_CHANGED. */
+tdc_status tdc_json_read_file(const char *path, struct tdc_arena *arena, struct tdc_json **value,
+                              struct tdc_error *error);
+
 /* Member of an object by key, NULL if absent or if value is not an object. */
 const struct tdc_json *tdc_json_get(const struct tdc_json *object, const char *key);
 /* A string with exactly this text; value may be NULL. */

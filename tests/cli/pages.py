@@ -39,7 +39,12 @@ class Markup(html.parser.HTMLParser):
 class Sheet:
     def __init__(self, facts, unpack):
         self.rows, self.names = facts["rows"], [column["name"] for column in facts["columns"]]
-        self.texts = [text for block in facts["texts"] for text in json.loads(unpack(block))]
+        self.texts = []
+        for block in facts["texts"]:
+            text, parts = "", json.loads(unpack(block))
+            for shared, rest in zip(parts[::2], parts[1::2]):
+                text = text[:shared] + rest
+                self.texts.append(text)
         self.facts, self.unpack = facts["columns"], unpack
         self.columns = {column["name"]: self.cells(column) for column in facts["columns"]}
 

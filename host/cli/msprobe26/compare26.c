@@ -264,8 +264,10 @@ int tdc_word26_compare(int argc, char **argv)
         return tdc_compare26_atb(arguments);
     if (strcmp(mode, "torchair") == 0)
         return tdc_compare26_torchair(arguments);
+    if (strcmp(mode, "offline_data") == 0)
+        return tdc_compare26_offline(arguments);
     if (strcmp(mode, "auto") != 0) {
-        log_error("of the modes of compare only auto, torchair and atb are part of this version");
+        log_error("mode offline_model runs a model and is not part of this program");
         return 1;
     }
     struct tdc_run_request request = {.stacks = true};

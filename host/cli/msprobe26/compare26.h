@@ -48,6 +48,7 @@ int tdc_compare26_words(int argc, char **argv, struct tdc_argument arguments[ARG
 
 /* The modes but auto. */
 int tdc_compare26_torchair(const struct tdc_argument arguments[ARG26_COUNT]);
+int tdc_compare26_offline(const struct tdc_argument arguments[ARG26_COUNT]);
 int tdc_compare26_atb(const struct tdc_argument arguments[ARG26_COUNT]);
 
 #endif

@@ -406,8 +406,7 @@ const void *tdc_assembled_in_place(const struct tdc_assembled *assembled, uint64
         return NULL;
     size_t element = tdc_dtype_size(tensor->dtype);
     sub_base(logical, box, part, tensor->dimensions, index, base);
-    const unsigned char *at = tensor->data + tdc_part_offset(tensor, base) * (int64_t)element;
-    return tdc_elements_aligned(at, tensor->dtype) ? at : NULL;
+    return tensor->data + tdc_part_offset(tensor, base) * (int64_t)element;
 }
 
 void tdc_assembled_ahead(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,

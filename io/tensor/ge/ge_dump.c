@@ -17,12 +17,12 @@ static const uint32_t list_fields[TDC_GE_LISTS] = {
     [TDC_GE_INPUT] = 4, [TDC_GE_OUTPUT] = 3, [TDC_GE_BUFFER] = 5, [TDC_GE_SPACE] = 8};
 
 struct item_fields {
-    uint32_t type, format, shape, size, original; /* 0: has none */
+    uint32_t type, format, shape, size, original, address; /* 0: has none */
 };
 
 static const struct item_fields item_fields[TDC_GE_LISTS] = {
-    [TDC_GE_INPUT] = {1, 2, 3, 5, 6},
-    [TDC_GE_OUTPUT] = {1, 2, 3, 6, 7},
+    [TDC_GE_INPUT] = {1, 2, 3, 5, 6, 8},
+    [TDC_GE_OUTPUT] = {1, 2, 3, 6, 7, 9},
     [TDC_GE_BUFFER] = {.size = 3},
     [TDC_GE_SPACE] = {.size = 3},
 };
@@ -88,6 +88,8 @@ static bool read_item(struct tdc_proto message, const struct item_fields *fields
             item->type = field.value;
         else if (number && field.number == fields->format)
             item->format = field.value;
+        else if (number && field.number == fields->address)
+            item->address = field.value;
         else if (!number && field.number == fields->shape && fields->shape != 0) {
             if (!read_shape(field.inside, &item->shape))
                 return false;

@@ -51,6 +51,7 @@ struct tdc_ge_item {
     uint64_t type, format;               /* enum tdc_ge_type and others, enum tdc_ge_format */
     struct tdc_ge_shape shape, original; /* as stored, and before it was rearranged */
     uint64_t offset, size;               /* of its bytes in the file */
+    uint64_t address;                    /* in the device's memory; 0: not told */
 };
 
 /* More items of one list than this are refused: each one is found by reading the header. */

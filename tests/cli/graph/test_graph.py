@@ -14,7 +14,7 @@ def one(*values):
     return ge.tensor("f32", [len(values)], values)
 
 
-class Graph(harness.Case):
+class Tree(harness.Case):
     def setUp(self):
         super().setUp()
         self.clock = TIME
@@ -58,6 +58,8 @@ class Graph(harness.Case):
         rows, result = self.compare(code, self.path("ge"), self.path(golden), *more)
         return {row["NPU Name"] if row["NPU Name"] != "N/A" else row["Bench Name"]: row for row in rows}, result
 
+
+class Graph(Tree):
     # ---- what faces what
 
     def test_friendly(self):
@@ -286,6 +288,81 @@ class Graph(harness.Case):
             tables.append(rows[0])
         self.assertEqual(tables[0], tables[1])
         self.assertAlmostEqual(float(tables[0]["relative_euclidean_distance"]), 0.01 / 1.01, 5)
+
+
+class Statistics(Tree):
+    HEAD = ("Input/Output,Index,Data Size,Data Type,Format,Shape,Max Value,Min Value,Avg Value,Count,Nan Count,"
+            "Negative Inf Count,Positive Inf Count\n")
+
+    def csv(self, kind, name, lines, **more):
+        self.op(kind, name, [], [], data=(self.HEAD + "".join(line + "\n" for line in lines)).encode(), tail=".csv", **more)
+
+    def line(self, way, index, values, kind="DT_FLOAT", shape=None, nan=0, minus=0, plus=0):
+        return '%s,%d,8,%s,ND,"%s",%s,%s,%s,%d,%d,%d,%d' % (
+            way, index, kind, shape or "[%d]" % len(values), max(values), min(values), sum(values) / len(values),
+            len(values), nan, minus, plus)
+
+    def test_against_arrays(self):
+        """What GE tells of a tensor against what an array holds."""
+        self.text([("Add", "Add", ["a:0", "b:0"], ["add-aten.add.OUTPUT.0"]),
+                   ("Mul", "Mul", ["a:0"], ["mul-aten.mul.OUTPUT.0"])])
+        self.csv("Add", "Add", [self.line("Input", 0, [1, 2]), self.line("Input", 1, [3, 4]),
+                                self.line("Output", 0, [4, 7])])
+        self.csv("Mul", "Mul", [self.line("Input", 0, [1, 2]), self.line("Output", 0, [1, 2], nan=1)])
+        self.node("add-aten.add", [[1, 2], [3, 4]], [[4, 6]])
+        self.node("mul-aten.mul", [[1, 2]], [[1, float("inf")]])
+        rows, _ = self.friendly(1)
+        self.assertEqual({name: row["Result"] for name, row in rows.items()},
+                         {"Add.input.0": "identical", "Add.input.1": "identical", "Add.output.0": "different",
+                          "Mul.input.0": "identical", "Mul.output.0": "different"})
+        row = rows["Add.output.0"]
+        self.assertEqual((row["NPU max"], row["Bench max"], row["Max diff"], row["NPU Tensor Shape"], row["NPU Dtype"]),
+                         ("7", "6", "1", "[2]", "torch.float32"))
+        self.assertEqual(row["Paired_by"], "FX node add-aten.add")
+        rows, said = self.msit()
+        found = {row["mine"].split(".csv", 1)[1]: row for row in rows if "Add.Add" in row["mine"]}
+        row = found[",outputs,0"]
+        self.assertEqual([row[name] for name in ("my_dtype", "my_shape", "my_max_value", "my_min_value", "my_mean_value",
+                                                 "golden_max_value", "golden_mean_value", "cosine_similarity")],
+                         ["torch.float32", "[2]", "7.0", "4.0", "5.5", "6.0", "5.0", ""])
+        self.assertIn("statistics were dumped", row["cmp_fail_reason"])
+
+    def test_against_each_other(self):
+        self.text([("Add", "Add", [], []), ("Mul", "Mul", [], [])])
+        ge.write(self.path("other", GRAPH % (1, 0)), ge.graph_text([("Add", "Add", [], [])]).encode())
+        self.csv("Add", "Add", [self.line("Output", 0, [4, 6], "DT_BF16", "1 2"), self.line("Output", 1, [1, 1])])
+        self.csv("Add", "Add", [self.line("Output", 0, [4, 6], "DT_BF16", "1 2"), self.line("Output", 1, [1, 2])],
+                 root="other")
+        self.csv("Mul", "Mul", [self.line("Output", 0, [4, 6])])
+        self.op("Mul", "Mul", [], [one(4, 6)], root="other", place="20250402100001/0/graph_1/1", token=1)
+        self.csv("Mul", "Mul", [self.line("Output", 0, [4, 6])], token=1)
+        rows, _ = self.friendly(1, "other", "--token", "0")
+        self.assertEqual({name: row["Result"] for name, row in rows.items()},
+                         {"Add.output.0": "identical", "Add.output.1": "different", "Mul.output.0": "unmatched"})
+        self.assertEqual(rows["Add.output.0"]["NPU Tensor Shape"], "[1, 2]")
+        rows, _ = self.friendly(0, "other", "--token", "1")  # statistics against tensors
+        self.assertEqual(rows["Mul.output.0"]["Result"], "identical")
+
+    def test_bad_files(self):
+        """A csv file that says nothing is one row; dumps beside csv files win."""
+        self.plain()
+        self.csv("Add", "Add", [self.line("Output", 0, [4, 6])])
+        rows, result = self.friendly(0)
+        self.assertIn("1 csv files of statistics beside the dumps of token 0 are left out", result.err)
+        self.clock += 1
+        self.text([("Add", "Add", [], ["add-aten.add.OUTPUT.0"]), ("Bad", "Bad", [], ["bad-aten.bad.OUTPUT.0"]),
+                   ("Worse", "Bad", [], ["bad-aten.bad.OUTPUT.0"])])
+        for name in os.listdir(self.path("ge/20250402100001/0/graph_1/1/0")):
+            if not name.endswith(".csv"):
+                os.remove(self.path("ge/20250402100001/0/graph_1/1/0", name))
+        self.op("Bad", "Bad", [], [], data=b"no,names\n1,2\n", tail=".csv")
+        self.op("Bad", "Worse", [], [], data=(self.HEAD + "Output,x,8\n").encode(), tail=".csv")
+        rows, _ = self.friendly(1)
+        self.assertEqual(rows["Add.output.0"]["Result"], "identical")
+        self.assertIn("its first line has no Input/Output", rows["Bad.file"]["Paired_by"])
+        self.assertIn("a line has no index", rows["Worse.file"]["Paired_by"])
+        rows, _ = self.msit()
+        self.assertEqual(len([row for row in rows if "no statistics of GE" in row["cmp_fail_reason"]]), 2)
 
 
 if __name__ == "__main__":

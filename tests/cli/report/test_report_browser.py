@@ -179,6 +179,22 @@ class Page(harness.Case):
         self.browser.wait("location.hash.includes('module=model')")
         self.browser.wait(SHOWN + ".includes(' of ')")
 
+    def test_strip_along_layers(self):
+        """Six layers and the operators after them; the worst call of a layer stands for it."""
+        self.open("along=layers")
+        self.browser.wait("document.querySelector('#strip-text').textContent.includes('each layer')")
+        self.assertRegex(self.run_js("document.querySelector('#strip-text').textContent"),
+                         r"Forward: \d+ layers, the largest [\d.]+ at .*, the first difference at model\.layers\.3\.")
+        self.browser.click("#first button")
+        self.browser.wait(SELECTED + " !== ''")
+        self.choose_along("")
+        self.browser.wait("document.querySelector('#strip-text').textContent.includes('each call')")
+        self.assertNotIn("along", self.run_js("location.hash"))
+
+    def choose_along(self, value):
+        self.run_js("(() => { const e = document.querySelector('#along'); e.value = %s;"
+                    " e.dispatchEvent(new Event('change')); })()" % json.dumps(value))
+
     def test_link(self):
         page = self.open()
         self.browser.click("[data-level=different]")

@@ -11,6 +11,7 @@
 
 #include "io/text/decimal_power.h"
 #include "io/text/pytext.h"
+#include "tests/support/rounds.h"
 
 static uint64_t random_state = 0x2545f4914f6cdd1du;
 
@@ -105,7 +106,7 @@ static double some_double(int kind)
 static void repr_is_shortest_and_nearest(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0, rounds = rounds_of(1000000); i < rounds; i++) {
         double value = some_double(i % 16);
         if (!isfinite(value) || value == 0)
             continue;
@@ -131,7 +132,7 @@ static void repr_is_shortest_and_nearest(void **state)
 static void g16_equals_printf(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0, rounds = rounds_of(1000000); i < rounds; i++) {
         double value = some_double(i % 16);
         if (isnan(value))
             continue;
@@ -154,7 +155,7 @@ static void parse_equals_strtod(void **state)
 {
     (void)state;
     char text[2000];
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0, rounds = rounds_of(1000000); i < rounds; i++) {
         uint64_t a = next_random() >> (next_random() % 64), b = next_random() >> (i % 64);
         int power = (int)(next_random() % 720) - 370;
         if (i % 3 == 0)

@@ -1,4 +1,4 @@
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -60,8 +60,11 @@ tdc_status tdc_folder_read(struct tdc_arena *arena, const char *path, struct tdc
     *folder = (struct tdc_folder){0};
     DIR *directory = opendir(path);
     if (directory == NULL)
-        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
-                              "%s", path);
+        return tdc_fail_errno(error,
+                              errno == ENOENT   ? TDC_ERR_NOT_FOUND
+                              : errno == ENOMEM ? TDC_ERR_MEMORY
+                                                : TDC_ERR_READ,
+                              errno, "%s", path);
     tdc_status status = add_all(arena, directory, folder);
     closedir(directory);
     if (status != TDC_OK)

@@ -1,4 +1,4 @@
-#include "host/graph/arena_list.h"
+#include "host/graph/files/arena_list.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-#include "host/graph/fx_tree.h"
+#include "host/graph/files/fx_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 

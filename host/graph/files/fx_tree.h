@@ -7,7 +7,7 @@
 #ifndef TDC_HOST_FX_TREE_H
 #define TDC_HOST_FX_TREE_H
 
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 #include "io/base/name_table.h"
 
 /* A file of a node. Arguments that are lists have a second number. */

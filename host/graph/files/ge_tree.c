@@ -1,13 +1,17 @@
-#include "host/graph/ge_tree.h"
+#include "host/graph/files/ge_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/ge_file.h"
+#include "host/graph/files/ge_statistics.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+
+#define STATISTICS_LIMIT ((size_t)1 << 30)
 
 struct search {
     struct tdc_arena *arena;
@@ -106,17 +110,37 @@ static bool add_file(struct search *search, struct tdc_ge_token *token,
     return true;
 }
 
+/* TYPE.NAME.TASK.STREAM.TIME.csv: kept until it is known whether there is anything else. */
+static tdc_status take_statistics(struct search *search, const char *folder,
+                                  const struct tdc_folder_entry *entry, const char *real,
+                                  struct tdc_ge_token *token)
+{
+    bool memory;
+    struct tdc_op_file file = {.path = tdc_folder_path(search->arena, folder, entry->name),
+                               .size = entry->size,
+                               .statistics = true};
+    const char *name = tdc_arena_text(search->arena, real, strlen(real) - strlen(".csv"));
+    if (file.path == NULL || name == NULL ||
+        !tdc_dump_name_read(search->arena, name, &file.name, &memory) ||
+        !tdc_arena_grow(search->arena, (void **)&token->csv, token->csv_count, sizeof *token->csv,
+                        &token->csv_room))
+        return out_of_memory(search, folder);
+    token->csv[token->csv_count++] = file;
+    return TDC_OK;
+}
+
 static tdc_status take_entry(struct search *search, const char *folder,
                              const struct tdc_folder_entry *entry,
                              const struct tdc_long_names *names, struct tdc_ge_token *token)
 {
     bool memory;
     const char *real = tdc_long_name(names, entry->name);
-    if (entry->folder || !tdc_dump_name_may_be(real) || strcmp(entry->name, "mapping.csv") == 0) {
-        token->statistics +=
-            !entry->folder && tdc_ends_in(real, ".csv") && strcmp(entry->name, "mapping.csv") != 0;
+    if (entry->folder || strcmp(entry->name, "mapping.csv") == 0)
         return TDC_OK;
-    }
+    if (tdc_ge_statistics_name(real))
+        return take_statistics(search, folder, entry, real, token);
+    if (!tdc_dump_name_may_be(real))
+        return TDC_OK;
     struct tdc_op_file file = {.path = tdc_folder_path(search->arena, folder, entry->name),
                                .size = entry->size};
     if (file.path == NULL)
@@ -129,6 +153,21 @@ static tdc_status take_entry(struct search *search, const char *folder,
         return TDC_OK;
     }
     return add_file(search, token, &file) ? TDC_OK : out_of_memory(search, folder);
+}
+
+/* Statistics are the files of a token that has no dumps. */
+static tdc_status settle_statistics(struct search *search, const char *root,
+                                    struct tdc_ge_token *token)
+{
+    bool alone = token->count == 0;
+    if (!alone && token->csv_count != 0)
+        tdc_say(search->options, TDC_MESSAGE_WARNING,
+                "%s: %zu csv files of statistics beside the dumps of token %llu are left out", root,
+                token->csv_count, (unsigned long long)token->token);
+    for (size_t i = 0; i < token->csv_count && alone; i++)
+        if (!add_file(search, token, &token->csv[i]))
+            return out_of_memory(search, root);
+    return TDC_OK;
 }
 
 /* A folder without folders: the files of one token. */
@@ -191,9 +230,10 @@ static tdc_status count_devices(struct search *search, const char *root)
         const char *path = tdc_folder_path(search->arena, root, entry->name);
         if (path == NULL)
             return out_of_memory(search, root);
-        search->several_devices =
-            tdc_folder_read(search->arena, path, &below, search->error) == TDC_OK &&
-            below.folders > 1;
+        tdc_status read = tdc_folder_read(search->arena, path, &below, search->error);
+        if (read == TDC_ERR_MEMORY)
+            return read;
+        search->several_devices = read == TDC_OK && below.folders > 1;
     }
     return status;
 }
@@ -227,7 +267,10 @@ tdc_status tdc_ge_tree_find(struct tdc_arena *arena, const char *root,
         if (tree->models[i].count > 1)
             qsort(tree->models[i].tokens, tree->models[i].count, sizeof *tree->models[i].tokens,
                   by_token);
-    return TDC_OK;
+    for (size_t i = 0; i < tree->count; i++)
+        for (size_t k = 0; k < tree->models[i].count && status == TDC_OK; k++)
+            status = settle_statistics(&search, root, &tree->models[i].tokens[k]);
+    return status;
 }
 
 void tdc_ge_tree_free(struct tdc_ge_tree *tree)
@@ -236,6 +279,21 @@ void tdc_ge_tree_free(struct tdc_ge_tree *tree)
         for (size_t k = 0; k < tree->models[i].count; k++)
             tdc_names_free(&tree->models[i].tokens[k].ops);
     *tree = (struct tdc_ge_tree){0};
+}
+
+tdc_status tdc_op_file_count(const struct tdc_op_file *file, uint64_t counts[2],
+                             struct tdc_error *error)
+{
+    struct tdc_arena arena;
+    struct tdc_ge_statistics statistics;
+    if (!file->statistics)
+        return tdc_ge_file_counts(file->path, counts, error);
+    tdc_arena_init(&arena, STATISTICS_LIMIT);
+    tdc_status status = tdc_ge_statistics_read(&arena, file->path, &statistics, error);
+    counts[0] = status == TDC_OK ? statistics.counts[0] : 0;
+    counts[1] = status == TDC_OK ? statistics.counts[1] : 0;
+    tdc_arena_free(&arena);
+    return status;
 }
 
 const struct tdc_op_file *tdc_ge_token_find(const struct tdc_ge_token *token, const char *op,

@@ -2,18 +2,19 @@
  * ge_tree.h - the dump files of operators below a folder, by model and token.
  *
  * TIME/DEVICE/MODEL NAME/MODEL/TOKEN/ holds the files of one iteration. Any folder above them will
- * do. What is no dump of an operator is passed over; names that cannot be one, and files that are
- * there twice, are told.
+ * do. Statistics as csv files count where there are no dumps. What is neither is passed over; names
+ * that cannot be one, and files that are there twice, are told.
  */
 #ifndef TDC_HOST_GE_TREE_H
 #define TDC_HOST_GE_TREE_H
 
-#include "host/graph/dump_name.h"
+#include "host/graph/files/dump_name.h"
 
 struct tdc_op_file {
     struct tdc_dump_name name;
     const char *path;
     uint64_t size;
+    bool statistics; /* a csv file in place of the dump (ge_statistics.h) */
 };
 
 struct tdc_ge_token {
@@ -21,7 +22,10 @@ struct tdc_ge_token {
     struct tdc_op_file *files; /* in the order of their names, each operator once */
     size_t count, room;
     struct tdc_name_table ops; /* numbers are positions of files */
-    size_t statistics;         /* csv files in place of dumps */
+    /* Statistics in place of dumps: they are the files of a token that has nothing else, and told
+     * otherwise. */
+    struct tdc_op_file *csv;
+    size_t csv_count, csv_room;
 };
 
 struct tdc_ge_model {
@@ -41,6 +45,10 @@ tdc_status tdc_ge_tree_find(struct tdc_arena *arena, const char *root,
                             const struct tdc_options *options, struct tdc_ge_tree *tree,
                             struct tdc_error *error);
 void tdc_ge_tree_free(struct tdc_ge_tree *tree);
+
+/* How many inputs and outputs an operator has, by its dump or its statistics. */
+tdc_status tdc_op_file_count(const struct tdc_op_file *file, uint64_t counts[2],
+                             struct tdc_error *error);
 
 /* NULL when there is none. */
 const struct tdc_op_file *tdc_ge_token_find(const struct tdc_ge_token *token, const char *op,

@@ -1,4 +1,4 @@
-#include "host/graph/say.h"
+#include "host/graph/files/say.h"
 
 #include <stdarg.h>
 #include <stdio.h>

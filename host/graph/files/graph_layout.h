@@ -7,7 +7,7 @@
 #ifndef TDC_HOST_GRAPH_LAYOUT_H
 #define TDC_HOST_GRAPH_LAYOUT_H
 
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 
 struct tdc_graph_rank {
     long rank;                 /* -1: the older layout */
@@ -23,7 +23,9 @@ struct tdc_graph_layout {
     size_t count, room;
 };
 
-/* Is there a graph text of GE below the folder? False for what is no folder. */
+/* Is there a graph text of GE below the folder? None in what is no folder. TDC_ERR_MEMORY. */
+tdc_status tdc_graph_text_exists(const char *path, bool *exists, struct tdc_error *error);
+/* The same where a failure counts as no. */
 bool tdc_has_graph_text(const char *path);
 
 /* rank < 0: all that both sides have. Texts live in the arena. TDC_ERR_NOT_FOUND when a graph text,

@@ -7,7 +7,7 @@
 #ifndef TDC_HOST_GRAPH_DUMP_NAME_H
 #define TDC_HOST_GRAPH_DUMP_NAME_H
 
-#include "host/graph/folder.h"
+#include "host/graph/files/folder.h"
 #include "io/base/name_table.h"
 
 struct tdc_dump_name {

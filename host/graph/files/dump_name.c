@@ -1,4 +1,4 @@
-#include "host/graph/dump_name.h"
+#include "host/graph/files/dump_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "host/graph/graph_layout.h"
+#include "host/graph/files/graph_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/arena_list.h"
-#include "host/graph/say.h"
+#include "host/graph/files/arena_list.h"
+#include "host/graph/files/say.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
 
@@ -76,15 +76,22 @@ static int by_number(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-bool tdc_has_graph_text(const char *path)
+tdc_status tdc_graph_text_exists(const char *path, bool *exists, struct tdc_error *error)
 {
     struct tdc_arena arena;
-    struct tdc_error error;
-    tdc_arena_init(&arena, SEARCH_LIMIT);
     struct text_search search = {.arena = &arena, .part = "", .one_is_enough = true};
-    bool found = search_texts(&search, path, 0, &error) == TDC_OK && search.count != 0;
+    tdc_arena_init(&arena, SEARCH_LIMIT);
+    tdc_status status = search_texts(&search, path, 0, error);
+    *exists = search.count != 0;
     tdc_arena_free(&arena);
-    return found;
+    return status == TDC_ERR_MEMORY ? status : TDC_OK;
+}
+
+bool tdc_has_graph_text(const char *path)
+{
+    bool exists;
+    struct tdc_error error;
+    return tdc_graph_text_exists(path, &exists, &error) == TDC_OK && exists;
 }
 
 static tdc_status take_texts(struct tdc_arena *arena, const char *root, struct tdc_graph_rank *rank,
@@ -221,8 +228,12 @@ tdc_status tdc_graph_layout_find(struct tdc_arena *arena, const char *mine, cons
                                  struct tdc_graph_layout *layout, struct tdc_error *error)
 {
     struct ranked_sides sides = {.arena = arena, .paths = {golden, mine}, .options = options};
-    *layout = (struct tdc_graph_layout){.fx = !tdc_has_graph_text(golden)};
-    tdc_status status = tdc_folder_read(arena, mine, &sides.folders[1], error);
+    bool ge;
+    *layout = (struct tdc_graph_layout){0};
+    tdc_status status = tdc_graph_text_exists(golden, &ge, error);
+    layout->fx = !ge;
+    if (status == TDC_OK)
+        status = tdc_folder_read(arena, mine, &sides.folders[1], error);
     if (status == TDC_OK)
         status = tdc_folder_read(arena, golden, &sides.folders[0], error);
     if (status != TDC_OK)
