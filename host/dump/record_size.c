@@ -42,8 +42,8 @@ bool tdc_shapes_agree(const struct tdc_record *a, const struct tdc_record *b)
 {
     if (strcmp(a->shape, b->shape) == 0)
         return true;
-    if (!a->flat || !b->flat)
-        return false;
-    return strcmp(a->shape, TDC_UNKNOWN_SHAPE) == 0 || strcmp(b->shape, TDC_UNKNOWN_SHAPE) == 0 ||
-           tdc_record_elements(a) == tdc_record_elements(b);
+    /* of a file that cannot be read: whoever compares it says why */
+    if (strcmp(a->shape, TDC_UNKNOWN_SHAPE) == 0 || strcmp(b->shape, TDC_UNKNOWN_SHAPE) == 0)
+        return true;
+    return a->flat && b->flat && tdc_record_elements(a) == tdc_record_elements(b);
 }

@@ -48,6 +48,8 @@ struct tdc_backend {
      * when none of this worker is under way, until others have made room, and returns NULL.
      */
     struct tdc_backend_chunk *(*take)(void *state, bool wait);
+    /* True when a pair that begins now is better done by the CPU; NULL: never. */
+    bool (*busy)(void *state);
     /* All chunks have been taken back. */
     void (*close)(void *state);
     /* True when the run is to end because the backend cannot do what was asked; may be NULL. */

@@ -252,11 +252,16 @@ static struct tdc_device_run *measure(const struct tdc_options *options,
         double cpu = run != NULL ? cpu_rate(&sample, threads) : 0;
         tdc_guard_end();
         if (run != NULL) {
-            bool faster = device > cpu && tdc_device_run_trouble(run)[0] == '\0';
+            /* a device that works beside the CPU costs it a thread, which feeds it, and no more */
+            bool beside = run->backend.busy != NULL;
+            run->beside_cpu = beside;
+            bool faster =
+                device > (beside ? cpu / threads : cpu) && tdc_device_run_trouble(run)[0] == '\0';
             char text[300];
             snprintf(text, sizeof text,
                      "device auto: %s %.1f GB/s, CPU with %d threads %.1f GB/s: using the %s",
-                     run->name, device * 1e-9, threads, cpu * 1e-9, faster ? "device" : "CPU");
+                     run->name, device * 1e-9, threads, cpu * 1e-9,
+                     faster ? beside ? "device and the CPU" : "device" : "CPU");
             say(options, TDC_MESSAGE_INFO, text);
             *reason = (struct tdc_error){0};
             if (!faster) {

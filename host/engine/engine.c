@@ -18,16 +18,41 @@
 #define SMALL_JOB  ((uint64_t)1 << 20)
 #define MOST_BATCH 32
 
-/* A pair of several spans, open to every thread. */
+/* Small pairs of a thread that a device has: so many of them, and so many bytes, with their files.
+ */
+#define MOST_FLYING       256
+#define MOST_FLYING_BYTES ((uint64_t)32 << 20)
+
+/* A pair of several spans, open to every thread, or a small one that a device has. */
 struct shared_pair {
     struct shared_pair *next; /* in the list of the run; under its lock */
     const struct tdc_job *job;
     struct tdc_open_pair pair;
     struct tdc_outcome outcome;
-    struct tdc_pair_sums *partials; /* by chunk */
-    uint64_t claimed, finished;     /* spans; under the lock of the run */
-    enum tdc_chunk_result worst;    /* under the lock of the run */
-    unsigned how;                   /* bits of backend.h; under the lock of the run */
+    struct tdc_pair_sums *partials;   /* by chunk */
+    struct tdc_backend_chunk *chunks; /* likewise */
+    struct small_files *files;        /* of a small pair, until it is done */
+    bool by_cpu;                      /* the device has enough to do */
+    uint64_t claimed;                 /* spans; under the lock of the run */
+    uint64_t left;                    /* chunks that are not done; under the lock of the run */
+    enum tdc_chunk_result worst;      /* under the lock of the run */
+    unsigned how;                     /* bits of backend.h; under the lock of the run */
+};
+
+/* What small files were read into. */
+struct small_files {
+    struct tdc_tensor_scratch *n, *b;
+    struct small_files *next;
+};
+
+/* A thread of the run. */
+struct member {
+    struct run *run;
+    struct tdc_worker worker;
+    struct tdc_outcome *outcome;
+    struct small_files *spare;
+    size_t flying; /* small pairs */
+    uint64_t flying_bytes;
 };
 
 struct run {
@@ -41,7 +66,8 @@ struct run {
     struct shared_pair *shared, **shared_end;
     size_t opening; /* threads at work on jobs, who may yet share a pair */
     pthread_cond_t shared_more;
-    uint64_t links; /* tensor files that are symbolic links */
+    size_t unfinished; /* shared pairs: their files are open */
+    uint64_t links;    /* tensor files that are symbolic links */
 };
 
 static bool cancelled(const struct tdc_engine *engine)
@@ -94,16 +120,82 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
 
 /* ---- large pairs ----------------------------------------------------------------------------- */
 
-static void deliver_shared(struct run *run, struct shared_pair *shared, struct tdc_worker *worker)
+static void free_shared(struct shared_pair *shared)
 {
+    if (shared != NULL) {
+        free(shared->partials);
+        free(shared->chunks);
+    }
+    free(shared);
+}
+
+static void deliver_shared(struct member *member, struct shared_pair *shared)
+{
+    struct run *run = member->run;
     if (shared->worst == TDC_CHUNK_DONE)
-        shared->worst = tdc_pair_settle(&shared->pair, worker, shared->partials, shared->how);
+        shared->worst =
+            tdc_pair_settle(&shared->pair, &member->worker, shared->partials, shared->how);
     for (uint64_t i = 0; i < shared->pair.chunks && shared->worst == TDC_CHUNK_DONE; i++)
         tdc_pair_merge(&shared->outcome.sums, &shared->partials[i]);
+    uint64_t bytes = shared->files != NULL ? shared->outcome.bytes : 0;
     deliver(run, shared->job, &shared->pair, &shared->outcome, shared->worst);
-    report(run->engine, 1, 0);
-    free(shared->partials);
-    free(shared);
+    report(run->engine, 1, bytes);
+    if (shared->files == NULL) {
+        pthread_mutex_lock(&run->lock);
+        run->unfinished--;
+        pthread_mutex_unlock(&run->lock);
+    } else {
+        shared->files->next = member->spare;
+        member->spare = shared->files;
+        member->flying--;
+        member->flying_bytes -= bytes;
+    }
+    free_shared(shared);
+}
+
+/* Chunks of a pair are done; who does the last delivers it. */
+static void settle_chunks(struct member *member, struct shared_pair *shared, uint64_t count,
+                          unsigned how, enum tdc_chunk_result result)
+{
+    struct run *run = member->run;
+    pthread_mutex_lock(&run->lock);
+    if (result > shared->worst)
+        shared->worst = result;
+    shared->how |= how;
+    shared->left -= count;
+    bool last = shared->left == 0;
+    pthread_mutex_unlock(&run->lock);
+    if (last)
+        deliver_shared(member, shared);
+}
+
+/* Looks at what a device has done. Not while a span is being read: delivering may use its buffers.
+ */
+static void look_at_returned(struct member *member)
+{
+    struct tdc_backend_chunk *chunk = member->worker.returned;
+    member->worker.returned = NULL;
+    while (chunk != NULL) {
+        struct tdc_backend_chunk *next = chunk->next;
+        settle_chunks(member, chunk->owner, 1, chunk->how, TDC_CHUNK_DONE);
+        chunk = next;
+    }
+}
+
+/* `wait`: for one at least, if any is under way. */
+static void take_back(struct member *member, bool wait)
+{
+    wait = wait && member->worker.under_way != 0 && member->worker.returned == NULL;
+    while (member->worker.under_way != 0 && tdc_worker_take(&member->worker, wait))
+        wait = false;
+    look_at_returned(member);
+}
+
+static void take_all_back(struct member *member)
+{
+    do
+        take_back(member, true);
+    while (member->worker.under_way != 0);
 }
 
 /* Takes a span of an open pair, if there is one; pairs without unclaimed spans leave the list. */
@@ -133,49 +225,69 @@ static void release_behind(const struct run *run, const struct shared_pair *shar
         tdc_pair_release(&shared->pair, (group - groups_at_work) * RELEASE_SPANS, RELEASE_SPANS);
 }
 
-static void work_on_span(struct run *run, struct shared_pair *shared, uint64_t span,
-                         struct tdc_worker *worker)
+static void work_on_span(struct member *member, struct shared_pair *shared, uint64_t span)
 {
-    struct tdc_pair_sums *partials = shared->partials + span * shared->pair.span_chunks;
-    unsigned how = 0;
-    enum tdc_chunk_result result = tdc_pair_span(&shared->pair, span, worker, partials, &how);
-    release_behind(run, shared, span);
-    report(run->engine, 0, tdc_pair_span_bytes(&shared->pair, span));
-    pthread_mutex_lock(&run->lock);
-    if (result > shared->worst)
-        shared->worst = result;
-    shared->how |= how;
-    bool last = ++shared->finished == shared->pair.spans;
-    pthread_mutex_unlock(&run->lock);
-    if (last)
-        deliver_shared(run, shared, worker);
+    struct run *run = member->run;
+    const struct tdc_open_pair *pair = &shared->pair;
+    uint64_t first = span * pair->span_chunks, left = pair->chunks - first;
+    struct tdc_span_work work = {
+        .chunks = shared->chunks + first,
+        .partials = shared->partials + first,
+        .owner = shared,
+        .by_cpu = shared->by_cpu,
+    };
+    enum tdc_chunk_result result = tdc_pair_hand_over(pair, span, &member->worker, &work);
+    if (pair->spans > 1) {
+        release_behind(run, shared, span);
+        report(run->engine, 0, tdc_pair_span_bytes(pair, span));
+    }
+    uint64_t count = left < pair->span_chunks ? left : pair->span_chunks;
+    settle_chunks(member, shared, count - work.handed, work.how, result);
+    take_back(member, false);
+}
+
+/* NULL when out of memory. */
+static struct shared_pair *new_shared(const struct tdc_job *job, const struct tdc_open_pair *pair,
+                                      const struct tdc_outcome *outcome)
+{
+    struct shared_pair *shared = calloc(1, sizeof *shared);
+    if (shared == NULL)
+        return NULL;
+    shared->partials = calloc(pair->chunks, sizeof *shared->partials);
+    shared->chunks = calloc(pair->chunks, sizeof *shared->chunks);
+    if (shared->partials == NULL || shared->chunks == NULL) {
+        free_shared(shared);
+        return NULL;
+    }
+    shared->job = job;
+    shared->pair = *pair;
+    shared->outcome = *outcome;
+    shared->left = pair->chunks;
+    tdc_pair_moved(&shared->pair);
+    return shared;
 }
 
 /* False when out of memory. */
 static bool share(struct run *run, const struct tdc_job *job, const struct tdc_open_pair *pair,
-                  const struct tdc_outcome *outcome)
+                  const struct tdc_outcome *outcome, bool by_cpu)
 {
-    struct shared_pair *shared = malloc(sizeof *shared);
-    struct tdc_pair_sums *partials = calloc(pair->chunks, sizeof *partials);
-    if (shared == NULL || partials == NULL) {
-        free(shared);
-        free(partials);
+    struct shared_pair *shared = new_shared(job, pair, outcome);
+    if (shared == NULL)
         return false;
-    }
-    *shared =
-        (struct shared_pair){.job = job, .pair = *pair, .outcome = *outcome, .partials = partials};
-    tdc_pair_moved(&shared->pair);
+    shared->by_cpu = by_cpu;
     pthread_mutex_lock(&run->lock);
     *run->shared_end = shared;
     run->shared_end = &shared->next;
+    run->unfinished++;
     pthread_cond_broadcast(&run->shared_more);
     pthread_mutex_unlock(&run->lock);
     return true;
 }
 
 /* All spans that are left to claim, of whichever pair. */
-static void work_on_shared(struct run *run, struct tdc_worker *worker)
+static void work_on_shared(struct member *member)
 {
+    struct run *run = member->run;
     for (;;) {
         uint64_t span;
         pthread_mutex_lock(&run->lock);
@@ -183,37 +295,103 @@ static void work_on_shared(struct run *run, struct tdc_worker *worker)
         pthread_mutex_unlock(&run->lock);
         if (shared == NULL)
             return;
-        work_on_span(run, shared, span, worker);
+        work_on_span(member, shared, span);
+    }
+}
+
+/* Before the next one is opened: a device may have chunks of more pairs than there are threads. */
+static void wait_for_few_open(struct member *member)
+{
+    struct run *run = member->run;
+    for (;;) {
+        pthread_mutex_lock(&run->lock);
+        bool many = run->unfinished > run->threads;
+        pthread_mutex_unlock(&run->lock);
+        if (!many || member->worker.under_way == 0)
+            return;
+        take_back(member, true);
     }
 }
 
 /* ---- small pairs ----------------------------------------------------------------------------- */
 
 /* Series grow in the order of the elements: such a pair is one thread's alone. */
-static void work_in_order(struct run *run, const struct tdc_job *job, struct tdc_open_pair *pair,
-                          struct tdc_worker *worker, struct tdc_outcome *outcome)
+static void work_in_order(struct member *member, const struct tdc_job *job,
+                          struct tdc_open_pair *pair)
 {
+    struct run *run = member->run;
     struct tdc_pair_sums *partials = calloc(pair->chunks, sizeof *partials);
     enum tdc_chunk_result result = partials != NULL ? TDC_CHUNK_DONE : TDC_CHUNK_NO_MEMORY;
     unsigned how = 0;
+    take_all_back(member);
     for (uint64_t span = 0; span < pair->spans && result == TDC_CHUNK_DONE; span++) {
-        result = tdc_pair_span(pair, span, worker, partials + span * pair->span_chunks, &how);
+        result =
+            tdc_pair_span(pair, span, &member->worker, partials + span * pair->span_chunks, &how);
         tdc_pair_release(pair, span, 1);
         report(run->engine, 0, tdc_pair_span_bytes(pair, span));
     }
     if (result == TDC_CHUNK_DONE)
-        result = tdc_pair_settle(pair, worker, partials, how);
+        result = tdc_pair_settle(pair, &member->worker, partials, how);
     for (uint64_t i = 0; i < pair->chunks && result == TDC_CHUNK_DONE; i++)
-        tdc_pair_merge(&outcome->sums, &partials[i]);
+        tdc_pair_merge(&member->outcome->sums, &partials[i]);
     free(partials);
-    deliver(run, job, pair, outcome, result);
+    deliver(run, job, pair, member->outcome, result);
     report(run->engine, 1, 0);
 }
 
-static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_worker *worker,
-                        struct tdc_outcome *outcome)
+/* What the next small files are read into in place of what the worker has: *files gets that. */
+static bool change_files(struct member *member, struct small_files **files)
 {
+    struct small_files *next = member->spare;
+    if (next != NULL) {
+        member->spare = next->next;
+    } else {
+        next = calloc(1, sizeof *next);
+        if (next == NULL)
+            return false;
+        next->n = tdc_tensor_scratch_new();
+        next->b = tdc_tensor_scratch_new();
+        if (next->n == NULL || next->b == NULL) {
+            tdc_tensor_scratch_free(next->n);
+            tdc_tensor_scratch_free(next->b);
+            free(next);
+            return false;
+        }
+    }
+    struct tdc_worker *worker = &member->worker;
+    struct small_files had = {.n = worker->n_scratch, .b = worker->b_scratch};
+    worker->n_scratch = next->n;
+    worker->b_scratch = next->b;
+    *next = had;
+    *files = next;
+    return true;
+}
+
+/* A small pair for a device: others follow before it is done. False when out of memory. */
+static bool send_small(struct member *member, const struct tdc_job *job,
+                       const struct tdc_open_pair *pair)
+{
+    struct shared_pair *shared = new_shared(job, pair, member->outcome);
+    if (shared == NULL || !change_files(member, &shared->files)) {
+        free_shared(shared);
+        return false;
+    }
+    member->flying++;
+    member->flying_bytes += shared->outcome.bytes;
+    work_on_span(member, shared, 0);
+    while (member->worker.under_way != 0 &&
+           (member->flying >= MOST_FLYING || member->flying_bytes >= MOST_FLYING_BYTES))
+        take_back(member, true);
+    return true;
+}
+
+static void work_on_job(struct member *member, const struct tdc_job *job)
+{
+    struct run *run = member->run;
+    struct tdc_worker *worker = &member->worker;
+    struct tdc_outcome *outcome = member->outcome;
     const struct tdc_engine *engine = run->engine;
+    const struct tdc_backend *backend = engine->backend;
     struct tdc_open_pair pair;
     if (!tdc_pair_open(worker, job, engine->rule, engine->io, &pair, outcome)) {
         engine->done(engine->context, job, outcome);
@@ -221,11 +399,14 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         return;
     }
     if (pair.spans > 1 && pair.series != NULL) {
-        work_in_order(run, job, &pair, worker, outcome);
+        work_in_order(member, job, &pair);
         return;
     }
-    if (pair.spans > 1 && share(run, job, &pair, outcome)) {
-        work_on_shared(run, worker);
+    bool by_cpu = backend == &tdc_backend_cpu ||
+                  (backend->busy != NULL && backend->busy(worker->backend_state));
+    if (pair.spans > 1 && share(run, job, &pair, outcome, by_cpu)) {
+        work_on_shared(member);
+        wait_for_few_open(member);
         return;
     }
     if (pair.spans > 1) {
@@ -233,11 +414,12 @@ static void work_on_job(struct run *run, const struct tdc_job *job, struct tdc_w
         report(engine, 1, outcome->bytes);
         return;
     }
+    if (!by_cpu && send_small(member, job, &pair))
+        return;
     struct tdc_pair_sums partials[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
-    unsigned how = 0;
-    enum tdc_chunk_result result = tdc_pair_span(&pair, 0, worker, partials, &how);
-    if (result == TDC_CHUNK_DONE)
-        result = tdc_pair_settle(&pair, worker, partials, how);
+    struct tdc_backend_chunk chunks[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
+    struct tdc_span_work work = {.chunks = chunks, .partials = partials, .by_cpu = true};
+    enum tdc_chunk_result result = tdc_pair_hand_over(&pair, 0, worker, &work);
     for (uint64_t i = 0; i < pair.chunks && result == TDC_CHUNK_DONE; i++)
         tdc_pair_merge(&outcome->sums, &partials[i]);
     deliver(run, job, &pair, outcome, result);
@@ -264,14 +446,14 @@ static size_t claim_jobs(struct run *run, size_t *first)
     return count;
 }
 
-static void work_on_batch(struct run *run, size_t first, size_t count, struct tdc_worker *worker,
-                          struct tdc_outcome *outcome)
+static void work_on_batch(struct member *member, size_t first, size_t count)
 {
-    if (worker->cold && count > 1)
-        tdc_prefetch(worker, run->jobs + first, count);
-    worker->cold = false;
+    struct run *run = member->run;
+    if (member->worker.cold && count > 1)
+        tdc_prefetch(&member->worker, run->jobs + first, count);
+    member->worker.cold = false;
     for (size_t i = 0; i < count && !cancelled(run->engine); i++)
-        work_on_job(run, &run->jobs[first + i], worker, outcome);
+        work_on_job(member, &run->jobs[first + i]);
 }
 
 /* What a thread does next: a span of a shared pair, or jobs, or nothing any more. */
@@ -282,8 +464,9 @@ struct claim {
 };
 
 /* Waits while others may still share a pair: the last large tensor is for all threads. */
-static struct claim claim_work(struct run *run)
+static struct claim claim_work(struct member *member)
 {
+    struct run *run = member->run;
     struct claim claim = {0};
     pthread_mutex_lock(&run->lock);
     for (;;) {
@@ -292,21 +475,28 @@ static struct claim claim_work(struct run *run)
             claim.count = claim_jobs(run, &claim.first);
         if (claim.shared != NULL || claim.count != 0 || run->opening == 0)
             break;
-        pthread_cond_wait(&run->shared_more, &run->lock);
+        if (member->worker.under_way == 0) {
+            pthread_cond_wait(&run->shared_more, &run->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&run->lock);
+        take_back(member, true);
+        pthread_mutex_lock(&run->lock);
     }
     run->opening += claim.count != 0;
     pthread_mutex_unlock(&run->lock);
     return claim;
 }
 
-static void work_until_done(struct run *run, struct tdc_worker *worker, struct tdc_outcome *outcome)
+static void work_until_done(struct member *member)
 {
+    struct run *run = member->run;
     for (;;) {
-        struct claim claim = claim_work(run);
+        struct claim claim = claim_work(member);
         if (claim.shared != NULL) {
-            work_on_span(run, claim.shared, claim.span, worker);
+            work_on_span(member, claim.shared, claim.span);
         } else if (claim.count != 0) {
-            work_on_batch(run, claim.first, claim.count, worker, outcome);
+            work_on_batch(member, claim.first, claim.count);
             pthread_mutex_lock(&run->lock);
             if (--run->opening == 0)
                 pthread_cond_broadcast(&run->shared_more);
@@ -315,21 +505,28 @@ static void work_until_done(struct run *run, struct tdc_worker *worker, struct t
             break;
         }
     }
+    take_all_back(member);
 }
 
-static void work(void *argument, int member)
+static void work(void *argument, int number)
 {
-    (void)member;
-    struct run *run = argument;
-    struct tdc_worker worker;
-    struct tdc_outcome *outcome = malloc(sizeof *outcome);
+    (void)number;
+    struct member member = {.run = argument, .outcome = malloc(sizeof *member.outcome)};
+    const struct tdc_engine *engine = member.run->engine;
     /* a thread without memory leaves the work to the others; with none left the run says so */
-    bool ready = tdc_worker_init(&worker, run->engine->backend, NULL) == TDC_OK;
-    worker.extremes = run->engine->extremes;
-    if (ready && outcome != NULL)
-        work_until_done(run, &worker, outcome);
-    tdc_worker_free(&worker);
-    free(outcome);
+    bool ready = tdc_worker_init(&member.worker, engine->backend, NULL) == TDC_OK;
+    member.worker.extremes = engine->extremes;
+    if (ready && member.outcome != NULL)
+        work_until_done(&member);
+    tdc_worker_free(&member.worker);
+    while (member.spare != NULL) {
+        struct small_files *next = member.spare->next;
+        tdc_tensor_scratch_free(member.spare->n);
+        tdc_tensor_scratch_free(member.spare->b);
+        free(member.spare);
+        member.spare = next;
+    }
+    free(member.outcome);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

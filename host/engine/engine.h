@@ -99,6 +99,9 @@ struct tdc_worker {
     enum tdc_cpu_variant variant;
     bool extremes; /* see struct tdc_engine */
     bool cold;     /* a small file had to come from the disk */
+    /* chunks that a device has, and those that came back and have not been looked at yet */
+    size_t under_way;
+    struct tdc_backend_chunk *returned;
 };
 
 /* Opens the backend for this thread. */
@@ -136,6 +139,26 @@ void tdc_pair_moved(struct tdc_open_pair *pair);
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how);
+/* A span handed to the backend of the worker: its chunks, as many as it has. */
+struct tdc_span_work {
+    struct tdc_backend_chunk *chunks;
+    struct tdc_pair_sums *partials;
+    void *owner;   /* of the chunks */
+    bool by_cpu;   /* in place of the backend */
+    size_t handed; /* chunks that are under way; the others are settled */
+    unsigned how;  /* bits of the chunks that are settled */
+};
+
+/*
+ * Like tdc_pair_span, but does not wait: chunks that the backend took come back to worker->returned
+ * by and by (tdc_worker_take). The data of the span is not needed any more when it returns.
+ */
+enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_span_work *work);
+/* Puts a chunk that is done into worker->returned; false when none is. `wait`: waits for one, or
+ * for room where none of this worker's is under way. */
+bool tdc_worker_take(struct tdc_worker *worker, bool wait);
+
 /*
  * After the last span, with the bits of all: sums of a device and of the CPU differ in their last
  * digits, so a pair that a device began and did not finish is reduced again by the CPU alone.

@@ -302,14 +302,12 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
     return span_elements(pair, span) * (element_size(&pair->n) + element_size(&pair->b));
 }
 
-static bool reduce(const struct tdc_open_pair *pair, const struct tdc_pair_plan *plan,
-                   struct tdc_worker *worker, const void *n, const void *b, size_t count,
-                   struct tdc_pair_sums *partials, unsigned *how)
+/* As many as the span has; returned is their number. */
+static size_t make_chunks(const struct tdc_open_pair *pair, const struct tdc_pair_plan *plan,
+                          const void *n, const void *b, size_t count,
+                          struct tdc_pair_sums *partials, void *owner,
+                          struct tdc_backend_chunk *chunks)
 {
-    enum {
-        MOST = TDC_SPAN_BYTES / TDC_PAIR_CHUNK
-    };
-    struct tdc_backend_chunk chunks[MOST];
     size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b), made = 0;
     for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK, made++) {
         size_t left = count - at;
@@ -320,12 +318,53 @@ static bool reduce(const struct tdc_open_pair *pair, const struct tdc_pair_plan 
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
             .sums = &partials[made],
             .name = pair->name,
+            .owner = owner,
         };
     }
+    return made;
+}
+
+static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                   const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
+{
+    struct tdc_backend_chunk chunks[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
+    size_t made = make_chunks(pair, &pair->plan, n, b, count, partials, NULL, chunks);
     bool ok = tdc_chunks_run(worker->backend, worker->backend_state, chunks, made);
     for (size_t i = 0; i < made; i++)
         *how |= chunks[i].how;
     return ok;
+}
+
+/* Waits for room, but for no chunk. */
+static enum tdc_submit_result submit(struct tdc_worker *worker, const struct tdc_span_work *work,
+                                     struct tdc_backend_chunk *chunk)
+{
+    if (work->by_cpu)
+        return tdc_backend_cpu.submit(NULL, chunk);
+    for (;;) {
+        enum tdc_submit_result result = worker->backend->submit(worker->backend_state, chunk);
+        if (result != TDC_SUBMIT_NO_ROOM)
+            return result;
+        tdc_worker_take(worker, true);
+    }
+}
+
+static bool hand_over(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
+                      const void *b, size_t count, struct tdc_span_work *work)
+{
+    size_t made =
+        make_chunks(pair, &pair->plan, n, b, count, work->partials, work->owner, work->chunks);
+    for (size_t i = 0; i < made; i++) {
+        enum tdc_submit_result result = submit(worker, work, &work->chunks[i]);
+        if (result == TDC_SUBMIT_VANISHED)
+            return false;
+        bool taken = result == TDC_SUBMIT_TAKEN;
+        work->handed += taken;
+        worker->under_way += taken;
+        if (!taken)
+            work->how |= work->chunks[i].how;
+    }
+    return true;
 }
 
 struct series_span {
@@ -341,6 +380,27 @@ static void add_series(void *argument)
     tdc_series_add(span->pair->series, &span->pair->plan, span->first, span->n, span->b,
                    span->count);
 }
+
+static enum tdc_chunk_result get_span(const struct tdc_open_pair *pair, uint64_t first,
+                                      size_t count, struct tdc_worker *worker, const void **n,
+                                      const void **b)
+{
+    enum tdc_chunk_result result =
+        tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, n);
+    return result == TDC_CHUNK_DONE
+               ? tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, b)
+               : result;
+}
+
+static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint64_t first,
+                                         const void *n, const void *b, size_t count)
+{
+    struct series_span series = {pair, first, n, b, count};
+    return pair->series == NULL || tdc_guarded_read(add_series, &series) ? TDC_CHUNK_DONE
+                                                                         : TDC_CHUNK_VANISHED;
+}
+
+/* ---- copied elements ------------------------------------------------------------------------- */
 
 /* The plan for a chunk of copied elements: what the next will be copied from comes into the cache
  * while this one is reduced. */
@@ -363,54 +423,73 @@ static void look_ahead(const struct tdc_open_pair *pair, uint64_t next, uint64_t
     }
 }
 
-static enum tdc_chunk_result take_elements(const struct tdc_open_pair *pair,
-                                           const struct tdc_pair_plan *plan, uint64_t first,
-                                           size_t count, struct tdc_worker *worker,
-                                           struct tdc_pair_sums *partials, unsigned *how)
-{
-    const void *n = NULL, *b = NULL;
-    enum tdc_chunk_result result =
-        tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, &n);
-    if (result == TDC_CHUNK_DONE)
-        result = tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, &b);
-    if (result == TDC_CHUNK_DONE && !reduce(pair, plan, worker, n, b, count, partials, how))
-        result = TDC_CHUNK_VANISHED;
-    struct series_span series = {pair, first, n, b, count};
-    if (result == TDC_CHUNK_DONE && pair->series != NULL && !tdc_guarded_read(add_series, &series))
-        result = TDC_CHUNK_VANISHED;
-    return result;
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* What is copied before it is reduced is taken chunk by chunk: it stays in the cache. A device gets
- * all of a span at once, to have several chunks under way. */
+static bool is_copied(const struct tdc_open_pair *pair)
+{
+    return pair->n_source.mode == TDC_SOURCE_GATHER || pair->b_source.mode == TDC_SOURCE_GATHER;
+}
+
+/* What is copied before the CPU reduces it is taken chunk by chunk: it stays in the cache. */
+static enum tdc_chunk_result take_copied(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                         unsigned *how)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span);
+    enum tdc_chunk_result result = TDC_CHUNK_DONE;
+    struct copied_plan copied;
+    tdc_source_want(&pair->n_source, first, count);
+    tdc_source_want(&pair->b_source, first, count);
+    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += TDC_PAIR_CHUNK) {
+        size_t part = least(TDC_PAIR_CHUNK, count - at);
+        const void *n = NULL, *b = NULL;
+        struct tdc_backend_chunk chunk;
+        look_ahead(pair, first + at + part, least(TDC_PAIR_CHUNK, count - at - part), &copied);
+        result = get_span(pair, first + at, part, worker, &n, &b);
+        if (result != TDC_CHUNK_DONE)
+            break;
+        make_chunks(pair, &copied.plan, n, b, part, partials + at / TDC_PAIR_CHUNK, NULL, &chunk);
+        if (!tdc_chunks_run(&tdc_backend_cpu, NULL, &chunk, 1))
+            return TDC_CHUNK_VANISHED;
+        *how |= chunk.how;
+        result = grow_series(pair, first + at, n, b, part);
+    }
+    return result;
+}
+
+/* ---- spans ----------------------------------------------------------------------------------- */
+
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how)
 {
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
-    size_t count = span_elements(pair, span), step = count;
-    bool gathers =
-        pair->n_source.mode == TDC_SOURCE_GATHER || pair->b_source.mode == TDC_SOURCE_GATHER;
-    if (gathers && worker->backend == &tdc_backend_cpu && step > TDC_PAIR_CHUNK)
-        step = TDC_PAIR_CHUNK;
-    tdc_source_want(&pair->n_source, first, count);
-    tdc_source_want(&pair->b_source, first, count);
-    if (step == count)
-        return take_elements(pair, &pair->plan, first, count, worker, partials, how);
-    enum tdc_chunk_result result = TDC_CHUNK_DONE;
-    struct copied_plan copied;
-    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += step) {
-        size_t part = least(step, count - at), next = least(step, count - at - part);
-        look_ahead(pair, first + at + part, next, &copied);
-        result = take_elements(pair, &copied.plan, first + at, part, worker,
-                               partials + at / TDC_PAIR_CHUNK, how);
-    }
-    return result;
+    size_t count = span_elements(pair, span);
+    const void *n = NULL, *b = NULL;
+    if (worker->backend == &tdc_backend_cpu && is_copied(pair))
+        return take_copied(pair, span, worker, partials, how);
+    enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
+    if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
+        result = TDC_CHUNK_VANISHED;
+    return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
+}
+
+enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_span_work *work)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span);
+    const void *n = NULL, *b = NULL;
+    if ((work->by_cpu || worker->backend == &tdc_backend_cpu) && is_copied(pair))
+        return take_copied(pair, span, worker, work->partials, &work->how);
+    enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
+    if (result == TDC_CHUNK_DONE && !hand_over(pair, worker, n, b, count, work))
+        result = TDC_CHUNK_VANISHED;
+    return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
 }
 
 enum tdc_chunk_result tdc_pair_settle(const struct tdc_open_pair *pair, struct tdc_worker *worker,

@@ -27,6 +27,17 @@ tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *
     return status;
 }
 
+bool tdc_worker_take(struct tdc_worker *worker, bool wait)
+{
+    struct tdc_backend_chunk *chunk = worker->backend->take(worker->backend_state, wait);
+    if (chunk == NULL)
+        return false;
+    worker->under_way--;
+    chunk->next = worker->returned;
+    worker->returned = chunk;
+    return true;
+}
+
 void tdc_worker_free(struct tdc_worker *worker)
 {
     if (worker->backend != NULL)

@@ -40,7 +40,9 @@ struct tdc_tasks {
     size_t count;
     size_t left_out; /* dumps of one side without a counterpart; each was named in a message */
     size_t empty;    /* rank, process and step folders without a dump; likewise */
-    struct tdc_graph_set *graphs; /* of dumps of graphs, whose tasks point into it; else NULL */
+    /* of dumps of graphs or kernels, whose tasks point into them; else NULL */
+    struct tdc_graph_set *graphs;
+    struct tdc_kernel_set *kernels;
 };
 
 /* Appends a comparison; takes copies. stack.json is looked for beside the NPU json. */

@@ -47,6 +47,6 @@ tdc_status tdc_task_load(const struct tdc_task *task, tdc_dump **npu, tdc_dump *
                          struct tdc_error *error)
 {
     *npu = *bench = NULL;
-    return task->graph != NULL ? tdc_graph_item_load(task->graph, npu, bench, error)
+    return task->graph != NULL ? task->graph->load(task->graph, npu, bench, error)
                                : load_json(task, npu, bench, error);
 }

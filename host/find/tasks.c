@@ -6,6 +6,7 @@
 #include "host/dump/tensor_dump.h"
 #include "host/find/folders.h"
 #include "host/graph/graph_set.h"
+#include "host/kernel_dump/kernel_set.h"
 #include "io/base/error.h"
 
 /* *stack is NULL where there is none. False when out of memory. */
@@ -85,6 +86,7 @@ void tdc_tasks_free(tdc_tasks *tasks)
     for (size_t i = 0; i < tasks->count; i++)
         free_task(&tasks->tasks[i]);
     tdc_graph_set_free(tasks->graphs);
+    tdc_kernel_set_free(tasks->kernels);
     free(tasks->tasks);
     free(tasks);
 }

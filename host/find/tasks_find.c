@@ -8,6 +8,7 @@
 #include "host/find/places.h"
 #include "host/graph/files/graph_layout.h"
 #include "host/graph/graph_set.h"
+#include "host/kernel_dump/kernel_set.h"
 #include "host/api/options.h"
 #include "io/base/error.h"
 
@@ -282,6 +283,15 @@ static tdc_status find(const char *npu, const char *bench, int step,
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
+static tdc_status add_graph_task(struct tdc_tasks *list, const struct tdc_graph_item *item,
+                                 const char *step, struct tdc_error *error)
+{
+    tdc_status status = tdc_tasks_add(list, item->mine, item->golden, item->rank, step, "", error);
+    if (status == TDC_OK)
+        list->tasks[list->count - 1].graph = item;
+    return status;
+}
+
 static tdc_status find_graphs(const char *npu, const char *bench, int token,
                               const struct tdc_options *options, struct tdc_tasks *list,
                               struct tdc_error *error)
@@ -292,12 +302,34 @@ static tdc_status find_graphs(const char *npu, const char *bench, int token,
         const struct tdc_graph_item *item = tdc_graph_set_get(list->graphs, i);
         char step[32];
         snprintf(step, sizeof step, "token%llu", (unsigned long long)item->token);
-        status = tdc_tasks_add(list, item->mine, item->golden, item->rank, step, "", error);
-        if (status == TDC_OK)
-            list->tasks[list->count - 1].graph = item;
+        status = add_graph_task(list, item, step, error);
     }
     if (status == TDC_OK)
         list->left_out = tdc_graph_set_left_out(list->graphs);
+    return status;
+}
+
+/* Kernel dumps, or folders of npy files; whatever else two folders hold stays the error it was. */
+static tdc_status find_kernels(const char *npu, const char *bench, int step,
+                               const struct tdc_options *options, struct tdc_tasks *list,
+                               struct tdc_error *error)
+{
+    struct tdc_error own = {0};
+    tdc_status status = tdc_kernel_set_find(npu, bench, step, options, &list->kernels, &own);
+    if (status == TDC_ERR_NOT_FOUND)
+        return status;
+    size_t count = status == TDC_OK ? tdc_kernel_set_count(list->kernels) : 0;
+    for (size_t i = 0; i < count && status == TDC_OK; i++) {
+        const struct tdc_graph_item *item = tdc_kernel_set_get(list->kernels, i);
+        char name[32] = "";
+        if (item->rank[0] != '\0')
+            snprintf(name, sizeof name, "step%llu", (unsigned long long)item->token);
+        status = add_graph_task(list, item, name, &own);
+    }
+    if (status == TDC_OK)
+        list->left_out = tdc_kernel_set_left_out(list->kernels);
+    else
+        *error = own;
     return status;
 }
 
@@ -327,6 +359,8 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
                           "%s: no graph of GE in it, %s has one: the dump of GE is the test, that "
                           "of FX the reference",
                           npu, bench);
+    else if (status == TDC_ERR_NOT_FOUND && tdc_is_folder(npu) && tdc_is_folder(bench))
+        status = find_kernels(npu, bench, step, &whole, list, error);
     if (status == TDC_OK)
         *tasks = list;
     else

@@ -38,6 +38,31 @@ static tdc_status out_of_memory(struct tdc_error *error)
     return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
 }
 
+/* ---- loading ------------------------------------------------------------------------------------
+ */
+
+static tdc_status load(const struct tdc_graph_item *item, struct tdc_dump **npu,
+                       struct tdc_dump **bench, struct tdc_error *error)
+{
+    const struct tdc_graph_set *set = item->set;
+    const struct source *source = &set->sources[item->source];
+    struct tdc_arena arena; /* the pairs of one token at a time */
+    struct tdc_graph_pairs pairs = {0};
+    struct tdc_graph_sides sides = {.graph = &source->graphs[item->graph], .complete = true};
+    *npu = *bench = NULL;
+    sides.mine = tdc_ge_model_find(&source->mine.models[item->graph], item->token);
+    if (set->layout.fx)
+        sides.fx = tdc_fx_graph_find(&source->golden_fx.graphs[item->graph], item->token);
+    else
+        sides.golden = tdc_ge_model_find(&source->golden_ge.models[item->graph], item->token);
+    tdc_arena_init(&arena, ARENA_LIMIT);
+    tdc_status status = tdc_graph_match(&arena, &sides, &set->options, &pairs, error);
+    if (status == TDC_OK)
+        status = tdc_graph_dumps(item, &pairs, npu, bench, error);
+    tdc_arena_free(&arena);
+    return status;
+}
+
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
 static tdc_status add_item(struct tdc_graph_set *set, size_t source, size_t graph, uint64_t token,
@@ -53,7 +78,8 @@ static tdc_status add_item(struct tdc_graph_set *set, size_t source, size_t grap
         snprintf(rank, sizeof rank, "rank%ld", from->rank->rank);
     if (from->rank->text_count > 1)
         snprintf(number, sizeof number, "%sgraph%zu", rank[0] != '\0' ? "_" : "", graph);
-    *item = (struct tdc_graph_item){.set = set,
+    *item = (struct tdc_graph_item){.load = load,
+                                    .set = set,
                                     .mine = from->rank->mine,
                                     .golden = from->rank->golden,
                                     .token = token,
@@ -226,26 +252,4 @@ const struct tdc_graph_item *tdc_graph_set_get(const struct tdc_graph_set *set, 
 size_t tdc_graph_set_left_out(const struct tdc_graph_set *set)
 {
     return set->left_out;
-}
-
-tdc_status tdc_graph_item_load(const struct tdc_graph_item *item, struct tdc_dump **npu,
-                               struct tdc_dump **bench, struct tdc_error *error)
-{
-    const struct tdc_graph_set *set = item->set;
-    const struct source *source = &set->sources[item->source];
-    struct tdc_arena arena; /* the pairs of one token at a time */
-    struct tdc_graph_pairs pairs = {0};
-    struct tdc_graph_sides sides = {.graph = &source->graphs[item->graph], .complete = true};
-    *npu = *bench = NULL;
-    sides.mine = tdc_ge_model_find(&source->mine.models[item->graph], item->token);
-    if (set->layout.fx)
-        sides.fx = tdc_fx_graph_find(&source->golden_fx.graphs[item->graph], item->token);
-    else
-        sides.golden = tdc_ge_model_find(&source->golden_ge.models[item->graph], item->token);
-    tdc_arena_init(&arena, ARENA_LIMIT);
-    tdc_status status = tdc_graph_match(&arena, &sides, &set->options, &pairs, error);
-    if (status == TDC_OK)
-        status = tdc_graph_dumps(item, &pairs, npu, bench, error);
-    tdc_arena_free(&arena);
-    return status;
 }

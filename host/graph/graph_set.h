@@ -13,7 +13,10 @@ struct tdc_graph_set;
 
 /* One comparison. Texts live as long as the set. */
 struct tdc_graph_item {
-    struct tdc_graph_set *set;
+    /* The two dumps of it, to be freed by tdc_dump_free. */
+    tdc_status (*load)(const struct tdc_graph_item *item, struct tdc_dump **npu,
+                       struct tdc_dump **bench, struct tdc_error *error);
+    struct tdc_graph_set *set; /* NULL: of another kind of dump (host/kernel_dump/kernel_set.h) */
     const char *mine, *golden; /* folders */
     char rank[64];             /* "rank0", "graph1", "rank0_graph1" or "" */
     uint64_t token;
@@ -30,10 +33,6 @@ size_t tdc_graph_set_count(const struct tdc_graph_set *set);
 const struct tdc_graph_item *tdc_graph_set_get(const struct tdc_graph_set *set, size_t index);
 /* Tokens and graphs of one side alone; each was told. */
 size_t tdc_graph_set_left_out(const struct tdc_graph_set *set);
-
-/* The two dumps of a comparison. To be freed by tdc_dump_free. */
-tdc_status tdc_graph_item_load(const struct tdc_graph_item *item, struct tdc_dump **npu,
-                               struct tdc_dump **bench, struct tdc_error *error);
 
 /* graph_dumps.c: rows as two dumps. data folders are the folders of the item. */
 struct tdc_graph_pairs;

@@ -5,147 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/graph/files/folder.h"
 #include "host/kernel_dump/kernel_cells.h"
-#include "host/kernel_dump/kernel_list.h"
+#include "host/kernel_dump/kernel_places.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
 
 #define ARENA_LIMIT ((size_t)8 << 30)
 
-/* A folder without folders in it. */
-struct place {
-    long rank, step;
-    const char *folder;
-};
-
-struct side {
-    struct place *places;
-    size_t count, capacity;
-};
-
 struct work {
     struct tdc_arena arena;
-    struct side npu, bench;
+    struct tdc_kernel_places npu, bench;
     const struct tdc_kernel_choice *choice;
     const struct tdc_options *options;
     const char *output;
     tdc_format format;
     size_t tables;
 };
-
-/* ---- ranks and steps ------------------------------------------------------------------------- */
-
-/* A part of a path counted from its end, 1 is the last; NULL when there are not so many. */
-static const char *part_from_end(const char *path, int which, size_t *length)
-{
-    const char *end = path + strlen(path);
-    for (;;) {
-        const char *start = end;
-        while (start > path && start[-1] != '/')
-            start--;
-        *length = (size_t)(end - start);
-        if (--which == 0)
-            return start;
-        if (start == path)
-            return NULL;
-        end = start - 1;
-    }
-}
-
-static long number_of(const char *text, size_t length)
-{
-    return text != NULL && length > 0 && length < 10 && tdc_all_digits(text, length)
-               ? strtol(text, NULL, 10)
-               : -1;
-}
-
-static void read_place(const char *path, struct place *place)
-{
-    size_t length;
-    const char *part = part_from_end(path, 1, &length);
-    place->folder = path;
-    place->step = number_of(part, length);
-    part = part_from_end(path, 4, &length);
-    if (strstr(path, "rank_") != NULL) {
-        size_t head = 0;
-        for (size_t i = 0; part != NULL && i < length; i++)
-            if (part[i] == '_')
-                head = i + 1;
-        place->rank = part != NULL ? number_of(part + head, length - head) : -1;
-        return;
-    }
-    place->rank = number_of(part, length);
-    if (place->rank < 0) {
-        part = part_from_end(path, 3, &length);
-        place->rank = number_of(part, length);
-    }
-}
-
-static bool is_chosen(const long *numbers, size_t count, long number)
-{
-    for (size_t i = 0; i < count; i++)
-        if (numbers[i] == number)
-            return true;
-    return count == 0;
-}
-
-static tdc_status find_places(struct work *work, const char *folder, struct side *side, int depth,
-                              struct tdc_error *error)
-{
-    struct tdc_folder names;
-    tdc_status status = tdc_folder_read(&work->arena, folder, &names, error);
-    if (status != TDC_OK || depth > TDC_FOLDER_DEPTH)
-        return status;
-    for (size_t i = 0; i < names.count && names.folders != 0 && status == TDC_OK; i++) {
-        if (!names.entries[i].folder)
-            continue;
-        const char *below = tdc_folder_path(&work->arena, folder, names.entries[i].name);
-        status = below != NULL ? find_places(work, below, side, depth + 1, error)
-                               : tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", folder);
-    }
-    struct place place;
-    read_place(folder, &place);
-    if (status != TDC_OK || names.folders != 0 || place.rank < 0 || place.step < 0 ||
-        !is_chosen(work->choice->ranks, work->choice->rank_count, place.rank) ||
-        !is_chosen(work->choice->steps, work->choice->step_count, place.step))
-        return status;
-    if (side->count == side->capacity) {
-        size_t capacity = side->capacity == 0 ? 16 : side->capacity * 2;
-        struct place *grown = realloc(side->places, capacity * sizeof *grown);
-        if (grown == NULL)
-            return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", folder);
-        side->places = grown;
-        side->capacity = capacity;
-    }
-    side->places[side->count++] = place;
-    return TDC_OK;
-}
-
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *one = left, *other = right;
-    if (one->rank != other->rank)
-        return one->rank < other->rank ? -1 : 1;
-    if (one->step != other->step)
-        return one->step < other->step ? -1 : 1;
-    return strcmp(one->folder, other->folder);
-}
-
-/* Paths in the tables are absolute. */
-static tdc_status find_side(struct work *work, const char *path, struct side *side,
-                            struct tdc_error *error)
-{
-    char *whole = realpath(path, NULL);
-    const char *kept = whole != NULL ? tdc_arena_text(&work->arena, whole, strlen(whole)) : NULL;
-    free(whole);
-    if (kept == NULL)
-        return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such folder", path);
-    tdc_status status = find_places(work, kept, side, 0, error);
-    if (side->count != 0)
-        qsort(side->places, side->count, sizeof *side->places, compare_places);
-    return status;
-}
 
 /* ---- one table ------------------------------------------------------------------------------- */
 
@@ -282,7 +157,7 @@ static tdc_status write_rows(const struct work *work, struct tdc_sink *sink,
     return status;
 }
 
-static tdc_status write_table(struct work *work, const struct place *place,
+static tdc_status write_table(struct work *work, const struct tdc_kernel_place *place,
                               const struct line *lines, const struct tdc_kernel_pair *pairs,
                               size_t count, struct tdc_error *error)
 {
@@ -330,7 +205,7 @@ static struct tdc_kernel_side side_of(const struct tdc_kernel_item *item)
                               .path = item->path, .folder = item->folder, .file = item->file};
 }
 
-static tdc_status compare_place(struct work *work, const struct place *place,
+static tdc_status compare_place(struct work *work, const struct tdc_kernel_place *place,
                                 const struct tdc_kernel_list *npu,
                                 const struct tdc_kernel_list *bench, struct tdc_error *error)
 {
@@ -359,29 +234,15 @@ static tdc_status compare_place(struct work *work, const struct place *place,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static bool same_place(const struct place *one, const struct place *other)
-{
-    return one->rank == other->rank && one->step == other->step;
-}
-
-static tdc_status load_side(struct work *work, const struct side *side, const struct place *place,
-                            struct tdc_kernel_list *list, struct tdc_error *error)
-{
-    *list = (struct tdc_kernel_list){0};
-    for (size_t i = 0; i < side->count; i++)
-        if (same_place(&side->places[i], place) &&
-            !tdc_kernel_list_add(&work->arena, list, side->places[i].folder, work->options))
-            return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", place->folder);
-    tdc_kernel_list_settle(list);
-    return TDC_OK;
-}
-
-static tdc_status do_place(struct work *work, const struct place *place, struct tdc_error *error)
+static tdc_status do_place(struct work *work, const struct tdc_kernel_place *place,
+                           struct tdc_error *error)
 {
     struct tdc_kernel_list npu = {0}, bench = {0};
-    tdc_status status = load_side(work, &work->npu, place, &npu, error);
+    tdc_status status =
+        tdc_kernel_place_load(&work->arena, &work->npu, place, work->options, &npu, error);
     if (status == TDC_OK)
-        status = load_side(work, &work->bench, place, &bench, error);
+        status =
+            tdc_kernel_place_load(&work->arena, &work->bench, place, work->options, &bench, error);
     if (status == TDC_OK && npu.mode == bench.mode && npu.mode != TDC_KERNEL_NONE) {
         status = compare_place(work, place, &npu, &bench, error);
     } else if (status == TDC_OK && work->options->message != NULL) {
@@ -396,14 +257,6 @@ static tdc_status do_place(struct work *work, const struct place *place, struct 
     return status;
 }
 
-static bool has_place(const struct side *side, const struct place *place)
-{
-    for (size_t i = 0; i < side->count; i++)
-        if (same_place(&side->places[i], place))
-            return true;
-    return false;
-}
-
 tdc_status tdc_kernel_dumps_compare(const char *npu, const char *bench, const char *output,
                                     const struct tdc_kernel_choice *choice, tdc_format format,
                                     const struct tdc_options *options, size_t *tables,
@@ -411,12 +264,13 @@ tdc_status tdc_kernel_dumps_compare(const char *npu, const char *bench, const ch
 {
     struct work work = {.choice = choice, .options = options, .output = output, .format = format};
     tdc_arena_init(&work.arena, ARENA_LIMIT);
-    tdc_status status = find_side(&work, npu, &work.npu, error);
+    tdc_status status = tdc_kernel_places_find(&work.arena, npu, choice, &work.npu, error);
     if (status == TDC_OK)
-        status = find_side(&work, bench, &work.bench, error);
+        status = tdc_kernel_places_find(&work.arena, bench, choice, &work.bench, error);
     for (size_t i = 0; i < work.npu.count && status == TDC_OK; i++) {
-        const struct place *place = &work.npu.places[i];
-        if ((i == 0 || !same_place(place, place - 1)) && has_place(&work.bench, place))
+        const struct tdc_kernel_place *place = &work.npu.places[i];
+        if ((i == 0 || !tdc_kernel_same_place(place, place - 1)) &&
+            tdc_kernel_has_place(&work.bench, place))
             status = do_place(&work, place, error);
     }
     if (status == TDC_OK && work.tables == 0)

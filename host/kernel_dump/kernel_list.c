@@ -30,6 +30,14 @@ static struct tdc_kernel_item *new_item(struct tdc_kernel_list *list)
     return &list->items[list->count++];
 }
 
+bool tdc_kernel_list_put(struct tdc_kernel_list *list, const struct tdc_kernel_item *item)
+{
+    struct tdc_kernel_item *added = new_item(list);
+    if (added != NULL)
+        *added = *item;
+    return added != NULL;
+}
+
 /* ---- npy files ------------------------------------------------------------------------------- */
 
 #define MOST_PARTS 64

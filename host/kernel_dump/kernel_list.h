@@ -31,6 +31,8 @@ struct tdc_kernel_list {
  * cannot be read is told through options->message. */
 bool tdc_kernel_list_add(struct tdc_arena *arena, struct tdc_kernel_list *list, const char *folder,
                          const struct tdc_options *options);
+/* Adds a tensor; false when out of memory. */
+bool tdc_kernel_list_put(struct tdc_kernel_list *list, const struct tdc_kernel_item *item);
 /* Sorts and numbers them. */
 void tdc_kernel_list_settle(struct tdc_kernel_list *list);
 

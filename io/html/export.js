@@ -8,9 +8,10 @@ function save(name, type, parts) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// A spreadsheet takes a text that begins so for a formula; an apostrophe keeps it a text.
+// A spreadsheet takes a text that begins so for a formula; an apostrophe keeps it a text. Numbers stay what they are.
 function csvCell(text) {
-  const safe = /^[\t\r]*[+\-=@\uff0b\uff0d\uff1d\uff20]/.test(text) && Number.isNaN(Number(text)) ? "'" + text : text;
+  const safe = /^[\t\r]*[+\-=@\uff0b\uff0d\uff1d\uff20]/.test(text) && Number.isNaN(Number(text))
+    && !/^[-+]?inf$/.test(text) ? "'" + text : text;
   return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
 }
 

@@ -95,13 +95,14 @@ static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
                            double *buffer, struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct lane_sums next;
-    const f64_unaligned *x = load_f64(plan->n_dtype, n, count, buffer);
-    square_block_f64(x, padded_count(count), ahead, &next);
+    if (count == BLOCK && square_integers(plan->n_dtype, n, &next))
+        prefetch_block(ahead);
+    else
+        square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead,
+                         &next);
     if (!lanes_are_finite(&next))
         return false;
     add_lanes(&state->lanes, &next);
-    if (plan->extremes)
-        add_extremes_f64(&state->extremes, x, x, count);
     enter_equal(start, count, 0, 0, limits, sums);
     return true;
 }
@@ -230,7 +231,7 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
-        if (!plan->extremes && block_is_equal(plan, n_block, b_block, length) &&
+        if (block_is_equal(plan, n_block, b_block, length) &&
             take_equal_complex(plan, n_block, &ahead, start, length, &block, &state, sums))
             continue;
         struct participants part =

@@ -149,6 +149,11 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
                  device->soc, path);
         return;
     }
+    if (tdc_kernel_is_unlinked(path)) {
+        tdc_fail(error, TDC_ERR_DEVICE,
+                 "kernel %.300s is not linked: build it again (ld.lld -m aicorelinux)", path);
+        return;
+    }
     const char *call = "aclrtBinaryLoadFromFile";
     int code = acl->aclrtBinaryLoadFromFile(path, NULL, &kernel->binary);
     if (code != 0)

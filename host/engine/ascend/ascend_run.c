@@ -30,10 +30,11 @@ void tdc_ascend_note(struct tdc_ascend_run *run, const struct tdc_ascend_device 
 static tdc_status open_device(struct tdc_ascend_run *run, const struct tdc_acl *acl, int32_t id,
                               enum tdc_relative_rule rule, struct tdc_error *error)
 {
-    struct tdc_ascend_device *device = &run->devices[run->count];
+    struct tdc_ascend_device *device = &run->cards[run->count].device;
     tdc_status status = tdc_ascend_device_open(acl, id, device, error);
     if (status != TDC_OK)
         return status;
+    tdc_slot_pool_init(&run->cards[run->count].pool, device, run->base.timed);
     run->count++;
     int kernel = tdc_ascend_kernel_for(TDC_F32, TDC_F32, rule);
     if (tdc_ascend_kernel(device, (unsigned)kernel, NULL, error) == NULL)
@@ -44,8 +45,15 @@ static tdc_status open_device(struct tdc_ascend_run *run, const struct tdc_acl *
 static void close_run(struct tdc_device_run *base)
 {
     struct tdc_ascend_run *run = (struct tdc_ascend_run *)base;
-    for (unsigned i = run->count; i-- != 0;)
-        tdc_ascend_device_close(&run->devices[i]);
+    for (unsigned i = run->count; i-- != 0;) {
+        struct tdc_ascend_card *card = &run->cards[i];
+        /* the thread may have been bound to another card since */
+        bool bound = tdc_ascend_bind(&card->device) == 0;
+        tdc_slot_pool_close(&card->pool);
+        if (bound)
+            tdc_ascend_unbind(&card->device);
+        tdc_ascend_device_close(&card->device);
+    }
     tdc_device_run_end(base);
     free(run);
 }
@@ -70,7 +78,7 @@ tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_rela
         status = open_device(run, acl, ids[i], rule, error);
     if (status == TDC_OK) {
         *made = &run->base;
-        memcpy(run->base.name, run->devices[0].soc, sizeof run->devices[0].soc);
+        memcpy(run->base.name, run->cards[0].device.soc, sizeof run->cards[0].device.soc);
     } else {
         close_run(&run->base);
     }

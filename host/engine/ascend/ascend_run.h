@@ -3,29 +3,27 @@
 #define TDC_ASCEND_RUN_H
 
 #include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/ascend/slot_pool.h"
+
+/* A card with its slots. */
+struct tdc_ascend_card {
+    struct tdc_ascend_device device;
+    struct tdc_slot_pool pool;
+    atomic_uint refusals;
+};
 
 struct tdc_ascend_run {
     struct tdc_device_run base;
-    struct tdc_ascend_device devices[TDC_DEVICE_MOST];
+    struct tdc_ascend_card cards[TDC_DEVICE_MOST];
     unsigned count;
     atomic_uint next;
 };
 
-/* A slot and the chunk in it. */
-struct tdc_ascend_place {
-    struct tdc_ascend_slot slot;
-    size_t tiles;
-    struct tdc_backend_chunk *chunk;
-    struct tdc_acl_failure failure; /* of the launch */
-};
-
 struct tdc_ascend_worker {
     struct tdc_ascend_run *run;
-    struct tdc_ascend_device *device;
+    struct tdc_ascend_card *card;
     bool bound;
-    unsigned slots, refusals;
-    size_t submitted, waited; /* chunks; places are used in turns */
-    struct tdc_ascend_place places[TDC_ASCEND_SLOTS];
+    struct tdc_backend_chunk *oldest, *newest; /* under way */
     struct tdc_device_figures figures;
 };
 

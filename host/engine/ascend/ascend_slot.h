@@ -51,6 +51,9 @@ struct tdc_acl_failure tdc_ascend_slot_launch(struct tdc_ascend_slot *slot, unsi
 /* Waits until the stream is idle. After a failure the stream is to be regarded as dead. */
 struct tdc_acl_failure tdc_ascend_slot_wait(struct tdc_ascend_slot *slot);
 
+/* Whether all of it is over, without waiting; false where the runtime cannot tell. */
+bool tdc_ascend_slot_over(const struct tdc_ascend_slot *slot);
+
 /* Milliseconds between two points of the last launch of a timed slot; negative when unknown. */
 double tdc_ascend_slot_time(struct tdc_ascend_slot *slot, unsigned from, unsigned to);
 

@@ -2,7 +2,7 @@
  * backend_ascend.h - chunks on one or several Ascend cards, with the CPU as the net below.
  *
  * A run holds the cards and what happened on them. Each worker thread binds itself to one card, in
- * turns, and keeps several slots under way: a chunk is copied while those before it compute. Whole
+ * turns, and hands its chunks to the slots that all workers of the card share (slot_pool.h). Whole
  * tiles go to the card; tails, small chunks, other types and rescued tiles are the CPU kernel's.
  *
  * Nothing a card does can lose a chunk: the data is still in the staging, and the CPU redoes it. A
@@ -14,9 +14,6 @@
 
 #include "host/engine/ascend/ascend_slot.h"
 #include "host/engine/device/device_run.h"
-
-/* Three copy and compute in turns; the fourth is being filled. */
-#define TDC_ASCEND_SLOTS 4
 
 /*
  * Opens the cards with these ids and tests the kernel for f32 pairs of the rule on each. Fails with

@@ -1,7 +1,10 @@
 /* kernel_file.c - see kernel_file.h. */
 #include "host/engine/ascend/kernel_file.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +58,10 @@ static bool try_socs(const char *base, const char *below, const char *soc, const
 
 bool tdc_kernel_file(const char *soc, const char *name, char *path, size_t size)
 {
-    /* relative to the library in lib or lib64, and to the program in bin */
+    /* relative to the library in lib or lib64, to the program in bin, and in the build tree
+     * (cmake/AscendKernels.cmake) */
     static const char *const below[] = {"/tdcmp/ascend", "/../lib/tdcmp/ascend",
-                                        "/../lib64/tdcmp/ascend"};
+                                        "/../lib64/tdcmp/ascend", "/../ascend/lib/tdcmp/ascend"};
     /* the name comes from the driver, but it becomes part of a path */
     if (strchr(soc, '/') != NULL)
         return false;
@@ -76,4 +80,49 @@ bool tdc_kernel_file(const char *soc, const char *name, char *path, size_t size)
             return true;
     try_place(folder, below[1], soc, name, path, size);
     return false;
+}
+
+/* ---- what is in it --------------------------------------------------------------------------- */
+
+/* Kernels have a few dozen. */
+#define MOST_SECTIONS 4096
+
+static bool read_at(int file, uint64_t at, void *to, size_t size)
+{
+    return at <= INT64_MAX - size && pread(file, to, size, (off_t)at) == (ssize_t)size;
+}
+
+static bool section_at(int file, const Elf64_Ehdr *header, unsigned number, Elf64_Shdr *section)
+{
+    return number < header->e_shnum &&
+           read_at(file, header->e_shoff + (uint64_t)number * sizeof *section, section,
+                   sizeof *section);
+}
+
+static bool has_relocations(int file, const Elf64_Ehdr *header)
+{
+    for (unsigned i = 0; i < header->e_shnum && i < MOST_SECTIONS; i++) {
+        Elf64_Shdr section, target;
+        if (!section_at(file, header, i, &section))
+            return false;
+        if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_size != 0 &&
+            section_at(file, header, section.sh_info, &target) &&
+            (target.sh_flags & SHF_ALLOC) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool tdc_kernel_is_unlinked(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    Elf64_Ehdr header;
+    bool elf = read_at(file, 0, &header, sizeof header) &&
+               memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+               header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_shentsize == sizeof(Elf64_Shdr);
+    bool unlinked = elf && has_relocations(file, &header);
+    close(file);
+    return unlinked;
 }

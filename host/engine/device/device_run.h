@@ -30,7 +30,8 @@ struct tdc_device_run {
     void (*close)(struct tdc_device_run *run);
     char name[128]; /* of the devices: "Ascend910B3" */
     bool no_fallback, timed;
-    size_t least; /* pairs of a chunk that is worth the trip */
+    bool beside_cpu; /* pairs that begin while the devices have enough to do are the CPU's */
+    size_t least;    /* pairs of a chunk that is worth the trip */
     atomic_bool failed;
     pthread_mutex_t lock; /* of what follows */
     char trouble[1200];

@@ -10,8 +10,8 @@ import harness
 
 CMAKE = os.environ.get("TDC_CMAKE", "cmake")
 SOURCE = os.environ.get("TDC_SOURCE", "")
-KERNELS = sorted("tdc_pair_%s%s.o" % (pair, rule) for pair in ("f32", "f16", "bf16", "bf16_f32", "f32_bf16")
-                 for rule in ("", "_exact"))
+KERNELS = sorted(["tdc_probe.o"] + ["tdc_pair_%s%s.o" % (pair, rule) for pair in ("f32", "f16", "bf16", "bf16_f32", "f32_bf16")
+                                    for rule in ("", "_exact")])
 
 BISHENG = """#!/bin/sh
 echo "$@" >> "$ASCEND_HOME_PATH/told"
@@ -22,11 +22,21 @@ while [ $# -gt 1 ]; do
 done
 """
 
+LLD = """#!/bin/sh
+echo "ld.lld $*" >> "$ASCEND_HOME_PATH/told"
+while [ $# -gt 1 ]; do
+    [ "$1" = -o ] && echo linked > "$2"
+    shift
+done
+"""
+
+# As the vendor's: a build of its own installs into the prefix of configuring, when it is built.
 VENDOR = """
 function(ascendc_fatbin_library name)
     file(APPEND ${ASCEND_CANN_PACKAGE_PATH}/told "${name} ${SOC_VERSION} ${RUN_MODE} ${ARGN}\\n")
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.o "object\\n")
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.o DESTINATION fatbin/${name})
+    set(object ${CMAKE_INSTALL_PREFIX}/fatbin/${name}/${name}.o)
+    add_custom_target(${name} ALL COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_INSTALL_PREFIX}/fatbin/${name}
+                      COMMAND ${CMAKE_COMMAND} -E touch ${object})
 endfunction()
 function(ascendc_include_directories)
 endfunction()
@@ -42,7 +52,9 @@ class Build(harness.Case):
         os.makedirs(os.path.join(home, "bin"))
         os.makedirs(vendor)
         bisheng = harness.write_text(os.path.join(home, "bin/bisheng"), BISHENG % (0 if knows_language else 1))
+        lld = harness.write_text(os.path.join(home, "bin/ld.lld"), LLD)
         os.chmod(bisheng, stat.S_IRWXU)
+        os.chmod(lld, stat.S_IRWXU)
         harness.write_text(os.path.join(vendor, "ascendc.cmake"), VENDOR)
         return home
 
@@ -62,13 +74,23 @@ class Build(harness.Case):
 
     def test_language(self):
         told = [line for line in self.build(self.cann(True), "Ascend910B3") if " -E " not in line]
-        self.assertEqual(len(told), 10)
-        for line in told:
+        compiled = [line for line in told if not line.startswith("ld.lld")]
+        self.assertEqual(len(compiled), 11)
+        for line in compiled:
             self.assertIn("-x asc --npu-arch=dav-2201 --aicore-only -O3 -std=c++17 -DTDC_ASC_LANGUAGE", line)
+        linked = [line for line in told if line.startswith("ld.lld")]
+        self.assertEqual(len(linked), 11)
+        for line in linked:
+            self.assertRegex(line, r"^ld.lld -m aicorelinux -Ttext=0 \S+_compiled\.o -static -o \S+\.o$")
+        # what is installed is what was linked, and the build tree has it where a program of it looks
+        for place in ("prefix", "build"):
+            for name in KERNELS:
+                path = self.path(os.path.join(place, "lib/tdcmp/ascend/Ascend910B3", name))
+                self.assertEqual(harness.read_text(path), "linked\n")
 
     def test_language_for_950(self):
         told = self.build(self.cann(True), "Ascend950PR_9589")
-        self.assertIn("--npu-arch=dav-3510", told[-1])
+        self.assertTrue(any("--npu-arch=dav-3510" in line for line in told))
 
     def test_project(self):
         told = [line for line in self.build(self.cann(False), "Ascend910_9391") if " -E " not in line]

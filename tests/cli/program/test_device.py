@@ -243,30 +243,31 @@ class Unfinished(Compared):
         small = [[source.uniform(-3, 3) for _ in range(2 * TILE + 9)] for _ in range(2)]
         large = [[value for _ in range(13) for value in side] for side in small]
         large = [(side * 3)[:self.CHUNK + 2 * TILE + 5] for side in large]
-        self.make_sides({"first": (("f32", "f32"), *small), "large": (("f32", "f32"), *large),
+        self.make_sides({"large": (("f32", "f32"), *large), "next": (("f32", "f32"), *small),
                          "last": (("f32", "f32"), *small)})
         log = self.path("calls")
         cpu = lines_of(self.table("--device", "cpu")[0])
-        device = lines_of(self.table("--device", "ascend", "-t", "1", env=twin(ACL_TWIN_LOG=log))[0])
+        env = twin(ACL_TWIN_SCHEDULE="lazy", ACL_TWIN_LOG=log)
+        device = lines_of(self.table("--device", "ascend", "-t", "1", env=env)[0])
         self.assertEqual(sum(x != y for x, y in zip(cpu, device)), 3)
         names = harness.read_text(log).split()
         launches = [i for i, name in enumerate(names, 1) if name == "aclrtLaunchKernelWithHostArgs"]
-        # after the self-tests: first; both chunks of large; last
-        self.assertEqual(len(launches), TESTS + 4)
-        kinds = set()
-        for number, code in ((launches[-2], "507035"), (launches[-2], "207005"), (launches[-3], "207005:deferred"),
+        # after the self-tests: the first chunk of large, as the card is idle; its second one with both others
+        self.assertEqual(len(launches), TESTS + 2)
+        kinds = []
+        for number, code in ((launches[-2], "207005"), (launches[-2], "507035:deferred"), (launches[-1], "207005"),
                              (launches[-1], "507035")):
             with self.subTest(number=number, code=code):
                 table, result = self.table("--device", "ascend", "-t", "1",
-                                           env=twin(ACL_TWIN_FAIL="%d:%s" % (number, code)))
+                                           env=twin(ACL_TWIN_SCHEDULE="lazy", ACL_TWIN_FAIL="%d:%s" % (number, code)))
                 rows = lines_of(table)
                 self.assertEqual(len(rows), len(cpu))
                 for row, one, other in zip(rows, cpu, device):
                     self.assertIn(row, (one, other))
-                kinds.add(tuple(row == one for row, one in zip(rows[1:], cpu[1:])))
+                kinds.append(tuple(row == one for row, one in zip(rows[1:], cpu[1:])))
                 self.assertEqual(len(warnings_of(result)), 1, str(result))
-        # by the CPU: large and all after it; large alone (twice); last
-        self.assertEqual(kinds, {(False, True, True), (False, True, False), (False, False, True)})
+        # by the CPU: large alone; all of them
+        self.assertEqual(kinds, [(True, False, False)] * 2 + [(True, True, True)] * 2)
 
 
 class Choice(Compared):
@@ -303,9 +304,9 @@ class Choice(Compared):
         table, result = self.table("--device", "auto", code=self.first.code,
                                    env=twin(TDC_AUTO_LEAST="0", TDC_AUTO_CPU_RATE="1e-9", ACL_TWIN_LOG=log))
         self.assertEqual(table, self.cpu)
-        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device")
-        # the self-tests of two kernels, two rounds over eight chunks, two tensors
-        self.assertEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), TESTS + 2 + 16 + 2)
+        self.assert_one_line(result.err, "device auto: Ascend910B3", "using the device and the CPU")
+        # the self-tests of two kernels, two rounds over eight chunks that may share launches, two tensors
+        self.assertGreaterEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), TESTS + 2 + 4)
 
     def test_auto_with_a_broken_device(self):
         table, result = self.table(env=twin(TDC_AUTO_LEAST="0", ACL_TWIN_WRONG="1"), code=self.first.code)

@@ -221,6 +221,7 @@ class Page(harness.Case):
         rows = harness.read_csv(path)
         self.assertEqual({row["Level"] for row in rows}, {"different"})
         self.assertTrue(any("stolen" in row["NPU Name"] for row in rows))
+        self.assertEqual(self.run_js("['-inf', '-1.5e-7', '-x', '=1', 'a\"b'].map(csvCell)"), ["-inf", "-1.5e-7", "'-x", "'=1", '"a""b"'])
         mapped = harness.write_text(self.path("map.yaml"), mapping)
         self.assertIn("Functional.relu.3.forward.input.0: Functional.relu.3.forward.input.0\n", mapping)
         result = harness.run("compare", self.path("npu"), self.path("bench"), "-o", self.path("again"), "--data-mapping", mapped)

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "host/engine/ascend/acl_error.h"
 #include "host/engine/ascend/backend_ascend.h"
@@ -17,6 +19,7 @@
 #include "host/engine/ascend/self_test.h"
 #include "host/engine/device.h"
 #include "io/file/mapping_guard.h"
+#include "tests/support/temporary_folder.h"
 
 /* ---- without a device ------------------------------------------------------------------------ */
 
@@ -76,6 +79,51 @@ static void socs_have_families(void **state)
     }
     char path[256];
     assert_false(tdc_kernel_file("../..", "tdc_pair_f32", path, sizeof path));
+}
+
+/* An ELF file with three sections: nothing, one that is loaded, and relocations for it. */
+static void write_elf(const char *path, unsigned type, uint64_t size, uint64_t flags)
+{
+    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+                         .e_shoff = sizeof header,
+                         .e_shentsize = sizeof(Elf64_Shdr),
+                         .e_shnum = 3};
+    Elf64_Shdr sections[3] = {
+        {0},
+        {.sh_type = SHT_PROGBITS, .sh_flags = flags},
+        {.sh_type = type, .sh_size = size, .sh_info = 1},
+    };
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(&header, sizeof header, 1, file), 1);
+    assert_int_equal(fwrite(sections, sizeof sections, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void kernels_must_be_linked(void **state)
+{
+    (void)state;
+    struct temporary_folder folder;
+    folder_make(&folder);
+    char path[512];
+    snprintf(path, sizeof path, "%s", folder_file(&folder, "kernel.o"));
+    assert_false(tdc_kernel_is_unlinked(path));
+    static const struct {
+        unsigned type;
+        uint64_t size, flags;
+        bool unlinked;
+    } tried[] = {{SHT_RELA, 24, SHF_ALLOC, true},
+                 {SHT_REL, 16, SHF_ALLOC, true},
+                 {SHT_RELA, 0, SHF_ALLOC, false},
+                 {SHT_RELA, 24, 0, false}, /* of what is for debugging */
+                 {SHT_PROGBITS, 24, SHF_ALLOC, false}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        write_elf(path, tried[i].type, tried[i].size, tried[i].flags);
+        assert_int_equal(tdc_kernel_is_unlinked(path), tried[i].unlinked);
+    }
+    assert_int_equal(truncate(path, 100), 0);
+    assert_false(tdc_kernel_is_unlinked(path));
+    folder_remove(&folder);
 }
 
 static void every_kernel_is_the_one_of_its_pair(void **state)
@@ -369,6 +417,7 @@ int main(void)
         cmocka_unit_test(devices_are_named),
         cmocka_unit_test(errors_have_remedies),
         cmocka_unit_test(socs_have_families),
+        cmocka_unit_test(kernels_must_be_linked),
         cmocka_unit_test(every_kernel_is_the_one_of_its_pair),
     };
     const struct CMUnitTest on_a_device[] = {
