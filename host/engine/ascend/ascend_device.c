@@ -62,6 +62,8 @@ static void describe(struct tdc_ascend_device *device)
 void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device)
 {
     *device = (struct tdc_ascend_device){.acl = acl};
+    if (acl->aclrtGetDevice == NULL || acl->aclrtGetDevice(&device->id) != 0)
+        device->id = 0;
     pthread_mutex_init(&device->lock, NULL);
     describe(device);
 }
