@@ -165,6 +165,7 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
         code = acl->aclrtBinaryGetFunction(kernel->binary, name, &kernel->function);
     }
     if (code == 0) {
+        kernel->loaded = kernel->function;
         if (!tdc_self_test(device, number, kernel->function, slot, error))
             kernel->function = NULL;
         return;
