@@ -8,6 +8,9 @@
 # alike. Prints the fastest run of each and the ratio of the two per case: below 1 this tree is
 # faster. Cases: f32 bf16 f16 f64 i32 mixed small statistics xlsx cold (default: all).
 #
+# METER=instructions counts instructions with callgrind instead, one thread, SIZE 8 unless given: a
+# ratio that other work on the machine does not move, of the kernels for AVX2.
+#
 # ROUNDS (default 7) runs of each; SIZE (default 256) MiB of tensor data a side; THREADS (default:
 # all); KEEP=1 keeps the dumps in build/regress-data for the next time.
 set -euo pipefail
@@ -28,7 +31,14 @@ revision=$(git rev-parse --verify --quiet "$1^{commit}") || {
 shift
 all=(f32 bf16 f16 f64 i32 mixed small statistics xlsx cold)
 cases=("${@:-${all[@]}}")
-rounds=${ROUNDS:-7} size=${SIZE:-256} short=${revision:0:10}
+meter=${METER:-time} rounds=${ROUNDS:-7} size=${SIZE:-256} short=${revision:0:10}
+if [[ $meter == instructions ]]; then
+    command -v valgrind >/dev/null || {
+        echo "regress.sh: there is no valgrind here" >&2
+        exit 2
+    }
+    rounds=0 size=${SIZE:-8} THREADS=1
+fi
 threads=() ; [[ -n ${THREADS:-} ]] && threads=(--threads "$THREADS")
 old=build/regress-$short/host/tdcmp new=build/regress-new/host/tdcmp data=build/regress-data
 
@@ -87,6 +97,14 @@ drop() {
     find "$1" -name '*.pt' -exec dd if={} iflag=nocache count=0 status=none \;
 }
 
+# Thousands of instructions of one run.
+count() { # PROGRAM FOLDER FORMAT
+    TDC_CPU=x86-64-v3 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" compare "$2/npu" \
+        "$2/bench" -o "$data-result" --format "$3" --quiet "${threads[@]}" 2>&1 >/dev/null |
+        awk '/Collected/ { print int($4 / 1000); found = 1 } END { exit !found }'
+    rm -f "$data-result"/*.csv "$data-result"/*.xlsx "$data-result"/*.txt
+}
+
 # Microseconds of one run.
 run() { # PROGRAM FOLDER FORMAT
     local start end code=0
@@ -109,6 +127,10 @@ measure() { # CASE: prints the fastest of old and new
     local folder
     folder=$(dump_of "$source")
     mkdir -p "$data-result"
+    if [[ $meter == instructions ]]; then
+        echo "$(count "$old" "$folder" "$format") $(count "$new" "$folder" "$format")"
+        return
+    fi
     for ((round = 0; round <= rounds; round++)); do
         # the one that runs second finds warmer caches: they take turns at that, too
         local order=(old new)
@@ -124,8 +146,10 @@ measure() { # CASE: prints the fastest of old and new
     echo "$best_old $best_new"
 }
 
-echo "fastest of $rounds in turns; $short is old, this tree is new; load $(cut -d ' ' -f 1 /proc/loadavg)"
-printf '%-12s %10s %10s %8s\n' case 'old ms' 'new ms' 'new/old'
+unit=ms
+[[ $meter == instructions ]] && unit=Minst
+echo "$([[ $meter == time ]] && echo "fastest of $rounds in turns" || echo "$meter"); $short is old, this tree is new; load $(cut -d ' ' -f 1 /proc/loadavg)"
+printf '%-12s %10s %10s %8s\n' case "old $unit" "new $unit" 'new/old'
 for name in "${cases[@]}"; do
     figures=$(measure "$name")
     read -r best_old best_new <<<"$figures"

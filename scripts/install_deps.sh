@@ -11,6 +11,8 @@ build="cmake ninja-build gcc pkg-config $libraries"
 check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-format clang-tidy
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user chromium
     ocl-icd-libopencl1 pocl-opencl-icd"
+# what some tests do without, and say so
+more="libopenmpi-dev openmpi-bin libmpich-dev mpich"
 aarch64_root=${TDC_AARCH64_ROOT:-${HOME:-/root}/.cache/tdcmp/aarch64}
 
 # A tool that came by other means need not come as a package.
@@ -93,6 +95,7 @@ build) install $build ;;
 aarch64) install_aarch64 ;;
 all)
     install $build $check
+    install $more || echo "could not be had: $more; tests of MPI are left out" >&2
     install_aarch64 || true # said above; scripts/test.sh leaves that stage out
     ;;
 *)

@@ -5,6 +5,7 @@
 
 #include "bench/tools/anon_memory.h"
 #include "bench/tools/prepared_comparison.h"
+#include "bench/yardsticks/memory_read.h"
 #include "io/base/error.h"
 
 struct compare_work {
@@ -160,6 +161,24 @@ static tdc_status bare_once(void *context, double laps[TDC_LAPS], struct tdc_err
     return status;
 }
 
+/* ---- the same bytes in memory ---------------------------------------------------------------- */
+
+struct memory_work {
+    const struct tdc_compare_setup *setup;
+    struct tdc_held_files held;
+    volatile uint64_t word;
+};
+
+static tdc_status memory_once(void *context, double laps[TDC_LAPS], struct tdc_error *error)
+{
+    (void)error;
+    struct memory_work *work = context;
+    double start = tdc_seconds();
+    work->word = tdc_held_files_read(&work->held, work->setup->options.threads);
+    laps[0] = tdc_seconds() - start;
+    return TDC_OK;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 tdc_status tdc_compare_measure(const struct tdc_compare_setup *setup, struct tdc_work *other,
@@ -173,11 +192,18 @@ tdc_status tdc_compare_measure(const struct tdc_compare_setup *setup, struct tdc
     if (status != TDC_OK)
         return status;
     compare.watched = false;
-    struct tdc_work works[3] = {{.run = compare_once, .context = &compare}};
-    size_t count = 1, bare_at = 0, other_at = 0;
+    struct memory_work memory = {.setup = setup};
+    if (!setup->cold)
+        tdc_held_files_load(&memory.held, setup->files);
+    struct tdc_work works[4] = {{.run = compare_once, .context = &compare}};
+    size_t count = 1, bare_at = 0, memory_at = 0, other_at = 0;
     if (setup->files->count > 0) {
         bare_at = count++;
         works[bare_at] = (struct tdc_work){.run = bare_once, .context = &bare};
+    }
+    if (memory.held.size > 0) {
+        memory_at = count++;
+        works[memory_at] = (struct tdc_work){.run = memory_once, .context = &memory};
     }
     if (other != NULL) {
         other_at = count++;
@@ -189,8 +215,13 @@ tdc_status tdc_compare_measure(const struct tdc_compare_setup *setup, struct tdc
     figures->runs = works[0].runs;
     if (bare_at > 0)
         figures->bare_seconds = works[bare_at].best[0];
+    if (memory_at > 0) {
+        figures->memory_bytes = memory.held.size;
+        figures->memory_seconds = works[memory_at].best[0];
+    }
     if (other != NULL)
         *other = works[other_at];
+    tdc_held_files_free(&memory.held);
     return status;
 }
 

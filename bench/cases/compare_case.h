@@ -37,6 +37,8 @@ struct tdc_compare_figures {
     double laps[TDC_LAPS]; /* fastest seconds, by tdc_compare_lap */
     uint64_t bare_bytes;   /* of the tensor files; 0: there are none */
     double bare_seconds;
+    uint64_t memory_bytes; /* of the files, read from memory; 0: not done */
+    double memory_seconds;
     uint64_t peak_bytes;  /* of its own memory beyond the tables while comparing and writing */
     struct tdc_drop drop; /* cold: the worst of all drops */
     unsigned runs;

@@ -1,6 +1,7 @@
 #include "bench/cases/compare_cases.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/cases/compare_report.h"
 #include "bench/cases/graph_dump.h"
@@ -43,8 +44,7 @@ static struct tdc_compare_setup setup_of(const struct stage *stage,
 /* The share of the bare read the project asks for. */
 static const char *share_target(const struct tdc_dtype_pair *pair)
 {
-    bool wide_float = pair->npu == TDC_F32 || pair->npu == TDC_F64;
-    return pair->npu == pair->bench && wide_float ? ">= 0.85" : ">= 0.6";
+    return pair->npu == pair->bench ? ">= 0.85" : ">= 0.9";
 }
 
 /* Beside the bare read. */
@@ -81,16 +81,22 @@ static void large_synthetic(const struct stage *stage, const struct tdc_dtype_pa
 }
 
 static tdc_status run_large(const struct stage *stage, const struct tdc_dtype_pair *pair,
-                            struct tdc_error *error)
+                            bool equal, struct tdc_error *error)
 {
     struct tdc_synthetic synthetic;
     struct tdc_dump_pair dumps;
     char name[96];
     large_synthetic(stage, pair, &synthetic, name, sizeof name);
+    if (equal) {
+        synthetic.rounding = false;
+        synthetic.share = 0;
+        size_t length = strlen(name);
+        snprintf(name + length, sizeof name - length, ", equal");
+    }
     tdc_status status = tdc_dump_pair_make(&dumps, stage->place, &synthetic,
                                            &stage->settings->bench.options, error);
     if (status == TDC_OK)
-        status = run_beside_bare(stage, name, &dumps, share_target(pair), error);
+        status = run_beside_bare(stage, name, &dumps, equal ? ">= 1" : share_target(pair), error);
     tdc_dump_pair_drop(&dumps, stage->place);
     return status;
 }
@@ -141,7 +147,8 @@ static tdc_status run_statistics_csv(const struct stage *stage, const char *name
     bool python = tdc_python_there();
     if (!python)
         tdc_report_note(stage->report, "There is no python3 here to load the json files with.");
-    struct tdc_beside beside = {python ? "json.load" : NULL, (double)NAN, python ? "<= 0.5" : NULL};
+    struct tdc_beside beside = {python ? "json.load" : NULL, (double)NAN,
+                                python ? "<= 0.15" : NULL};
     return run_beside_work(stage, name, dumps, TDC_FORMAT_CSV, python ? &work : NULL, beside,
                            error);
 }
@@ -379,7 +386,11 @@ tdc_status tdc_cases_run(const struct tdc_cases_settings *settings,
     tdc_status status = TDC_OK;
     if (settings->cases[TDC_CASE_LARGE])
         for (size_t i = 0; i < settings->pair_count && status == TDC_OK; i++)
-            status = run_large(&stage, &settings->pairs[i], error);
+            status = run_large(&stage, &settings->pairs[i], false, error);
+    if (settings->cases[TDC_CASE_EQUAL])
+        for (size_t i = 0; i < settings->pair_count && status == TDC_OK; i++)
+            if (settings->pairs[i].npu == settings->pairs[i].bench)
+                status = run_large(&stage, &settings->pairs[i], true, error);
     for (int i = 0; i < TDC_CASES && status == TDC_OK; i++)
         if (settings->cases[i] && cases[i] != NULL)
             status = cases[i](&stage, error);

@@ -9,6 +9,7 @@
 
 enum tdc_compare_case {
     TDC_CASE_LARGE,      /* few large tensors beside a bare read */
+    TDC_CASE_EQUAL,      /* the same of equal types, the sides equal to the bit */
     TDC_CASE_SMALL,      /* many tensors of 4 KB */
     TDC_CASE_STATISTICS, /* csv beside Python's json.load, xlsx beside libxlsxwriter */
     TDC_CASE_COLD,       /* files out of memory beside direct reads */

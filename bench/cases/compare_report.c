@@ -9,6 +9,8 @@ const struct tdc_report_column tdc_compare_columns[TDC_COMPARE_COLUMNS + TDC_BES
     {"gigabytes_per_second", "GB/s", 6, 2},
     {"bare_gigabytes_per_second", "bare", 6, 2},
     {"share", "share", 5, 2},
+    {"memory_gigabytes_per_second", "memory", 6, 2},
+    {"memory_share", "share", 5, 2},
     {"rows_per_second", "rows/s", 8, 0},
     {"peak_megabytes", "peak MB", 7, 1},
     {"seconds", "whole s", 8, 4},
@@ -37,6 +39,9 @@ void tdc_compare_report(struct tdc_report *report, const char *name,
     static const struct tdc_beside nothing = {NULL, (double)NAN, NULL};
     const struct tdc_beside *stands = beside != NULL ? beside : &nothing;
     double speed = tdc_compare_speed(figures), bare = tdc_bare_speed(figures);
+    double memory = figures->memory_seconds > 0
+                        ? (double)figures->memory_bytes / 1e9 / figures->memory_seconds
+                        : 0;
     struct tdc_report_value values[] = {
         tdc_text_value(name),
         tdc_text_value(tdc_compare_state(setup, figures)),
@@ -46,6 +51,8 @@ void tdc_compare_report(struct tdc_report *report, const char *name,
         tdc_quotient_value(speed, 1),
         tdc_quotient_value(bare, 1),
         tdc_quotient_value(speed, bare),
+        tdc_quotient_value(memory, 1),
+        tdc_quotient_value(speed, memory),
         tdc_quotient_value((double)figures->rows, figures->laps[TDC_LAP_WHOLE]),
         tdc_number_value((double)figures->peak_bytes / 1e6),
         tdc_number_value(figures->laps[TDC_LAP_WHOLE]),
@@ -63,8 +70,9 @@ void tdc_compare_notes(struct tdc_report *report)
 {
     tdc_report_note(report, "GB/s: tensor data of both sides over the time of comparing. bare: "
                             "exclusive or of all words of the");
-    tdc_report_note(report, "same mapped files, same threads, in turns with the comparison; share: "
-                            "the ratio of the two. rows/s and");
-    tdc_report_note(report, "whole s: the whole run, from dump.json to the finished file. peak MB: "
-                            "own memory beyond the tables.");
+    tdc_report_note(report, "same mapped files, same threads, in turns with the comparison; "
+                            "memory: the same bytes, in memory already;");
+    tdc_report_note(report, "share: of what stands before it. rows/s and whole s: the whole run, "
+                            "from dump.json to the finished file.");
+    tdc_report_note(report, "peak MB: own memory beyond the tables.");
 }

@@ -6,7 +6,7 @@
 #include "bench/tools/report.h"
 
 /* The first TDC_COMPARE_COLUMNS describe the comparison, the last three what it stands beside. */
-#define TDC_COMPARE_COLUMNS 12
+#define TDC_COMPARE_COLUMNS 14
 #define TDC_BESIDE_COLUMNS  3
 extern const struct tdc_report_column tdc_compare_columns[TDC_COMPARE_COLUMNS + TDC_BESIDE_COLUMNS];
 

@@ -17,6 +17,7 @@ int tdc_bench_compare(int argc, char **argv);
 int tdc_bench_kernels(int argc, char **argv);
 int tdc_bench_io(int argc, char **argv);
 int tdc_bench_match(int argc, char **argv);
+int tdc_bench_cluster(int argc, char **argv);
 int tdc_bench_make(int argc, char **argv);
 int tdc_bench_network(int argc, char **argv);
 int tdc_bench_device(int argc, char **argv);

@@ -17,6 +17,7 @@ static const char usage[] =
     "with a yardstick, and removes them.\n"
     "\n"
     "  large       few large tensors of each type, beside a bare read of the mapped files\n"
+    "  equal       the same with sides that are equal to the bit\n"
     "  small       20,000 tensors of 4 KiB, the whole run with csv\n"
     "  statistics  100,000 rows without data: csv beside Python's json.load of the two dump.json,\n"
     "              xlsx beside libxlsxwriter writing the same cells from memory (ratios of time)\n"
@@ -24,13 +25,13 @@ static const char usage[] =
     "  scaling     all threads beside one, data in the processor's cache\n"
     "  graph       dumps of GE beside npy files of the same bytes\n"
     "\n"
-    "  -c, --case LIST     large, small, statistics, cold, scaling, graph or several\n"
-    "                      (default: all)\n"
-    "  -d, --dtype LIST    of large: f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32\n"
+    "  -c, --case LIST     large, equal, small, statistics, cold, scaling, graph or several\n"
+    "                      (default: all but graph)\n"
+    "  -d, --dtype LIST    of large, equal: f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32\n"
     "                      (default f32,bf16,f16,f64,i32,bf16/f32)\n"
-    "  -s, --size BYTES    of large and cold: tensor data of the NPU side; K, M, G allowed\n"
+    "  -s, --size BYTES    of large, equal and cold: tensor data of the NPU side; K, M, G allowed\n"
     "                      (default 512M)\n"
-    "  -n, --tensors N     of large and cold: tensors that share it (default 8)\n"
+    "  -n, --tensors N     of large, equal and cold: tensors that share it (default 8)\n"
     "      --rows N        of small and statistics: tensors (default 20000 and 90000)\n"
     "  -t, --threads N     number of threads (default: all processors)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow cases do fewer)\n"
@@ -56,7 +57,7 @@ static const struct option long_options[] = {
                                                                                     0},
 };
 
-static const char *const case_names[TDC_CASES] = {"large", "small",   "statistics",
+static const char *const case_names[TDC_CASES] = {"large", "equal",   "small", "statistics",
                                                   "cold",  "scaling", "graph"};
 
 static bool take_cases(struct tdc_cases_settings *settings, const char *list)
@@ -68,8 +69,9 @@ static bool take_cases(struct tdc_cases_settings *settings, const char *list)
                (strlen(case_names[i]) != length || strncmp(case_names[i], list, length) != 0))
             i++;
         if (i == TDC_CASES)
-            return tdc_wrong_value("--case", list,
-                                   "large, small, statistics, cold, scaling, graph with commas");
+            return tdc_wrong_value(
+                "--case", list,
+                "large, equal, small, statistics, cold, scaling, graph with commas");
         settings->cases[i] = true;
         list += length;
     } while (*list++ == ',');
@@ -143,7 +145,7 @@ static tdc_status run(void *context, struct tdc_error *error)
 int tdc_bench_compare(int argc, char **argv)
 {
     struct tdc_cases_settings settings = {
-        .cases = {true, true, true, true, true},
+        .cases = {true, true, true, true, true, true},
         .size = (uint64_t)512 << 20,
         .tensors = 8,
         .small_tensors = 20000,

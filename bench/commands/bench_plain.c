@@ -26,6 +26,7 @@ static const char usage[] =
     "  io          reading alone: mapped, pread, direct\n"
     "  match       how the time to match names grows with the records\n"
     "  trace       the searches over many ranks, and a trace beside its comparison\n"
+    "  cluster     a comparison by 1 to 1024 processes, simulated\n"
     "  device      the hops of a comparison on an Ascend card, and its self-tests\n"
     "  reference   the operators in float64 that the precheck judges by\n"
     "  make DIR    write a pair of synthetic dumps to DIR/npu and DIR/bench\n"

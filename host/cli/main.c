@@ -1,4 +1,4 @@
-/* main.c - which command, and what to do when interrupted. */
+/* main.c - which command, and what to do when interrupted: all of the program but `main`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static const char usage[] =
     "  overflow STEP       which call made the first NaN or infinity, over all ranks\n"
     "  gradients TEST REF  how far two runs agree about the signs of their gradients\n"
     "  kernels TEST REF    the tensors of single kernels, file by file\n"
-    "  merge DIR           metrics of all ranks' results side by side\n"
+    "  merge OUT           join the parts of shards; --config: metrics of ranks side by side\n"
     "  config_check REF TEST  compare two packed configurations or two checkpoints\n"
     "  align               the rules for runs laid out differently that the program carries\n"
     "  convert DUMP        GE dump files to npy\n"
@@ -247,7 +247,7 @@ static int run(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
+int tdc_program(int argc, char **argv)
 {
     if (!open_standard_files())
         return TDC_EXIT_TROUBLE;

@@ -6,10 +6,13 @@
 #include "host/graph/files/folder.h"
 #include "io/base/error.h"
 
+#define MOST_FOLDERS ((size_t)1 << 20) /* of a path that may be anything */
+
 struct search {
     struct tdc_arena *arena;
     const struct tdc_kernel_choice *choice;
     struct tdc_kernel_places *places;
+    size_t visited;
 };
 
 /* A part of a path counted from its end, 1 is the last; NULL when there are not so many. */
@@ -71,6 +74,8 @@ static tdc_status find_places(struct search *search, const char *folder, int dep
 {
     struct tdc_kernel_places *side = search->places;
     struct tdc_folder names;
+    if (++search->visited > MOST_FOLDERS)
+        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: too many folders", folder);
     tdc_status status = tdc_folder_read(search->arena, folder, &names, error);
     if (status != TDC_OK || depth > TDC_FOLDER_DEPTH)
         return status;
@@ -113,7 +118,7 @@ tdc_status tdc_kernel_places_find(struct tdc_arena *arena, const char *path,
                                   const struct tdc_kernel_choice *choice,
                                   struct tdc_kernel_places *places, struct tdc_error *error)
 {
-    struct search search = {arena, choice, places};
+    struct search search = {arena, choice, places, 0};
     char *whole = realpath(path, NULL);
     const char *kept = whole != NULL ? tdc_arena_text(arena, whole, strlen(whole)) : NULL;
     free(whole);

@@ -13,6 +13,7 @@
 
 #define TEXT_LIMIT ((size_t)1 << 14)
 #define DEPTH      10 /* folders in folders, as msprobe looks into them */
+#define MOST_FILES ((size_t)10 << 20)
 
 /* ---- npy files below a folder
  * --------------------------------------------------------------------- */
@@ -64,7 +65,7 @@ static tdc_status list_folder(struct listing *listing, const char *folder, const
             status = tdc_fail(listing->error, TDC_ERR_MEMORY, "%s: out of memory", folder);
         else if (names.entries[i].folder)
             status = depth < DEPTH ? list_folder(listing, path, key, depth + 1) : TDC_OK;
-        else if (!tdc_kernel_list_put(listing->list, &item))
+        else if (listing->list->count == MOST_FILES || !tdc_kernel_list_put(listing->list, &item))
             status = tdc_fail(listing->error, TDC_ERR_MEMORY, "%s: out of memory", folder);
     }
     return status;

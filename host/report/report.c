@@ -131,6 +131,8 @@ static void put_source(struct tdc_html_report *report, const struct tdc_task *ta
     tdc_object_text(&object, "mode", modes[table->mode]);
     tdc_object_text(&object, "framework", tdc_dump_framework(table->match->npu));
     tdc_object_text(&object, "refFramework", tdc_dump_framework(table->match->bench));
+    tdc_object_text(&object, "level", table->match->npu->level);
+    tdc_object_text(&object, "refLevel", table->match->bench->level);
     tdc_object_text(&object, "csv", csv);
     tdc_object_whole(&object, "rows", summary->rows);
     tdc_object_whole(&object, "calls", summary->calls);

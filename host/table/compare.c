@@ -8,12 +8,14 @@
 #include "host/engine/device.h"
 #include "host/table/aligned.h"
 #include "host/judge/third.h"
+#include "host/share/share_pairs.h"
 #include "host/judge/user_rules/user_rules.h"
 #include "host/table/fields.h"
 #include "host/table/table.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/out_file.h"
+#include "io/file/remote.h"
 #include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
@@ -186,11 +188,13 @@ static void judge_without_files(struct tdc_table *table, size_t index, const cha
 
 /* Judges the rows that need no file and lists the others as jobs. */
 static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct job_row *job_rows,
-                        size_t first_order)
+                        size_t first_order, struct tdc_pair_place *places, uint32_t unit)
 {
     size_t count = 0;
+    bool new_call = true; /* since the last job */
     for (size_t i = 0; i < table->row_count; i++) {
         struct tdc_case row_case = case_of(table, i);
+        new_call |= row_case.npu != NULL && row_case.npu->first_of_entry;
         if (!needs_engine(table, i, &row_case)) {
             judge_without_files(table, i, refusal_of(&row_case));
             continue;
@@ -215,6 +219,8 @@ static size_t list_jobs(struct tdc_table *table, struct tdc_job *jobs, struct jo
             .order = first_order + count,
             .row = &job_rows[count],
         };
+        places[count] = (struct tdc_pair_place){unit, new_call || aligned != NULL};
+        new_call = false;
         if (aligned != NULL)
             jobs[count].n_file = jobs[count].b_file = aligned->name;
         count++;
@@ -234,8 +240,23 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
     }
 }
 
+/* A page of a map that does not come is no error but a process that hangs, and each fault is a trip
+ * to the server: over a network files are read, unless something else was asked for. The folders of
+ * one run nearly always lie on one file system: the first of each side speaks for all. */
+static tdc_io io_of(const struct tdc_job *jobs, size_t count, const struct tdc_options *options)
+{
+    if (options->io != TDC_IO_AUTO || count == 0)
+        return options->io;
+    const char *const folders[] = {jobs[0].n_folder, jobs[0].b_folder};
+    for (size_t i = 0; i < 2; i++)
+        if (folders[i] != NULL && tdc_is_remote(folders[i]))
+            return TDC_IO_PREAD;
+    return TDC_IO_AUTO;
+}
+
 /* The engine on the device of the options. */
-static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_options *options,
+static tdc_status run_jobs(struct tdc_job *jobs, const struct tdc_pair_place *places, size_t count,
+                           tdc_share *share, const struct tdc_options *options,
                            struct tdc_error *error)
 {
     bool logical = false;
@@ -244,7 +265,7 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
     struct tdc_engine engine = {
         .rule = tdc_rules_of(options->rules)->relative,
         .threads = options->threads,
-        .io = options->io,
+        .io = io_of(jobs, count, options),
         .extremes = logical, /* no dump has them of a tensor that was put together */
         .options = options,
         .done = job_done,
@@ -260,7 +281,8 @@ static tdc_status run_jobs(struct tdc_job *jobs, size_t count, const struct tdc_
             return status;
     }
     engine.backend = choice.backend;
-    return tdc_device_finish(&choice, options, tdc_engine_run(&engine, jobs, count, error), error);
+    return tdc_device_finish(&choice, options,
+                             tdc_share_run(share, &engine, jobs, places, count, error), error);
 }
 
 static tdc_status compare_files(tdc_table *const *tables, size_t count,
@@ -271,21 +293,25 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         rows += tables[i]->mode == TDC_MODE_TENSOR ? tables[i]->row_count : 0;
     struct tdc_job *jobs = calloc(rows + 1, sizeof *jobs);
     struct job_row *job_rows = calloc(rows + 1, sizeof *job_rows);
+    struct tdc_pair_place *places = calloc(rows + 1, sizeof *places);
     tdc_status status = TDC_OK;
-    if (jobs == NULL || job_rows == NULL) {
+    if (jobs == NULL || job_rows == NULL || places == NULL) {
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu rows", rows);
     } else {
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (tables[i]->mode == TDC_MODE_TENSOR)
-                used += list_jobs(tables[i], jobs + used, job_rows + used, used);
+                used += list_jobs(tables[i], jobs + used, job_rows + used, used, places + used,
+                                  (uint32_t)i);
         double start = omp_get_wtime();
-        status = run_jobs(jobs, used, options, error);
+        tdc_share *share = count != 0 ? tables[0]->share : NULL;
+        status = run_jobs(jobs, places, used, share, options, error);
         for (size_t i = 0; i < count; i++)
             tables[i]->seconds = omp_get_wtime() - start;
     }
     free(jobs);
     free(job_rows);
+    free(places);
     return status;
 }
 
@@ -375,6 +401,23 @@ tdc_status tdc_compare(tdc_table *const *tables, size_t count, const struct tdc_
     for (size_t i = 0; i < count && status == TDC_OK; i++)
         colour_table(tables[i]);
     return status == TDC_OK ? check_tables(tables, count, error) : status;
+}
+
+void tdc_table_share(tdc_table *table, tdc_share *share)
+{
+    table->share = share;
+}
+
+tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
+                            const struct tdc_options *options, struct tdc_error *error)
+{
+    struct tdc_options whole;
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status == TDC_OK && (count == 0 || tables[0]->share == NULL))
+        status = tdc_fail(error, TDC_ERR_ARGUMENT, "no share to do");
+    if (status == TDC_OK)
+        status = compare_files(tables, count, &whole, error);
+    return status;
 }
 
 /* Threads that write the tables in order while others fill them. */

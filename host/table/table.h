@@ -69,6 +69,7 @@ struct tdc_table {
 
     struct tdc_user_rules *user_rules;   /* NULL: none */
     struct tdc_third_row *truth, *noise; /* by row; NULL: no such run */
+    struct tdc_share *share;             /* the caller's; NULL: none */
 };
 
 /* One copy per distinct message; "" when out of memory (table->failed is set). Thread-safe. */

@@ -109,6 +109,7 @@ function showFacts(facts) {
     add("Ref", source.ref + (many ? ", and " + (facts.sources.length - 1) + " more" : ""));
     add("Dumps of", [source.framework, source.refFramework].filter((word, at, all) => word && all.indexOf(word) === at).join(" and "));
     add("They hold", [...new Set(facts.sources.map((one) => one.mode))].join(", "));
+    add("Level", [source.level, source.refLevel].filter((word, at, all) => word && all.indexOf(word) === at).join(" and "));
     if (!many) add("Step and rank", [source.step, source.rank].filter((word) => word).join(" "));
     add("Compared", facts.bytes !== 0 ? byteText(facts.bytes) + " in " + shortNumber(Number(facts.seconds.toPrecision(3))) + " s" : "");
     add("Coloured", facts.red + facts.yellow === 0 ? "" : grouped(facts.red) + " red, " + grouped(facts.yellow) + " yellow");

@@ -39,7 +39,7 @@ function shortNumber(value) {
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 1e7) return String(value);
+  if (Number.isInteger(value) && size < 1e6) return String(value);
   return stripZeros(size >= 1e-4 && size < 1e6 ? value.toPrecision(6) : value.toExponential(5));
 }
 

@@ -25,20 +25,77 @@ ALWAYS_INLINE void equal_lanes(const f64v *squares, struct lane_sums *sums)
         sums->nb[r] = sums->nn[r] = sums->bb[r] = squares[r];
 }
 
-static void square_block_f32(const f32_unaligned *n, size_t count, const struct prefetch *ahead,
-                             struct lane_sums *sums)
+/* Blocks that are squared side by side: one alone waits for each addition to end. */
+#define EQUAL_BLOCKS 2
+
+ALWAYS_INLINE void square_blocks_f32(size_t blocks, const f32_unaligned *const *n, size_t count,
+                                     const struct prefetch *ahead, struct lane_sums *sums)
 {
-    f64v squares[SUM_REGISTERS];
-    for (size_t r = 0; r < SUM_REGISTERS; r++)
-        squares[r] = f64_splat(0);
+    f64v squares[EQUAL_BLOCKS][SUM_REGISTERS];
+    for (size_t k = 0; k < blocks; k++)
+        for (size_t r = 0; r < SUM_REGISTERS; r++)
+            squares[k][r] = f64_splat(0);
     for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
-        prefetch_pair(ahead, i);
-        for (size_t r = 0; r < 2 * SUM_REGISTERS; r++) {
-            f64v x = f64_widen(n + i + r * F64_LANES);
-            squares[r % SUM_REGISTERS] = f64_add_product(squares[r % SUM_REGISTERS], x, x);
-        }
+        for (size_t k = 0; k < blocks; k++)
+            prefetch_pair(ahead, i + k * BLOCK);
+        for (size_t r = 0; r < 2 * SUM_REGISTERS; r++)
+            for (size_t k = 0; k < blocks; k++) {
+                f64v x = f64_widen(n[k] + i + r * F64_LANES);
+                squares[k][r % SUM_REGISTERS] =
+                    f64_add_product(squares[k][r % SUM_REGISTERS], x, x);
+            }
     }
-    equal_lanes(squares, sums);
+    for (size_t k = 0; k < blocks; k++)
+        equal_lanes(squares[k], &sums[k]);
+}
+
+/* Sums of squares of small integers as integers: exact, as the sums in f64 are. `width` sums of
+ * which every SUM_LANES'th belongs to one lane. */
+#define SQUARE_INTEGERS(type, square, sum_type, width)                                             \
+    do {                                                                                           \
+        const type *from = source;                                                                 \
+        sum_type sum[width] = {0};                                                                 \
+        for (size_t i = 0; i < BLOCK; i += (width))                                                \
+            _Pragma("omp simd") for (size_t lane = 0; lane < (width); lane++)                      \
+            {                                                                                      \
+                int32_t x = from[i + lane];                                                        \
+                sum[lane] = (sum_type)(sum[lane] + (square));                                      \
+            }                                                                                      \
+        for (size_t lane = 0; lane < (width); lane++)                                              \
+            squares[lane % SUM_LANES] += (double)sum[lane];                                        \
+    } while (0)
+
+/* A whole block; false for other dtypes. */
+static bool square_integers(tdc_dtype dtype, const void *source, struct lane_sums *sums)
+{
+    double squares[SUM_LANES] __attribute__((aligned(64))) = {0};
+    f64v lanes[SUM_REGISTERS];
+    switch (dtype) {
+    case TDC_BOOL:
+        SQUARE_INTEGERS(uint8_t, x != 0 ? 1 : 0, uint8_t, 64);
+        break;
+    case TDC_U8:
+        SQUARE_INTEGERS(uint8_t, (uint32_t)(x * x), uint32_t, 2 * SUM_LANES);
+        break;
+    case TDC_I8:
+        SQUARE_INTEGERS(int8_t, (uint32_t)(x * x), uint32_t, 2 * SUM_LANES);
+        break;
+    default:
+        return false;
+    }
+    memcpy(lanes, squares, sizeof lanes);
+    equal_lanes(lanes, sums);
+    return true;
+}
+#undef SQUARE_INTEGERS
+
+/* The lines of a block. */
+static inline void prefetch_block(const struct prefetch *ahead)
+{
+    for (size_t i = 0; i < BLOCK * ahead->n_size; i += 64) {
+        __builtin_prefetch((const void *)(ahead->n + i));
+        __builtin_prefetch((const void *)(ahead->b + i));
+    }
 }
 
 static void square_block_f64(const f64_unaligned *n, size_t count, const struct prefetch *ahead,

@@ -170,6 +170,34 @@ ALWAYS_INLINE void fused_block_f32(enum single_rule kind, const f32_unaligned *n
 
 /* ---- maxima ------------------------------------------------------------------------------ */
 
+static double native_single(enum single_rule kind, float n, float b,
+                            const struct single_constants *constants)
+{
+    if (kind == SINGLE_F16)
+        return (double)native_f16_unrounded(n, b);
+    return (double)native_f32(n, b, constants->n_epsilon, constants->b_epsilon);
+}
+
+ALWAYS_INLINE double round_native(enum single_rule kind, double e)
+{
+    return kind == SINGLE_F16 ? (double)round_magnitude_to_f16((float)e) : e;
+}
+
+/* The first of the largest e if it is above *maximum; `relative` has the largest of each lane. */
+ALWAYS_INLINE void find_native_maximum(enum single_rule kind, f32v relative, const f32_unaligned *n,
+                                       const f32_unaligned *b, size_t count, uint64_t start,
+                                       const struct single_constants *constants, double *highest,
+                                       uint64_t *at)
+{
+    /* The next f32 number. For an infinite maximum that is NaN, which nothing reaches. */
+    float above = bits_to_f32(f32_to_bits((float)*highest) + 1);
+    if (*highest >= 0 && !f32_any_at_least(relative, above))
+        return;
+    double maximum = round_native(kind, (double)f32_highest(relative));
+    ENTER_MAXIMUM(maximum, round_native(kind, native_single(kind, n[i], b[i], constants)), 0, count,
+                  start, highest, at);
+}
+
 /* A little less than the largest e so far, rounded to f32. */
 static inline float exceeding_bound(double maximum)
 {

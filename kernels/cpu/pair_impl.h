@@ -15,6 +15,7 @@
 #include "kernels/cpu/block_extremes.h"
 #include "kernels/cpu/block_f32.h"
 #include "kernels/cpu/block_f64.h"
+#include "kernels/cpu/block_near.h"
 
 static inline const void *at_element(const void *tensor, tdc_dtype dtype, size_t index)
 {
@@ -26,13 +27,14 @@ struct chunk_state {
     struct lane_sums lanes;
     struct extremes extremes;
     unsigned wary; /* blocks still to be cleaned first */
+    unsigned far;  /* blocks still to be taken pair by pair */
 };
 
 static void start_chunk(struct chunk_state *state, size_t count, struct tdc_pair_sums *sums)
 {
     clear_lanes(&state->lanes);
     clear_extremes(&state->extremes);
-    state->wary = 0;
+    state->wary = state->far = 0;
     tdc_pair_clear(sums);
     sums->count = count;
 }
@@ -121,19 +123,6 @@ ALWAYS_INLINE void take_block_f32(enum single_rule kind, const struct tdc_pair_p
     }
 }
 
-static double native_single(enum single_rule kind, float n, float b,
-                            const struct single_constants *constants)
-{
-    if (kind == SINGLE_F16)
-        return (double)native_f16_unrounded(n, b);
-    return (double)native_f32(n, b, constants->n_epsilon, constants->b_epsilon);
-}
-
-ALWAYS_INLINE double round_native(enum single_rule kind, double e)
-{
-    return kind == SINGLE_F16 ? (double)round_magnitude_to_f16((float)e) : e;
-}
-
 ALWAYS_INLINE void enter_native_f32(enum single_rule kind, struct f32_operands *block, size_t start,
                                     const struct single_constants *constants,
                                     struct tdc_pair_sums *sums)
@@ -142,14 +131,8 @@ ALWAYS_INLINE void enter_native_f32(enum single_rule kind, struct f32_operands *
     discount_padding(native_single(kind, block->n[0], block->b[0], constants), block->padding,
                      limits, 2, &block->result.counts);
     enter_relative(&block->result.counts, block->part.count, 2, sums);
-    /* The next f32 number. For an infinite maximum that is NaN, which nothing reaches. */
-    float above = bits_to_f32(f32_to_bits((float)sums->rel_max) + 1);
-    if (sums->rel_max >= 0 && !f32_any_at_least(block->result.relative, above))
-        return;
-    double maximum = round_native(kind, (double)f32_highest(block->result.relative));
-    ENTER_MAXIMUM(maximum,
-                  round_native(kind, native_single(kind, block->n[i], block->b[i], constants)), 0,
-                  block->count, start, &sums->rel_max, &sums->rel_at);
+    find_native_maximum(kind, block->result.relative, block->n, block->b, block->count, start,
+                        constants, &sums->rel_max, &sums->rel_at);
 }
 
 static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc_pair_sums *sums)
@@ -168,27 +151,54 @@ static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc
                            &sums->rel_at);
 }
 
-/* The short way of a block whose sides are equal; false when it is not for this one. */
-ALWAYS_INLINE bool take_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
-                                  const void *n, const struct prefetch *ahead, size_t start,
-                                  struct f32_operands *block, struct chunk_state *state,
-                                  struct tdc_pair_sums *sums)
+/* Enters a block of finite numbers x whose sides are equal. */
+ALWAYS_INLINE void enter_equal_f32(enum single_rule kind, const f32_unaligned *x, size_t start,
+                                   size_t count, const struct lane_sums *next,
+                                   struct chunk_state *state, struct tdc_pair_sums *sums)
 {
-    struct lane_sums next;
-    const f32_unaligned *x = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
-    square_block_f32(x, padded_count(block->count), ahead, &next);
-    if (!lanes_are_finite(&next))
-        return false;
-    add_lanes(&state->lanes, &next);
     size_t undefined = 0, first = 0;
+    add_lanes(&state->lanes, next);
     if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN) {
-        undefined = count_zeros(x, block->count);
-        while (undefined < block->count && x[first] == 0)
+        undefined = count_zeros(x, count);
+        while (undefined < count && x[first] == 0)
             first++;
     }
-    enter_equal(start, block->count, undefined, first, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2,
-                sums);
-    return true;
+    enter_equal(start, count, undefined, first, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2, sums);
+}
+
+/* The short way of a block whose sides are equal, and of the next one if it is such a block, too.
+ * Returns the blocks taken. */
+ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
+                                    const void *n, const void *b, const struct prefetch *ahead,
+                                    size_t start, size_t left, struct f32_operands *block,
+                                    struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    struct lane_sums next[EQUAL_BLOCKS];
+    const f32_unaligned *x[EQUAL_BLOCKS];
+    if (kind == SINGLE_EXACT && block->count == BLOCK &&
+        square_integers(plan->n_dtype, n, &next[0])) {
+        prefetch_block(ahead);
+        enter_equal_f32(kind, NULL, start, BLOCK, &next[0], state, sums);
+        return 1;
+    }
+    x[0] = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
+    const void *second = at_element(n, plan->n_dtype, BLOCK);
+    if (left >= EQUAL_BLOCKS * BLOCK &&
+        block_is_equal(plan, second, at_element(b, plan->b_dtype, BLOCK), BLOCK)) {
+        x[1] = load_f32(plan->n_dtype, second, block->count, block->b_buffer);
+        square_blocks_f32(EQUAL_BLOCKS, x, BLOCK, ahead, next);
+        if (lanes_are_finite(&next[0]) && lanes_are_finite(&next[1])) {
+            enter_equal_f32(kind, x[0], start, BLOCK, &next[0], state, sums);
+            enter_equal_f32(kind, x[1], start + BLOCK, BLOCK, &next[1], state, sums);
+            return EQUAL_BLOCKS;
+        }
+    } else {
+        square_blocks_f32(1, x, padded_count(block->count), ahead, next);
+    }
+    if (!lanes_are_finite(&next[0]))
+        return 0;
+    enter_equal_f32(kind, x[0], start, block->count, &next[0], state, sums);
+    return 1;
 }
 
 /* A loaded block. */
@@ -206,6 +216,71 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
         enter_native_f32(kind, block, start, constants, sums);
 }
 
+#if HAS_NEAR_GROUPS
+/* The way of a block whose pairs are near to each other; false when it is not for this one. */
+ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted,
+                                 const struct tdc_pair_plan *plan, const void *n, const void *b,
+                                 const struct prefetch *ahead, size_t start,
+                                 const struct single_constants *constants,
+                                 struct f32_operands *block, struct chunk_state *state,
+                                 struct tdc_pair_sums *sums)
+{
+    bool split = counted == 2;
+    struct near_sides sides = {block->n_buffer, block->b_buffer, split ? n : NULL,
+                               split ? b : NULL};
+    struct near_block near = {
+        .abs_max = sums->abs_max,
+        .rel_max = sums->rel_max,
+        .abs_at = sums->abs_at,
+        .rel_at = sums->rel_at,
+    };
+    if (split) {
+        split_bf16(n, block->n_buffer);
+        split_bf16(b, block->b_buffer);
+    } else {
+        sides.n = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
+        sides.b = load_f32(plan->b_dtype, b, block->count, block->b_buffer);
+    }
+    near_block(kind, counted, &sides, ahead, start, constants, &near);
+    if (near.far > BLOCK / NEAR_GROUP / 2)
+        state->far = FAR_BLOCKS;
+    if (!lanes_are_finite(&near.lanes))
+        return false;
+    add_lanes(&state->lanes, &near.lanes);
+    sums->finite += BLOCK;
+    sums->abs_max = near.abs_max;
+    sums->abs_at = near.abs_at;
+    sums->rel_max = near.rel_max;
+    sums->rel_at = near.rel_at;
+    enter_relative(&near.counts, BLOCK, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2, sums);
+    return true;
+}
+
+ALWAYS_INLINE bool try_near_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
+                                const void *n, const void *b, const struct prefetch *ahead,
+                                size_t start, const struct single_constants *constants,
+                                struct f32_operands *block, struct chunk_state *state,
+                                struct tdc_pair_sums *sums)
+{
+    /* before there is a maximum, groups raise it again and again */
+    if (state->wary > 0 || block->count < BLOCK || plan->extremes || !(sums->rel_max > 0) ||
+        !near_dtype(plan->n_dtype) || !near_dtype(plan->b_dtype))
+        return false;
+    if (state->far > 0) {
+        state->far--;
+        return false;
+    }
+    switch (near_limits(plan)) {
+    case 0:
+        return take_near_f32(kind, 0, plan, n, b, ahead, start, constants, block, state, sums);
+    case 1:
+        return take_near_f32(kind, 1, plan, n, b, ahead, start, constants, block, state, sums);
+    default:
+        return take_near_f32(kind, 2, plan, n, b, ahead, start, constants, block, state, sums);
+    }
+}
+#endif
+
 ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants constants,
                               const struct tdc_pair_plan *plan, const void *n, const void *b,
                               size_t count, struct tdc_pair_sums *sums)
@@ -218,9 +293,19 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
         const void *b_block = at_element(b, plan->b_dtype, start);
         struct prefetch ahead = prefetch_of(plan, n_block, b_block);
         block.count = count - start < BLOCK ? count - start : BLOCK;
-        if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count) &&
-            take_equal_f32(kind, plan, n_block, &ahead, start, &block, &state, sums))
+        if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count)) {
+            size_t taken = take_equal_f32(kind, plan, n_block, b_block, &ahead, start,
+                                          count - start, &block, &state, sums);
+            if (taken > 0) {
+                start += (taken - 1) * BLOCK;
+                continue;
+            }
+        }
+#if HAS_NEAR_GROUPS
+        if (try_near_f32(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state,
+                         sums))
             continue;
+#endif
         load_block_f32(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);

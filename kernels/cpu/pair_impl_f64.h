@@ -95,7 +95,11 @@ static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
                            double *buffer, struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct lane_sums next;
-    square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead, &next);
+    if (count == BLOCK && square_integers(plan->n_dtype, n, &next))
+        prefetch_block(ahead);
+    else
+        square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead,
+                         &next);
     if (!lanes_are_finite(&next))
         return false;
     add_lanes(&state->lanes, &next);

@@ -10,6 +10,7 @@
 #define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 1
 #define HAS_LIMIT_TALLY  0
+#define HAS_NEAR_GROUPS  0
 
 typedef float32x4_t f32v;
 typedef float64x2_t f64v;

@@ -15,6 +15,7 @@
 #define FUSE_PASSES      0
 #define HAS_SMALL_FLOATS 0
 #define HAS_LIMIT_TALLY  0
+#define HAS_NEAR_GROUPS  0
 
 typedef float f32v __attribute__((vector_size(16)));
 typedef double f64v __attribute__((vector_size(16)));

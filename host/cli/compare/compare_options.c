@@ -64,6 +64,9 @@ const char tdc_compare_usage[] =
     "                           gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all (tdcmp devices\n"
     "                           lists them)\n"
     "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
+    "      --shard [I/N]        do share I (from 0) of N and leave a part in the folder for tdcmp\n"
+    "                           merge; without numbers: those of Slurm, MPI or TDC_SHARD\n"
+    "      --restart            forget what an interrupted run with the same words has done\n"
     "\n"
     "exit code: 0 all rows within tolerance, 1 differences found, 2 something could not be "
     "compared,\n"
@@ -94,7 +97,9 @@ enum {
     OPTION_SERIES,
     OPTION_TOLERANCE,
     OPTION_TRUTH,
-    OPTION_NOISE
+    OPTION_NOISE,
+    OPTION_SHARD,
+    OPTION_RESTART
 };
 
 static const struct option long_options[] = {
@@ -128,6 +133,7 @@ static const struct option long_options[] = {
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
     {"truth", required_argument, NULL, OPTION_TRUTH},
     {"noise", required_argument, NULL, OPTION_NOISE},
+    TDC_SHARE_LONG_OPTIONS(OPTION_SHARD, OPTION_RESTART),
     {NULL, 0, NULL, 0},
 };
 
@@ -183,6 +189,9 @@ static bool take_work(struct tdc_compare_settings *settings, int option)
         return true;
     case OPTION_NOISE:
         request->noise = optarg;
+        return true;
+    case OPTION_RESTART:
+        settings->sharing.restart = true;
         return true;
     case OPTION_NO_FALLBACK:
         request->options.flags |= TDC_OPTION_NO_FALLBACK;
@@ -384,9 +393,13 @@ bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings
     request->output = "./output";
     request->advice = request->stacks = request->skip_bad = request->answer_anyway = true;
     optind = 1;
-    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
-        if (option == TDC_WRONG_OPTION || !take_option(settings, option))
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
+        bool taken = option == OPTION_SHARD
+                         ? tdc_sharing_take_shard(&settings->sharing, argc, argv)
+                         : option != TDC_WRONG_OPTION && take_option(settings, option);
+        if (!taken || !tdc_sharing_note(&settings->sharing, long_options, option))
             return false;
+    }
     if (settings->help || settings->version)
         return true;
     if (argc - optind != 2) {

@@ -2,6 +2,7 @@
 #ifndef TDC_CLI_COMPARE_OPTIONS_H
 #define TDC_CLI_COMPARE_OPTIONS_H
 
+#include "host/cli/share/sharing.h"
 #include "host/cli/shared/command.h"
 
 struct tdc_compare_settings {
@@ -14,12 +15,14 @@ struct tdc_compare_settings {
     bool no_highlight;
     struct tdc_align_options align;
     const char *series[16]; /* of align */
-    bool mapped;            /* an option says how names are matched */
+    struct tdc_sharing sharing;
+    bool mapped; /* an option says how names are matched */
 };
 
 extern const char tdc_compare_usage[];
 
-/* Defaults, then the options; the two dumps are at optind. False: complained about. */
+/* Defaults, then the options; the two dumps are at optind. False: complained about. The sharing is
+ * to be freed in any case. */
 bool tdc_take_compare_options(int argc, char **argv, struct tdc_compare_settings *settings);
 
 #endif

@@ -137,7 +137,7 @@ static tdc_status prepare(const struct tdc_run_request *request,
     if (status == TDC_OK)
         status =
             tdc_table_new(comparison->match, &request->options, stack, &comparison->table, error);
-    if (status == TDC_OK)
+    if (status == TDC_OK && !request->part) /* who merges does them */
         status = tdc_run_take_third(request, comparison, error);
     if (status != TDC_OK) {
         tdc_table_free(comparison->table);
@@ -321,7 +321,8 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
                                   const char *time_stamp, struct tdc_error *error)
 {
     size_t count = 0, output_count = 0;
-    bool unwritten = run->unwritten.status != TDC_OK; /* known before */
+    /* known before, or not wanted */
+    bool unwritten = run->unwritten.status != TDC_OK || request->part;
     uint64_t rows = 0, bytes = 0;
     unsigned wanted = formats_of(request, run);
     for (size_t i = 0; i < run->count; i++) {
@@ -332,6 +333,7 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
         tdc_table_work(comparison->table, &table_rows, &table_bytes);
         rows += table_rows;
         bytes += table_bytes;
+        tdc_table_share(comparison->table, request->share);
         tables[count++] = comparison->table;
         tdc_status status = unwritten ? TDC_OK
                                       : plan_outputs(request, wanted, comparison, time_stamp,
@@ -346,7 +348,9 @@ static tdc_status compare_planned(const struct tdc_run_request *request, struct 
     options.message = forward_message;
     options.progress = forward_progress;
     options.context = &progress;
-    tdc_status status = tdc_compare_to(tables, count, outputs, output_count, &options, error);
+    tdc_status status = request->part
+                            ? tdc_compare_part(tables, count, &options, error)
+                            : tdc_compare_to(tables, count, outputs, output_count, &options, error);
     tdc_progress_stop(progress.bar);
     return status;
 }
@@ -460,6 +464,8 @@ static tdc_status compare_and_write(const struct tdc_run_request *request, struc
     tdc_stamp *stamp = NULL;
     tdc_status status = TDC_OK;
     bool named = request->formats != 0 && request->file == NULL;
+    if (request->part)
+        return compare_all(request, run, "", error);
     if (named)
         status = choose_stamp(request, run, &stamp, error);
     if (do_without_files(request, run, status, error)) {

@@ -15,7 +15,7 @@ _tdcmp()
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
-        --io --device --no-fallback --top --verbose --quiet --color --version --help"
+        --io --device --no-fallback --shard --restart --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --align --help"
@@ -36,10 +36,11 @@ _tdcmp()
     local kernels="--dtype --variant --rule --equal --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
     local operators="--size --elements --calls --threads --repeat --dir --json --help"
+    local simulated="--ranks --tensors --size --rate --storage --per-node --open --json --slow --help"
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
-        --no-json --explain --list-apis --threads --top --verbose --quiet --color --version --help"
+        --no-json --explain --shard --restart --list-apis --threads --top --verbose --quiet --color --version --help"
     local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
@@ -139,8 +140,9 @@ _tdcmp()
         ;;
     bench)
         case $COMP_CWORD:${COMP_WORDS[2]} in
-        2:*) COMPREPLY=($(compgen -W "matrix compare match trace kernels io device make network reference --help" -- "$cur")) ;;
+        2:*) COMPREPLY=($(compgen -W "matrix compare match cluster trace kernels io device make network reference --help" -- "$cur")) ;;
         *:match) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$growth" -- "$cur")) ;;
+        *:cluster) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$simulated" -- "$cur")) ;;
         *:trace) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$searches" -- "$cur")) ;;
         *:make) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$make" -- "$cur")) ;;
         *:network) [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$network" -- "$cur")) ;;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/share/sharing.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/shared/page_file.h"
 #include "host/terminal/colour.h"
@@ -38,6 +39,9 @@ static const char usage[] =
     "      --no-json            no details as JSON, the CSV files only\n"
     "      --explain CALL       show one call, by any name of the tables: inputs, worst elements,\n"
     "                           ULPs; writes no files\n"
+    "      --shard [I/N]        do share I (from 0) of N and leave a part in the folder for tdcmp\n"
+    "                           merge; without numbers: those of Slurm, MPI or TDC_SHARD\n"
+    "      --restart            forget what an interrupted shard with the same words has done\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
     "      --top N              APIs that each list of the page shows (default 10)\n"
@@ -65,7 +69,9 @@ enum {
     OPTION_EXPLAIN,
     OPTION_LIST_APIS,
     OPTION_TOP,
-    OPTION_COLOR
+    OPTION_COLOR,
+    OPTION_SHARD,
+    OPTION_RESTART
 };
 
 static const struct option long_options[] = {
@@ -83,6 +89,7 @@ static const struct option long_options[] = {
     {"no-json", no_argument, NULL, OPTION_NO_JSON},
     {"explain", required_argument, NULL, OPTION_EXPLAIN},
     {"list-apis", no_argument, NULL, OPTION_LIST_APIS},
+    TDC_SHARE_LONG_OPTIONS(OPTION_SHARD, OPTION_RESTART),
     {"threads", required_argument, NULL, 't'},
     {"quiet", no_argument, NULL, 'q'},
     {"top", required_argument, NULL, OPTION_TOP},
@@ -99,6 +106,7 @@ struct settings {
     int top;               /* APIs that the summary lists; 0: not said */
     tdc_html_report *page; /* to be filled and written; NULL: none */
     bool html, no_json, list, quiet, verbose, help, version;
+    struct tdc_sharing sharing;
 };
 
 static bool take_option(struct settings *settings, int option)
@@ -146,6 +154,9 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_LIST_APIS:
         settings->list = true;
         return true;
+    case OPTION_RESTART:
+        settings->sharing.restart = true;
+        return true;
     case 't':
         return tdc_parse_number(optarg, 1, &options->threads) ||
                tdc_wrong_value("--threads", optarg, "a number of threads");
@@ -187,9 +198,12 @@ static bool take_options(int argc, char **argv, struct settings *settings)
 {
     optind = 1;
     static const struct tdc_words words = {"precheck", "o:F:t:vqVh", long_options};
-    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
-        if (!take_option(settings, option))
+    for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
+        bool taken = option == OPTION_SHARD ? tdc_sharing_take_shard(&settings->sharing, argc, argv)
+                                            : take_option(settings, option);
+        if (!taken || !tdc_sharing_note(&settings->sharing, long_options, option))
             return false;
+    }
     settle(settings);
     if (settings->help || settings->version || settings->list || argc - optind == 1)
         return true;
@@ -329,17 +343,21 @@ static int check(struct settings *settings, const struct tdc_dump_file *dump)
     options->context = &listener;
     options->row = settings->page != NULL ? note_slot : NULL;
     tdc_status status = tdc_precheck_open(dump->path, options, &precheck, &error);
+    bool part = tdc_sharing_is_part(&settings->sharing);
     if (status == TDC_OK) {
-        listener.progress =
-            tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, settings->quiet);
+        tdc_precheck_share(precheck, settings->sharing.share);
+        bool quiet = settings->quiet || tdc_sharing_is_silent();
+        listener.progress = tdc_progress_start("precheck", tdc_precheck_calls(precheck), 0, quiet);
         status = tdc_precheck_run(precheck, &error);
         tdc_progress_stop(listener.progress);
     }
-    if (status == TDC_OK && settings->page != NULL)
+    if (status == TDC_OK && settings->page != NULL && !part)
         status = tdc_html_report_add_precheck(settings->page, dump->path, precheck, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);
+    } else if (part) {
+        code = TDC_EXIT_SAME;
     } else if (tdc_precheck_calls(precheck) == 0) {
         complain_of_nothing(dump->path, precheck);
     } else {
@@ -392,44 +410,95 @@ static int check_all(struct settings *settings, const tdc_dump_files *dumps, int
         int one = check(settings, tdc_dump_files_get(dumps, i));
         code = one > code ? one : code;
     }
-    if (settings->html &&
+    if (settings->html && !tdc_sharing_is_part(&settings->sharing) &&
         !tdc_page_write(settings->page, settings->output, "precheck", settings->quiet))
         code = TDC_EXIT_TROUBLE;
     tdc_html_report_free(settings->page);
     return code;
 }
 
-int tdc_command_precheck(int argc, char **argv)
+/* What other processes have found; a precheck by one process has its result file for that. */
+static bool begin_sharing(struct settings *settings, const tdc_dump_files *dumps)
 {
-    struct settings settings = {.output = "./output"};
-    tdc_precheck_options_init(&settings.options, sizeof settings.options, TDC_PROFILE_EXTENDED);
-    settings.options.message = message;
-    settings.options.progress = advance;
-    if (!take_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help || settings.version || settings.list) {
-        if (settings.help)
-            fputs(usage, stdout);
-        else if (settings.version)
-            tdc_print_version();
-        else
-            tdc_precheck_list(print_api, NULL);
-        return TDC_EXIT_SAME;
+    struct tdc_sharing *sharing = &settings->sharing;
+    struct tdc_options messages;
+    struct tdc_error error = {0};
+    if (sharing->kind == TDC_SHARE_WHOLE)
+        return true;
+    if (settings->options.result_csv != NULL) {
+        tdc_complain("--resume is for one process: shards go on by themselves");
+        return false;
     }
+    tdc_options_init(&messages, sizeof messages, TDC_RULES_SOUND);
+    messages.message = tdc_sharing_is_silent() ? NULL : tdc_print_message;
+    tdc_status status =
+        tdc_sharing_begin(sharing, "precheck", settings->output, NULL, &messages, &error);
+    for (size_t i = 0; i < tdc_dump_files_count(dumps) && status == TDC_OK; i++)
+        status = tdc_share_input(sharing->share, tdc_dump_files_get(dumps, i)->path, &error);
+    if (status == TDC_OK)
+        status = tdc_share_start(sharing->share, &error);
+    if (status != TDC_OK)
+        tdc_complain("%s", error.message);
+    return status == TDC_OK;
+}
+
+static int precheck(struct settings *settings, int argc, char **argv)
+{
     tdc_dump_files *dumps;
     if (!find_dumps(argv[optind], &dumps))
         return TDC_EXIT_TROUBLE;
     size_t count = tdc_dump_files_count(dumps);
-    int code = TDC_EXIT_SAME;
-    if ((settings.explain != NULL || settings.options.result_csv != NULL) && count > 1) {
+    int code = TDC_EXIT_TROUBLE;
+    if ((settings->explain != NULL || settings->options.result_csv != NULL) && count > 1) {
         tdc_complain("%s: %zu dumps found; --explain and --resume take one", argv[optind], count);
-        code = TDC_EXIT_TROUBLE;
-    } else if (settings.explain != NULL) {
-        code = explain(&settings, tdc_dump_files_get(dumps, 0)->path);
-    } else {
+    } else if (settings->explain != NULL) {
+        code = explain(settings, tdc_dump_files_get(dumps, 0)->path);
+    } else if (begin_sharing(settings, dumps)) {
         code = tdc_dump_files_empty(dumps) != 0 ? TDC_EXIT_TROUBLE : TDC_EXIT_SAME;
-        code = check_all(&settings, dumps, code, argc, argv);
+        code = check_all(settings, dumps, code, argc, argv);
+        if (code != TDC_EXIT_TROUBLE && !tdc_sharing_finish(&settings->sharing, settings->quiet))
+            code = TDC_EXIT_TROUBLE;
     }
     tdc_dump_files_free(dumps);
     return code;
+}
+
+/* With the words of the command line as they were given, before options are parsed. */
+static int take_and_run(int argc, char **argv, const char *folder, const char *const *words)
+{
+    struct settings settings = {.output = "./output"};
+    int code = TDC_EXIT_TROUBLE;
+    tdc_precheck_options_init(&settings.options, sizeof settings.options, TDC_PROFILE_EXTENDED);
+    settings.options.message = message;
+    settings.options.progress = advance;
+    if (take_options(argc, argv, &settings)) {
+        settings.sharing.merge = folder;
+        if (settings.help || settings.version || settings.list) {
+            if (settings.help)
+                fputs(usage, stdout);
+            else if (settings.version)
+                tdc_print_version();
+            else
+                tdc_precheck_list(print_api, NULL);
+            code = TDC_EXIT_SAME;
+        } else if (tdc_sharing_settle(&settings.sharing, words, (size_t)argc + 1, argv + optind,
+                                      1)) {
+            code = precheck(&settings, argc, argv);
+        }
+    }
+    tdc_sharing_free(&settings.sharing);
+    return code;
+}
+
+int tdc_precheck_merged(int argc, char **argv, const char *folder)
+{
+    const char **words = tdc_command_words(argc, argv);
+    int code = words != NULL ? take_and_run(argc, argv, folder, words) : TDC_EXIT_TROUBLE;
+    free(words);
+    return code;
+}
+
+int tdc_command_precheck(int argc, char **argv)
+{
+    return tdc_precheck_merged(argc, argv, NULL);
 }

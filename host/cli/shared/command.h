@@ -9,6 +9,10 @@
 #define TDC_CLI_COMMAND_H
 
 #include "host/terminal/message.h"
+#include "tdcmp/share.h"
+
+/* All of the program: the exit code of the process. */
+int tdc_program(int argc, char **argv);
 
 /* argv[0] is the name of the command. */
 int tdc_command_compare(int argc, char **argv);
@@ -26,6 +30,11 @@ int tdc_command_inspect(int argc, char **argv);
 int tdc_command_ranks(int argc, char **argv);
 int tdc_command_convert(int argc, char **argv);
 int tdc_command_align(int argc, char **argv);
+/* `merge DIR` without a configuration: joins the parts that shards have left there. */
+int tdc_merge_parts(const char *folder);
+/* A command of which all is known from the parts in a folder; the words are as in argv. */
+int tdc_compare_merged(int argc, char **argv, const char *folder);
+int tdc_precheck_merged(int argc, char **argv, const char *folder);
 /* `llm compare ...`: the words of msit. */
 int tdc_command_llm(int argc, char **argv);
 
@@ -90,6 +99,8 @@ struct tdc_run_request {
     const char *truth, *noise; /* third runs; NULL: none */
     bool tensors;              /* the sides hold tensors by name and no json (tdc_tensors_load) */
     const char *key;           /* of torch files, with that */
+    tdc_share *share;          /* NULL: none */
+    bool part;                 /* it is one share of several: nothing is written but its part */
 };
 
 /* One comparison of the run and its results. */

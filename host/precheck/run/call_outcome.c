@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/precheck/files/row_text.h"
+#include "host/precheck/run/call_record.h"
 
 /* Rows of one call: thousands of slots fit. */
 #define ROWS_LIMIT ((size_t)64 << 20)
@@ -18,6 +19,7 @@ void tdc_call_outcome_init(struct tdc_call_outcome *outcome)
     tdc_text_init(&outcome->result, ROWS_LIMIT);
     tdc_text_init(&outcome->json, ROWS_LIMIT);
     tdc_text_init(&outcome->log, ROWS_LIMIT);
+    tdc_text_init(&outcome->rows, ROWS_LIMIT);
 }
 
 void tdc_call_outcome_free(struct tdc_call_outcome *outcome)
@@ -26,6 +28,7 @@ void tdc_call_outcome_free(struct tdc_call_outcome *outcome)
     tdc_text_free(&outcome->result);
     tdc_text_free(&outcome->json);
     tdc_text_free(&outcome->log);
+    tdc_text_free(&outcome->rows);
 }
 
 static void take_slot(struct tdc_call_outcome *outcome, const struct tdc_slot_row *row)
@@ -44,7 +47,7 @@ static void take_slot(struct tdc_call_outcome *outcome, const struct tdc_slot_ro
     }
 }
 
-void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check)
+static void take_check(struct tdc_call_outcome *outcome, const struct tdc_call_check *check)
 {
     tdc_details_rows(&outcome->details, check);
     tdc_result_row(&outcome->result, check);
@@ -64,8 +67,8 @@ void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_ca
     }
     outcome->unreadable = check->unreadable;
     outcome->no_memory = outcome->details.failed || outcome->result.failed ||
-                         outcome->json.failed || outcome->log.failed || check->log.failed ||
-                         check->checker->arena.exhausted;
+                         outcome->json.failed || outcome->log.failed || outcome->rows.failed ||
+                         check->log.failed || check->checker->arena.exhausted;
 }
 
 tdc_check tdc_call_verdict(const tdc_check statuses[TDC_DIRECTIONS])
@@ -102,6 +105,25 @@ static struct tdc_precheck_row public_row(const struct tdc_call_check *check,
         .max_ulp = measured && row->floating ? metrics->max_ulp : (double)NAN,
         .max_abs_at = measured ? metrics->worst : 0,
     };
+}
+
+static void keep_rows(struct tdc_text *rows, const struct tdc_call_check *check)
+{
+    for (int d = 0; d < TDC_DIRECTIONS; d++) {
+        const struct tdc_direction_check *direction = &check->directions[d];
+        for (size_t i = 0; i < direction->count; i++) {
+            struct tdc_precheck_row row = public_row(check, &direction->rows[i], d == TDC_BACKWARD);
+            tdc_call_row_put(rows, &row);
+        }
+    }
+}
+
+void tdc_call_outcome_take(struct tdc_call_outcome *outcome, const struct tdc_call_check *check)
+{
+    const struct tdc_precheck_options *options = check->checker->options;
+    if (options->row != NULL)
+        keep_rows(&outcome->rows, check);
+    take_check(outcome, check);
 }
 
 void tdc_call_tell_rows(const struct tdc_call_check *check)

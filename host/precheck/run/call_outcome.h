@@ -6,6 +6,7 @@
 
 struct tdc_call_outcome {
     struct tdc_text details, result, json, log;
+    struct tdc_text rows; /* what options->row was told, for another process */
     char api[128];
     tdc_check statuses[TDC_DIRECTIONS];
     bool recorded[TDC_DIRECTIONS]; /* the dump has a record */

@@ -110,16 +110,20 @@ static void add_shapes(void *argument)
     }
 }
 
-/* A guess from the shapes in its records; wrong guesses cost time, nothing else. */
-static bool is_large(const struct tdc_call *call)
+uint64_t tdc_call_elements(const struct tdc_call *call)
 {
     struct sizing sizing = {0};
     for (int d = 0; d < TDC_DIRECTIONS; d++) {
         sizing.place = &call->records[d];
         if (sizing.place->size != 0 && !tdc_guarded_read(add_shapes, &sizing))
-            return false;
+            return 0;
     }
-    return sizing.elements >= LARGE_CALL;
+    return sizing.elements;
+}
+
+static bool is_large(const struct tdc_call *call)
+{
+    return tdc_call_elements(call) >= LARGE_CALL;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

@@ -9,11 +9,13 @@
 #include "host/precheck/calls/filter.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
+#include "host/precheck/run/call_record.h"
 #include "host/precheck/run/check_team.h"
 #include "io/base/clock.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/base/team.h"
+#include "io/file/mapping_guard.h"
 #include "io/file/out_file.h"
 
 #define EXPLANATION_LIMIT ((size_t)16 << 20)
@@ -210,8 +212,9 @@ static tdc_status name_error_folder(struct tdc_precheck *precheck, struct tdc_er
     const struct tdc_precheck_options *options = precheck->options;
     if ((options->flags & TDC_PRECHECK_KEEP_ERRORS) == 0 || executor_name(precheck) == NULL)
         return TDC_OK;
-    int length, made;
-    const char *stamp = stamp_of(precheck->journal.result_path, &length);
+    int length = 0, made;
+    const char *stamp =
+        precheck->journal_open ? stamp_of(precheck->journal.result_path, &length) : "";
     if (options->error_data != NULL)
         made = asprintf(&precheck->error_folder, "%s/ut_error_data%.*s", options->error_data,
                         length, stamp);
@@ -332,6 +335,75 @@ static bool cancelled(const struct tdc_precheck *precheck)
     return tdc_cancel_is_set(precheck->options->cancel);
 }
 
+/* The calls that are not known, checked; `checked` has room for as many outcomes again. */
+static tdc_status check_unknown(struct tdc_precheck *precheck, struct tdc_check_team *team,
+                                const struct tdc_call *const *calls, size_t count,
+                                struct tdc_call_outcome *outcomes, struct tdc_error *error)
+{
+    const struct tdc_call *unknown[TDC_CALLS_AT_ONCE];
+    size_t places[TDC_CALLS_AT_ONCE], left = 0;
+    struct tdc_shared_calls *shared = &precheck->shared;
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < count && status == TDC_OK; i++) {
+        if (tdc_shared_call_known(shared, calls[i], &outcomes[i])) {
+            if (!tdc_call_rows_tell(&outcomes[i].rows, calls[i]->name, outcomes[i].api,
+                                    precheck->options))
+                status = tdc_fail(error, TDC_ERR_FORMAT, "%s: its rows in a part are damaged",
+                                  calls[i]->name);
+            continue;
+        }
+        status = tdc_shared_call_check(shared, calls[i], error);
+        places[left] = i;
+        unknown[left++] = calls[i];
+    }
+    struct tdc_call_outcome *found = calloc(left + 1, sizeof *found);
+    if (found == NULL && status == TDC_OK)
+        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < left && found != NULL; i++)
+        tdc_call_outcome_init(&found[i]);
+    if (status == TDC_OK)
+        status = tdc_check_team_run(team, unknown, left, found, error);
+    for (size_t i = 0; i < left && found != NULL; i++) {
+        if (status == TDC_OK)
+            tdc_shared_call_note(shared, unknown[i], &found[i]);
+        tdc_call_outcome_free(&outcomes[places[i]]);
+        outcomes[places[i]] = found[i];
+    }
+    free(found);
+    return status;
+}
+
+/* This process's share of the calls, for a part: nothing is written beside it. */
+static tdc_status run_share(struct tdc_precheck *precheck, struct tdc_check_team *team,
+                            struct tdc_call_outcome *outcomes, struct tdc_error *error)
+{
+    size_t first, count;
+    struct tdc_error failure = {0};
+    tdc_status status = TDC_OK;
+    while (status == TDC_OK && tdc_shared_calls_next(&precheck->shared, &first, &count, &failure)) {
+        for (size_t done = 0, taken; done < count && status == TDC_OK; done += taken) {
+            const struct tdc_call *calls[TDC_CALLS_AT_ONCE];
+            taken = count - done < TDC_CALLS_AT_ONCE ? count - done : TDC_CALLS_AT_ONCE;
+            for (size_t i = 0; i < taken; i++) {
+                calls[i] = &precheck->calls.calls[first + done + i];
+                tdc_call_outcome_init(&outcomes[i]);
+            }
+            status = cancelled(precheck)
+                         ? tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted")
+                         : check_unknown(precheck, team, calls, taken, outcomes, error);
+            for (size_t i = 0; i < taken; i++)
+                tdc_call_outcome_free(&outcomes[i]);
+            advance(precheck, taken);
+        }
+    }
+    if (status == TDC_OK && failure.status != TDC_OK) {
+        status = failure.status;
+        if (error != NULL)
+            *error = failure;
+    }
+    return status == TDC_OK ? tdc_shared_calls_gather(&precheck->shared, error) : status;
+}
+
 static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check_team *team,
                                  struct tdc_call_outcome *outcomes, struct tdc_error *error)
 {
@@ -343,7 +415,9 @@ static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check
         size_t taken = gather(precheck, &next, calls);
         for (size_t i = 0; i < taken; i++)
             tdc_call_outcome_init(&outcomes[i]);
-        status = tdc_check_team_run(team, calls, taken, outcomes, error);
+        status = precheck->shared.share != NULL
+                     ? check_unknown(precheck, team, calls, taken, outcomes, error)
+                     : tdc_check_team_run(team, calls, taken, outcomes, error);
         for (size_t i = 0; i < taken; i++) {
             if (status == TDC_OK)
                 status = write_call(precheck, calls[i], &outcomes[i], error);
@@ -369,20 +443,39 @@ static tdc_status finish_gaps(struct tdc_precheck *precheck, struct tdc_error *e
     return TDC_OK;
 }
 
+void tdc_precheck_share(tdc_precheck *precheck, tdc_share *share)
+{
+    precheck->share = share;
+}
+
 tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
 {
     double start = tdc_seconds();
+    bool guarded = false;
     struct tdc_check_team team = {0};
     struct tdc_call_outcome *outcomes = calloc(TDC_CALLS_AT_ONCE, sizeof *outcomes);
     tdc_status status =
         outcomes != NULL ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    if (status == TDC_OK && !tdc_guard_begin())
+        status = tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+    if (status == TDC_OK) {
+        status =
+            tdc_shared_calls_start(&precheck->shared, precheck->share, &precheck->calls, error);
+        guarded = true;
+    }
+    bool delivers = tdc_shared_calls_delivers(&precheck->shared);
     if (status == TDC_OK && precheck->calls.count != 0)
-        status = prepare(precheck, error);
+        status = delivers ? prepare(precheck, error) : name_error_folder(precheck, error);
     if (status == TDC_OK)
         status = tdc_check_team_start(&team, &precheck->calls, precheck->options,
                                       precheck->error_folder, error);
-    if (status == TDC_OK)
+    if (status == TDC_OK && tdc_shared_calls_divided(&precheck->shared))
+        status = run_share(precheck, &team, outcomes, error);
+    if (status == TDC_OK && delivers)
         status = run_in_batches(precheck, &team, outcomes, error);
+    tdc_shared_calls_end(&precheck->shared);
+    if (guarded)
+        tdc_guard_end();
     tdc_api_summary_sort(&precheck->apis);
     if (status == TDC_OK)
         status = finish_gaps(precheck, error);

@@ -7,6 +7,8 @@
 #include "host/precheck/run/gaps.h"
 #include "host/precheck/run/journal.h"
 #include "host/precheck/run/json_details.h"
+#include "host/precheck/run/shared_calls.h"
+#include "tdcmp/share.h"
 
 struct tdc_precheck {
     struct tdc_precheck_options own_options; /* the caller's, with defaults behind */
@@ -14,6 +16,8 @@ struct tdc_precheck {
     struct tdc_calls calls;
     struct tdc_journal journal;
     bool journal_open;
+    struct tdc_share *share; /* the caller's; NULL: none */
+    struct tdc_shared_calls shared;
     struct tdc_json_details json;
     char *json_path;
     bool json_written;

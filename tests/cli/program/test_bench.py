@@ -15,7 +15,8 @@ from harness import TDCMP, Case, environment, run
 MACHINE = {"cpu", "processors", "memory_bytes", "system", "load", "device", "cpu_variant"}
 SETTINGS = {"threads", "repeat", "rules", "io", "folder", "file_system", "file_state"}
 COMPARED = {"case", "files", "threads", "rows", "gigabytes", "gigabytes_per_second",
-            "bare_gigabytes_per_second", "share", "rows_per_second", "peak_megabytes", "seconds", "written"}
+            "bare_gigabytes_per_second", "share", "memory_gigabytes_per_second", "memory_share", "rows_per_second",
+            "peak_megabytes", "seconds", "written"}
 BESIDE = {"beside", "ratio", "target"}
 REFERENCE = {"work", "threads", "milliseconds", "rate", "unit", "share", "of", "target"}
 KERNELS = {"dtype", "rule", "variant", "cache_gigabytes_per_second", "cache_share",
@@ -80,6 +81,7 @@ class Synthetic(Bench):
         for row in report["rows"]:
             self.assertGreater(row["gigabytes_per_second"], 0)
             self.assertGreater(row["bare_gigabytes_per_second"], 0)
+            self.assertGreater(row["memory_gigabytes_per_second"], 0)
             self.assertGreater(row["rows_per_second"], 0)
             self.assertGreaterEqual(row["peak_megabytes"], 0)
         # 64 KiB a side; the bench side of bf16/f32 takes twice as much
@@ -217,11 +219,11 @@ class Parts(Bench):
         self.check_rows(report, COMPARED | BESIDE)
         beside = [row["beside"] for row in report["rows"]]
         python = "json.load" if shutil.which("python3") else None
-        self.assertEqual(beside, ["bare read"] * 5 + [python, "libxlsxwriter", "csv", "direct read", "1 thread"])
-        self.assertEqual(report["rows"][5]["written"], "csv")
-        self.assertEqual(report["rows"][6]["written"], "xlsx")
-        self.assertEqual(report["rows"][7]["written"], "html")
-        self.assertIn(report["rows"][8]["files"], COLD)
+        self.assertEqual(beside, ["bare read"] * 8 + [python, "libxlsxwriter", "csv", "direct read", "1 thread"])
+        self.assertEqual(report["rows"][8]["written"], "csv")
+        self.assertEqual(report["rows"][9]["written"], "xlsx")
+        self.assertEqual(report["rows"][10]["written"], "html")
+        self.assertIn(report["rows"][11]["files"], COLD)
         for row in report["rows"]:
             self.assertGreater(row["rows"], 0)
             if row["beside"] not in (None, "direct read"):

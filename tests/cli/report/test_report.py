@@ -48,6 +48,7 @@ class Content(harness.Case):
         self.assertEqual(sum(facts["classes"]), facts["rows"])
         self.assertTrue(facts["command"].startswith("tdcmp compare "), facts["command"])
         self.assertEqual(facts["sources"][0]["test"], self.path("npu", "dump.json"))
+        self.assertEqual((facts["sources"][0]["level"], facts["sources"][0]["refLevel"]), ("L1", "L1"))
         self.assertTrue(facts["sources"][0]["csv"].endswith(".csv"))
         for origin in facts["origins"]:
             self.assertIn(origin["name"], page.rows.columns["NPU Name"])

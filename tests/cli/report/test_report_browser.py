@@ -10,6 +10,7 @@ import unittest
 import browser
 import dumps
 import harness
+import pages
 
 HOSTILE = "</script><script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>\"'\u202e\u0007"
 SHOWN = "document.querySelector('#shown').textContent"
@@ -125,6 +126,31 @@ class Page(harness.Case):
         self.choose("only", "")
         self.choose("dtype", "differ")
         self.wait_for(SHOWN, "No row passes these filters.")
+
+    def test_filters_by_colour_and_dtype(self):
+        page = self.open()
+        facts = json.loads(pages.Page(harness.read_bytes(page)).unpack(0))
+        self.assertGreater(facts["red"], 0)
+        self.choose("colour", "red")
+        self.browser.wait(SHOWN + ".startsWith('%d of')" % facts["red"])
+        self.choose("dtype", "torch.float32")
+        self.browser.wait(SHOWN + ".startsWith('%d of')" % facts["red"])
+        self.assertIn("colour=red", self.run_js("location.hash"))
+        self.choose("colour", "")
+        self.choose("dtype", "torch.float32")
+        self.browser.wait("!" + SHOWN + ".startsWith('%d of')" % facts["red"])
+
+    def test_six_digits_and_the_name_copied(self):
+        self.open("q=layers.3+output")
+        self.assertEqual(self.run_js("[1234567, 999999, 1 / 3, -1e-9 / 3, 0, 2 ** 40, NaN, -Infinity].map(shortNumber)"),
+                         ["1.23457e6", "999999", "0.333333", "-3.33333e-10", "0", "1.09951e12", "NaN", "-inf"])
+        self.assertEqual(self.run_js("fullNumber(1 / 3)"), "0.3333333333333333")
+        self.browser.wait(SHOWN + ".startsWith('1 of')")
+        self.browser.click(".row .cell:nth-child(2)")
+        self.browser.wait(SELECTED + " !== ''")
+        self.run_js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } }); 0")
+        self.run_js("document.querySelector('#copy-name').click()")
+        self.wait_for("window.copied ?? ''", "Module.model.layers.3.Linear.forward.0.output.0")
 
     def test_search_and_its_key(self):
         self.open()

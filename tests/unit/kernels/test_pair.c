@@ -205,6 +205,55 @@ static void maxima_of_subnormal_pairs(void **state)
     }
 }
 
+/* A few units in the last place between the sides; with `odd`, what groups of near pairs are apart
+ * by: limits met exactly, zeros of both signs, the smallest numbers. */
+static void fill_near(tdc_dtype n_dtype, unsigned char *n, tdc_dtype b_dtype, unsigned char *b,
+                      bool odd)
+{
+    static const double limits[] = {1e-3, 5e-3, 1e-2, 1e-1};
+    static const double rounding[] = {0x1p-11, 0x1p-9, 0x1p-24, 0};
+    double value = random_scaled(-6, 12);
+    double other = value * (1 + random_sign() * rounding[random_below(4)]);
+    size_t kind = odd ? random_below(7) : 7;
+    if (kind < 2) {
+        double unit = ldexp(1, (int)random_below(8) - 4), inverse = 1 / limits[random_below(4)];
+        value = unit * round(inverse);
+        other = value + random_sign() * unit;
+    } else if (kind == 2) {
+        value = random_below(2) ? 0.0 : -0.0;
+        other = random_below(3) ? -value : 1;
+    } else if (kind == 3) {
+        double unit = n_dtype == TDC_F16 || b_dtype == TDC_F16   ? 0x1p-24
+                      : n_dtype == TDC_F32 && b_dtype == TDC_F32 ? 0x1p-149
+                                                                 : 0x1p-133;
+        value = unit * (double)random_below(1200);
+        other = value + unit * (double)random_below(3);
+    }
+    encode(n_dtype, other, 0, n);
+    encode(b_dtype, value, 0, b);
+}
+
+/* Groups of pairs that are near to each other among others that are not. */
+static void near_groups_among_others(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 5 * 1024
+    };
+    static const tdc_dtype dtypes[] = {TDC_F32, TDC_BF16, TDC_F16};
+    static unsigned char n[4 * COUNT], b[4 * COUNT];
+    for (int round = 0; round < 9 * 8; round++) {
+        tdc_dtype n_dtype = dtypes[round % 3], b_dtype = dtypes[round / 3 % 3];
+        size_t n_size = tdc_dtype_size(n_dtype), b_size = tdc_dtype_size(b_dtype);
+        size_t rarity = (size_t)1 << random_below(12);
+        for (size_t i = 0; i < COUNT; i++)
+            fill_near(n_dtype, n + i * n_size, b_dtype, b + i * b_size, random_below(rarity) == 0);
+        if (round % 5 == 4)
+            encode(n_dtype, NAN, 0, n + random_below(COUNT) * n_size);
+        require_pair(n_dtype, b_dtype, n, b, COUNT - random_below(40), "near groups");
+    }
+}
+
 /* Where a maximum is 0, its first position is that of the first pair that takes part. */
 static void zero_maxima_start_at_the_first_finite_pair(void **state)
 {
@@ -239,6 +288,7 @@ int main(void)
         cmocka_unit_test(close_maxima_in_different_blocks),
         cmocka_unit_test(nonfinite_blocks_in_any_order),
         cmocka_unit_test(maxima_of_subnormal_pairs),
+        cmocka_unit_test(near_groups_among_others),
         cmocka_unit_test(zero_maxima_start_at_the_first_finite_pair),
         cmocka_unit_test(nothing_finite_takes_part_nowhere),
     };

@@ -1,0 +1,277 @@
+/*
+ * block_near.h - blocks whose pairs are near to each other, as those of two sound runs are.
+ *
+ * A group of pairs is near if every |n-b| is below |b| times a bound of at most 1/100, and neither
+ * maximum can rise in it. Then
+ *   - n - b is exact in f32 (Sterbenz) and its square in f64, so the sums of differences are taken
+ *     from the f32 differences, fused, to the bits that add_group_f32 gives;
+ *   - limits above the bound are not reached, and only the lower ones are counted: none, unless
+ *     rounding to bf16 alone reaches them;
+ *   - no maximum needs a second look.
+ * Other groups are taken pair by pair as usual, into the same lanes and in their order.
+ *
+ * The bound is min(r, L) (1 - 2^-20), r the largest e so far and L the first limit that is not
+ * counted. If e > r or e >= L, however e and L were rounded to f32 or f64, then |n-b| > bound |b|,
+ * since the margin is larger than all roundings. The sign of a fused bound |b| - |n-b| tells, even
+ * where the difference is too small for a number. Numbers that are not finite spoil the sums, and
+ * the caller discards the block.
+ */
+#ifndef TDC_KERNELS_CPU_BLOCK_NEAR_H
+#define TDC_KERNELS_CPU_BLOCK_NEAR_H
+
+#include "kernels/cpu/block_f32.h"
+
+#if HAS_NEAR_GROUPS
+
+/* Pairs that are near or not together. */
+#define NEAR_GROUP 64
+
+/* Blocks that are not tried after one of which most groups were not near. */
+#define FAR_BLOCKS 63
+
+static inline bool near_dtype(tdc_dtype dtype)
+{
+    return dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F16;
+}
+
+/* Limits that rounding to the dtypes reaches: half a unit of bf16 is up to 1/256 of the number, a
+ * whole one up to 1/128. */
+static inline unsigned near_limits(const struct tdc_pair_plan *plan)
+{
+    return (plan->n_dtype == TDC_BF16 ? 1u : 0u) + (plan->b_dtype == TDC_BF16 ? 1u : 0u);
+}
+
+/*
+ * NEAR_GROUP, which the compiler cannot know: it would unroll the loops and keep differences in
+ * registers for the sums, which have none to spare and want them from memory.
+ */
+ALWAYS_INLINE size_t group_length(void)
+{
+    size_t length = NEAR_GROUP;
+    __asm__ volatile("" : "+r"(length) : : "memory");
+    return length;
+}
+
+/* Both sides as f32 numbers, in the order of f32_load_split if they come from bf16 numbers. */
+struct near_sides {
+    const f32_unaligned *n, *b;
+    const u16_unaligned *split_n, *split_b; /* or NULL */
+};
+
+/* What becomes of the chunk if the block is finite. */
+struct near_block {
+    struct lane_sums lanes;
+    struct block_relative counts;
+    double abs_max, rel_max;
+    uint64_t abs_at, rel_at;
+    unsigned far; /* groups that are not near */
+};
+
+/* What pairs must not go beyond, and what is seen of them. */
+struct near_watch {
+    float bound;   /* of e */
+    float highest; /* of |n-b| */
+    bool zero_is_far;
+};
+
+ALWAYS_INLINE struct near_watch near_watch_of(enum single_rule kind, unsigned counted,
+                                              const struct single_constants *constants,
+                                              const struct near_block *block)
+{
+    struct near_watch watch;
+    double limit = kind == SINGLE_F16 && counted == 0 ? (double)constants->limits[0]
+                                                      : tdc_pair_limits[counted];
+    double least = block->rel_max < limit ? block->rel_max : limit;
+    watch.bound = (float)(least * (1 - 0x1p-20));
+    /* 0 against 0 has an e of 0 only if both sides are moved alike */
+    watch.zero_is_far = kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN ||
+                        constants->n_epsilon != constants->b_epsilon;
+    watch.highest = block->abs_max < (double)FLT_MAX ? (float)block->abs_max : FLT_MAX;
+    if ((double)watch.highest > block->abs_max)
+        watch.highest = bits_to_f32(f32_to_bits(watch.highest) - 1);
+    return watch;
+}
+
+/*
+ * Which of F32_LANES near pairs reach limit k. Of bf16 against bf16 both sides are whole multiples
+ * of one power of two, |b| at most 510 times and |n-b| at most 5 times. So every difference is
+ * beyond 1/1000; and the quotient is 1/200 or more, in f32 as well, exactly if 200 (1 + 2^-12)
+ * |n-b| > |b|. With one side of bf16, limit 0 alone is counted: without rounding, or by the
+ * quotient that counts.
+ */
+ALWAYS_INLINE f32_mask near_reaches(enum single_rule kind, unsigned counted, unsigned k, f32v b,
+                                    f32v d, const struct single_constants *constants)
+{
+    if (counted == 2)
+        return f32_sign_mask(
+            f32_shortage(f32_splat(k == 0 ? 1000.0f : 200 * (1 + 0x1p-12f)), d, b));
+    if (kind == SINGLE_EXACT)
+        return f32_at_least(
+            f32_shortfall(f32_splat(limit_inverse[k]), d, f32_max(b, f32_splat(0x1p-149f))),
+            f32_splat(0));
+    return f32_at_least(d / b, f32_splat(constants->limits[k]));
+}
+
+/* A group from index i on: its |n-b|, its counts, and whether it is not near. */
+ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f32_unaligned *n,
+                               const f32_unaligned *b, size_t i, const struct near_watch *watch,
+                               const struct single_constants *constants, float *distance,
+                               struct f32_tally reached[2])
+{
+    f32v signs = f32_splat(0), top = f32_splat(0), bound = f32_splat(watch->bound);
+    /* a normal number: others take the processor long */
+    f32v floor = f32_splat(watch->zero_is_far ? 0x1p-126f : 0);
+    size_t length = group_length();
+    for (size_t j = 0; j < length; j += F32_LANES) {
+        f32v x = f32_load(n + i + j), y = f32_load(b + i + j);
+        f32v d = f32_abs(x - y), modulus = f32_abs(y);
+        f32_store(distance + j, d);
+        top = f32_max(d, top);
+        f32v least = kind == SINGLE_EXACT ? d : f32_max(d, floor);
+        signs = f32_or(signs, f32_shortfall(bound, modulus, least));
+        for (unsigned k = 0; k < counted; k++)
+            f32_tally_add(&reached[k], i + j,
+                          near_reaches(kind, counted, k, modulus, d, constants));
+    }
+    return f32_any_sign(f32_or(signs, f32_splat(watch->highest) - top));
+}
+
+ALWAYS_INLINE void near_sum(bool split, const f32_unaligned *n, const f32_unaligned *b,
+                            const float *distance, struct lane_sums *s)
+{
+    size_t length = group_length();
+    struct lane_sums t = *s;
+    for (size_t j = 0; j < length; j += 2 * SUM_LANES)
+        for (size_t r = 0; r < 2 * SUM_REGISTERS; r++) {
+            size_t lane = r % SUM_REGISTERS;
+            size_t at = split ? F32_SPLIT_AT(r * F64_LANES) : r * F64_LANES;
+            f64v x = f64_widen(n + j + at), y = f64_widen(b + j + at);
+            f64v d = f64_widen(distance + j + at);
+            t.nb[lane] = f64_add_product(t.nb[lane], x, y);
+            t.nn[lane] = f64_add_product(t.nn[lane], x, x);
+            t.bb[lane] = f64_add_product(t.bb[lane], y, y);
+            t.dd[lane] = f64_add_product(t.dd[lane], d, d);
+            t.abs[lane] += d;
+        }
+    *s = t;
+}
+
+/* A group that is not near, at index `start` of the chunk, both sides in their order. What
+ * near_relate has counted of it is taken back. */
+ALWAYS_INLINE void far_group_of(enum single_rule kind, unsigned counted,
+                                struct single_constants constants, const f32_unaligned *n,
+                                const f32_unaligned *b, uint64_t start, struct near_block *block)
+{
+    struct single_block result;
+    f64v distance = f64_splat(0);
+    for (size_t j = 0; j < NEAR_GROUP; j += SUM_LANES)
+        add_group_f32(&block->lanes, &distance, n + j, b + j);
+    if (f64_any_above(distance, block->abs_max)) {
+        double maximum = f64_highest(distance);
+        ENTER_MAXIMUM(maximum, fabs((double)n[i] - (double)b[i]), (size_t)0, (size_t)NEAR_GROUP,
+                      start, &block->abs_max, &block->abs_at);
+    }
+    if (kind == SINGLE_EXACT)
+        constants.bound = exceeding_bound(block->rel_max);
+    relate_block_f32(kind, n, b, NEAR_GROUP, &constants, &result);
+    for (size_t k = 0; k < TDC_PAIR_LIMITS; k++)
+        block->counts.reached[k] += result.counts.reached[k];
+    block->counts.nan += result.counts.nan;
+    for (unsigned k = 0; k < counted; k++) {
+        struct f32_tally reached;
+        f32_tally_start(&reached);
+        for (size_t j = 0; j < NEAR_GROUP; j += F32_LANES) {
+            f32v x = f32_load(n + j), y = f32_load(b + j);
+            f32_tally_add(&reached, j,
+                          near_reaches(kind, counted, k, f32_abs(y), f32_abs(x - y), &constants));
+        }
+        block->counts.reached[k] -= f32_tally_total(&reached, NEAR_GROUP);
+    }
+    if (kind != SINGLE_EXACT)
+        find_native_maximum(kind, result.relative, n, b, NEAR_GROUP, start, &constants,
+                            &block->rel_max, &block->rel_at);
+    else if (f32_any_negative(result.relative))
+        find_exact_maximum(n, b, NEAR_GROUP, start, &block->rel_max, &block->rel_at);
+    block->far++;
+}
+
+/* The same wherever its numbers are. Kept out of the loop over near groups, whose sums it would
+ * drive out of their registers. */
+static __attribute__((noinline)) void far_group(enum single_rule kind, unsigned counted,
+                                                const struct single_constants *constants,
+                                                const struct near_sides *sides, size_t i,
+                                                uint64_t start, struct near_block *block)
+{
+    float n[NEAR_GROUP] __attribute__((aligned(64))), b[NEAR_GROUP] __attribute__((aligned(64)));
+    const f32_unaligned *x = sides->n + i, *y = sides->b + i;
+    if (sides->split_n != NULL) {
+        for (size_t j = 0; j < NEAR_GROUP; j += F32_LANES) {
+            f32_store(n + j, f32_load_bf16(sides->split_n + i + j));
+            f32_store(b + j, f32_load_bf16(sides->split_b + i + j));
+        }
+        x = n;
+        y = b;
+    }
+    start += i;
+    switch (kind) {
+    case SINGLE_EXACT:
+        far_group_of(SINGLE_EXACT, counted, *constants, x, y, start, block);
+        break;
+    case SINGLE_F16:
+        far_group_of(SINGLE_F16, counted, *constants, x, y, start, block);
+        break;
+    case SINGLE_F32:
+        far_group_of(SINGLE_F32, counted, *constants, x, y, start, block);
+        break;
+    case SINGLE_F32_OR_NAN:
+        far_group_of(SINGLE_F32_OR_NAN, counted, *constants, x, y, start, block);
+        break;
+    }
+}
+
+/* The lines of NEAR_GROUP numbers of 2 or 4 bytes. */
+ALWAYS_INLINE void prefetch_group(uintptr_t at, size_t size)
+{
+    __builtin_prefetch((const void *)at);
+    __builtin_prefetch((const void *)(at + 64));
+    if (size > 2) {
+        __builtin_prefetch((const void *)(at + 128));
+        __builtin_prefetch((const void *)(at + 192));
+    }
+}
+
+/* A whole block at index `start` of the chunk; `block` comes with the maxima so far, above 0. */
+ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted,
+                              const struct near_sides *sides, const struct prefetch *ahead,
+                              uint64_t start, const struct single_constants *constants,
+                              struct near_block *block)
+{
+    struct f32_tally reached[2];
+    float distance[NEAR_GROUP] __attribute__((aligned(64)));
+    struct lane_sums s;
+    bool split = counted == 2;
+    const f32_unaligned *n = sides->n, *b = sides->b;
+    struct near_watch watch = near_watch_of(kind, counted, constants, block);
+    clear_lanes(&s);
+    for (unsigned k = 0; k < counted; k++)
+        f32_tally_start(&reached[k]);
+    for (size_t i = 0; i < BLOCK; i += NEAR_GROUP) {
+        prefetch_group(ahead->n + i * ahead->n_size, split ? 2 : ahead->n_size);
+        prefetch_group(ahead->b + i * ahead->b_size, split ? 2 : ahead->b_size);
+        if (!near_relate(kind, counted, n, b, i, &watch, constants, distance, reached)) {
+            near_sum(split, n + i, b + i, distance, &s);
+            continue;
+        }
+        block->lanes = s;
+        far_group(kind, counted, constants, sides, i, start, block);
+        s = block->lanes;
+        watch = near_watch_of(kind, counted, constants, block);
+    }
+    block->lanes = s;
+    for (unsigned k = 0; k < counted; k++)
+        block->counts.reached[k] += f32_tally_total(&reached[k], BLOCK);
+}
+
+#endif
+
+#endif
