@@ -1,5 +1,5 @@
 /* compare_device.c - tensors that live on a device, by the relative errors of a rule set. */
-#include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/device/tensors.h"
 #include "host/judge/rules.h"
 #include "io/base/sized.h"
 
@@ -8,8 +8,8 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
                               struct tdc_device_sums *sums, size_t size, struct tdc_error *error)
 {
     struct tdc_device_sums whole;
-    tdc_status status = tdc_ascend_compare(device, n, n_dtype, b, b_dtype, count,
-                                           tdc_rules_of(rules)->relative, stream, &whole, error);
+    tdc_status status = device->compare(device, n, n_dtype, b, b_dtype, count,
+                                        tdc_rules_of(rules)->relative, stream, &whole, error);
     if (status != TDC_OK)
         whole = (struct tdc_device_sums){0};
     tdc_sized_give(sums, size, &whole, sizeof whole);

@@ -1,4 +1,4 @@
-/* device.h - Ascend cards: which there are, and comparing tensors that lie on one. */
+/* device.h - Ascend cards and GPUs: which there are, and comparing tensors that lie on one. */
 #ifndef TDCMP_DEVICE_H
 #define TDCMP_DEVICE_H
 
@@ -26,7 +26,7 @@ struct tdc_device_sums {
     uint64_t below_thousandth, below_five_thousandths; /* pairs by their relative error */
     uint64_t n_nan, b_nan, n_inf, b_inf;
     uint64_t tiles,
-        rescued; /* pieces of 4096 pairs done by the device; of these again by the CPU */
+        rescued; /* pieces (4096 pairs, CUDA: 2^18) done by the device; of these again by the CPU */
 };
 
 typedef struct tdc_device tdc_device;
@@ -37,14 +37,18 @@ typedef struct tdc_device tdc_device;
  * in the same context.
  */
 tdc_status tdc_device_new(tdc_device **device, struct tdc_error *error);
+/* The same for a device of a family: "ascend", or "cuda" with a current context of the CUDA driver
+ * (a process that uses the CUDA runtime has one). */
+tdc_status tdc_device_of(const char *family, tdc_device **device, struct tdc_error *error);
 void tdc_device_free(tdc_device *device);
 
 /*
  * Compares `count` elements at two device addresses without copying them out, on the caller's
- * stream: the work follows what the stream already holds, and the call returns when it is done.
- * Both tensors are dense. Tails, tiles with NaN or infinity and types the device has no kernel for
- * are copied to the host and done there. Equal to what a comparison of files yields. size:
- * sizeof(struct tdc_device_sums), as the caller knows it.
+ * stream (aclrtStream, CUstream or cudaStream_t; NULL is the default one of CUDA): the work follows
+ * what the stream already holds, and the call returns when it is done. Both tensors are dense.
+ * Tails, tiles with NaN or infinity and types the device has no kernel for are copied to the host
+ * and done there. Equal to what a comparison of files yields. size: sizeof(struct tdc_device_sums),
+ * as the caller knows it.
  */
 tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
                               tdc_dtype b_dtype, uint64_t count, tdc_rules_id rules, void *stream,

@@ -7,6 +7,7 @@
 #ifndef TDC_CLI_ANALYSIS_MSPROBE_H
 #define TDC_CLI_ANALYSIS_MSPROBE_H
 
+#include "host/cli/msprobe/argparse.h"
 #include "tdcmp.h"
 
 /* -i STEP [-o DIR] */
@@ -18,14 +19,19 @@ int tdc_msprobe_merge(const char *program, int argc, char **argv);
 /* -i compare.json -o DIR [-lm [FILE]] [-oc] [-f] */
 int tdc_msprobe_graph(const char *program, int argc, char **argv);
 
-/* What the words for a graph database say. */
-struct tdc_graph_words {
-    const char *npu, *bench; /* bench: NULL for the graph of one side */
-    const char *output;
-    struct tdc_mapping layer_mapping;
-    bool overflow, fuzzy;
+/* What both words for a graph database take, in one row of their lists of arguments. */
+enum tdc_graph_argument {
+    TDC_GRAPH_OUTPUT,
+    TDC_GRAPH_LAYER_MAPPING,
+    TDC_GRAPH_OVERFLOW,
+    TDC_GRAPH_FUZZY,
+    TDC_GRAPH_ARGUMENTS
 };
-int tdc_msprobe_write_graph(const struct tdc_graph_words *words);
+/* fuzzy: the short word for it, "-f" or "-fm". */
+void tdc_graph_arguments(const char *fuzzy, struct tdc_argument arguments[TDC_GRAPH_ARGUMENTS]);
+/* Writes the database as these say; bench: NULL for the graph of one side. */
+int tdc_msprobe_write_graph(const char *npu, const char *bench,
+                            const struct tdc_argument arguments[TDC_GRAPH_ARGUMENTS]);
 
 /* `compare -da`: flags of tdc_difference_find. */
 int tdc_msprobe_first_difference(const tdc_tasks *tasks, const char *output, unsigned flags,

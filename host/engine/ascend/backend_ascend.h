@@ -23,9 +23,4 @@
 tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_relative_rule rule,
                                bool no_fallback, bool timed, struct tdc_device_run **run,
                                struct tdc_error *error);
-/* tdc_compare_device, with the rule for relative errors. */
-tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
-                              tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
-                              void *stream, struct tdc_device_sums *sums, struct tdc_error *error);
-
 #endif

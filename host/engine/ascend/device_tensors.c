@@ -5,7 +5,7 @@
 
 #include "host/engine/ascend/ascend_device.h"
 #include "host/engine/ascend/ascend_slot.h"
-#include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/device/tensors.h"
 #include "io/base/error.h"
 
 /* Chunks of one launch: enough that waiting for a launch does not matter. */
@@ -13,7 +13,8 @@
 #define BATCH_TILES  (BATCH_CHUNKS * TDC_SLOT_TILES)
 #define ALIGNMENT    512u
 
-struct tdc_device {
+struct ascend_tensors {
+    struct tdc_device base;
     struct tdc_ascend_device card;
     float *records;       /* pinned */
     unsigned char *n, *b; /* pinned, a chunk each: what is copied out */
@@ -21,9 +22,9 @@ struct tdc_device {
     uint64_t arguments[4];
 };
 
-/* One call of tdc_ascend_compare. */
+/* One comparison. */
 struct comparison {
-    struct tdc_device *device;
+    struct ascend_tensors *device;
     struct tdc_pair_plan plan;
     const unsigned char *n, *b; /* device addresses: never read here */
     size_t n_size, b_size;
@@ -55,38 +56,9 @@ static tdc_status explain(const struct tdc_acl *acl, struct tdc_acl_failure fail
     return tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
 }
 
-tdc_status tdc_device_new(tdc_device **made, struct tdc_error *error)
+static void free_tensors(tdc_device *base)
 {
-    *made = NULL;
-    const struct tdc_acl_library *library = tdc_acl_load();
-    if (library->state != TDC_ACL_USABLE)
-        return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->reason);
-    const struct tdc_acl *acl = &library->table;
-    struct tdc_device *device = calloc(1, sizeof *device);
-    if (device == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
-    tdc_ascend_device_adopt(acl, &device->card);
-    struct tdc_acl_failure failure = {NULL, 0};
-    size_t record_bytes = BATCH_TILES * TDC_TILE_RECORD_BYTES;
-    device->records = pinned(acl, record_bytes, &failure);
-    device->n = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
-    device->b = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
-    void *memory = NULL;
-    if (take(&failure, "aclrtMalloc",
-             acl->aclrtMalloc(&memory, record_bytes + ALIGNMENT, TDC_ACL_MEM_MALLOC_HUGE_FIRST)))
-        device->device_records = memory;
-    if (failure.code != 0) {
-        tdc_device_free(device);
-        return explain(acl, failure, error);
-    }
-    *made = device;
-    return TDC_OK;
-}
-
-void tdc_device_free(tdc_device *device)
-{
-    if (device == NULL)
-        return;
+    struct ascend_tensors *device = (struct ascend_tensors *)base;
     const struct tdc_acl *acl = device->card.acl;
     void *hosts[] = {device->records, device->n, device->b};
     for (unsigned i = 0; i < 3; i++)
@@ -119,7 +91,7 @@ static bool copy_out(struct comparison *work, void *to, const void *from, size_t
 static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
                    struct tdc_pair_sums *sums)
 {
-    struct tdc_device *device = work->device;
+    struct ascend_tensors *device = work->device;
     bool copied = copy_out(work, device->n, work->n + first * work->n_size, count * work->n_size) &&
                   copy_out(work, device->b, work->b + first * work->b_size, count * work->b_size);
     /* also after a failure: the other copy may be under way */
@@ -140,7 +112,7 @@ static bool rescue(void *context, size_t tile, struct tdc_pair_sums *sums)
 /* All whole tiles from element `first` on, their records on the host when it returns. */
 static bool launch(struct comparison *work, void *function, uint64_t first, size_t tiles)
 {
-    struct tdc_device *device = work->device;
+    struct ascend_tensors *device = work->device;
     const struct tdc_acl *acl = device->card.acl;
     const void *pointers[] = {work->n + first * work->n_size, work->b + first * work->b_size,
                               device->device_records};
@@ -195,38 +167,6 @@ static bool compare_batch(struct comparison *work, void *function, uint64_t firs
     return true;
 }
 
-static void publish(const struct tdc_pair_sums *sums, struct tdc_device_sums *out)
-{
-    uint64_t tiles = out->tiles, rescued = out->rescued;
-    *out = (struct tdc_device_sums){
-        .count = sums->count,
-        .finite = sums->finite,
-        .nb = sums->nb,
-        .nn = sums->nn,
-        .bb = sums->bb,
-        .dd = sums->dd,
-        .n = sums->n,
-        .b = sums->b,
-        .abs = sums->abs,
-        .n_min = sums->n_min,
-        .n_max = sums->n_max,
-        .b_min = sums->b_min,
-        .b_max = sums->b_max,
-        .abs_max = sums->abs_max,
-        .rel_max = sums->rel_max,
-        .abs_at = sums->abs_at,
-        .rel_at = sums->rel_at,
-        .below_thousandth = sums->below[0],
-        .below_five_thousandths = sums->below[1],
-        .n_nan = sums->n_nan,
-        .b_nan = sums->b_nan,
-        .n_inf = sums->n_inf,
-        .b_inf = sums->b_inf,
-        .tiles = tiles,
-        .rescued = rescued,
-    };
-}
-
 /* A kernel that cannot be used is no failure here: the elements are copied out then. */
 static void *function_for(struct comparison *work)
 {
@@ -238,10 +178,11 @@ static void *function_for(struct comparison *work)
                : NULL;
 }
 
-tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dtype, const void *b,
-                              tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
-                              void *stream, struct tdc_device_sums *sums, struct tdc_error *error)
+static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, const void *b,
+                          tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
+                          void *stream, struct tdc_device_sums *sums, struct tdc_error *error)
 {
+    struct ascend_tensors *device = (struct ascend_tensors *)base;
     struct comparison work = {
         .device = device,
         .n = n,
@@ -251,13 +192,9 @@ tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dty
         .stream = stream,
     };
     *sums = (struct tdc_device_sums){0};
-    if (!tdc_pair_plan_make(n_dtype, b_dtype, rule, tdc_cpu_variant_chosen(), &work.plan))
-        return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no arithmetic for %s and %s",
-                        tdc_dtype_name(n_dtype), tdc_dtype_name(b_dtype));
-    work.plan.extremes = true;
-    if (count > UINT64_MAX / 16)
-        return tdc_fail(error, TDC_ERR_ARGUMENT, "%llu elements are too many",
-                        (unsigned long long)count);
+    tdc_status status = tdc_tensors_plan(n_dtype, b_dtype, rule, count, &work.plan, error);
+    if (status != TDC_OK)
+        return status;
     void *function = function_for(&work);
     struct tdc_pair_sums total;
     tdc_pair_clear(&total);
@@ -267,6 +204,38 @@ tdc_status tdc_ascend_compare(tdc_device *device, const void *n, tdc_dtype n_dty
         if (!compare_batch(&work, function, first, here, sums, &total))
             return explain(device->card.acl, work.failure, error);
     }
-    publish(&total, sums);
+    tdc_tensors_publish(&total, sums);
+    return TDC_OK;
+}
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+tdc_status tdc_ascend_tensors_new(tdc_device **made, struct tdc_error *error)
+{
+    *made = NULL;
+    const struct tdc_acl_library *library = tdc_acl_load();
+    if (library->state != TDC_ACL_USABLE)
+        return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->reason);
+    const struct tdc_acl *acl = &library->table;
+    struct ascend_tensors *device = calloc(1, sizeof *device);
+    if (device == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
+    tdc_ascend_device_adopt(acl, &device->card);
+    struct tdc_acl_failure failure = {NULL, 0};
+    size_t record_bytes = BATCH_TILES * TDC_TILE_RECORD_BYTES;
+    device->records = pinned(acl, record_bytes, &failure);
+    device->n = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
+    device->b = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
+    void *memory = NULL;
+    if (take(&failure, "aclrtMalloc",
+             acl->aclrtMalloc(&memory, record_bytes + ALIGNMENT, TDC_ACL_MEM_MALLOC_HUGE_FIRST)))
+        device->device_records = memory;
+    if (failure.code != 0) {
+        free_tensors(&device->base);
+        return explain(acl, failure, error);
+    }
+    device->base = (struct tdc_device){free_tensors, compare};
+    *made = &device->base;
     return TDC_OK;
 }

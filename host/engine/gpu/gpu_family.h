@@ -94,6 +94,9 @@ void tdc_gpu_describe(const struct tdc_gpu_family *family, struct tdc_call_failu
 tdc_status tdc_gpu_device_open(const struct tdc_gpu_family *family, unsigned id,
                                struct tdc_gpu_device *device, struct tdc_error *error);
 void tdc_gpu_device_close(struct tdc_gpu_device *device);
+/* A device in whose context the caller is already; its lock is to be destroyed, nothing else. */
+void tdc_gpu_device_adopt(struct tdc_gpu_device *device, const struct tdc_gpu_family *family,
+                          void *own);
 
 struct tdc_call_failure tdc_gpu_slot_open(struct tdc_gpu_slot *slot, struct tdc_gpu_device *device,
                                           bool timed);
