@@ -511,7 +511,7 @@ static void work_until_done(struct member *member)
 static void work(void *argument, int number)
 {
     (void)number;
-    struct member member = {.run = argument, .outcome = malloc(sizeof *member.outcome)};
+    struct member member = {.run = argument, .outcome = calloc(1, sizeof *member.outcome)};
     const struct tdc_engine *engine = member.run->engine;
     /* a thread without memory leaves the work to the others; with none left the run says so */
     bool ready = tdc_worker_init(&member.worker, engine->backend, NULL) == TDC_OK;

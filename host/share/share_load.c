@@ -237,7 +237,14 @@ tdc_status tdc_share_load(struct tdc_share *share, struct tdc_error *error)
 {
     struct tdc_part_names list;
     size_t others = 0;
-    tdc_status status = tdc_part_names_list(share->options.folder, &list, error);
+    struct tdc_error unseen = {0};
+    tdc_status status = tdc_part_names_list(share->options.folder, &list, &unseen);
+    /* a folder that cannot be looked into has nothing to take up: who writes there will say why */
+    bool needed = share->options.kind == TDC_SHARE_PART || share->options.kind == TDC_SHARE_MERGE;
+    if (status != TDC_OK && !needed && status != TDC_ERR_MEMORY)
+        return TDC_OK;
+    if (status != TDC_OK && error != NULL)
+        *error = unseen;
     for (size_t i = 0; i < list.count && status == TDC_OK; i++)
         status = load_named(share, list.names[i], &others, error);
     tdc_part_names_free(&list);

@@ -30,7 +30,7 @@ void twin_run_kernel(const struct twin_op *op, int device)
     if (tdc_twin_run_kernel(op->kernel, op->blocks, at[0], at[1], at[2], words[3], &report) != 0)
         twin_broken("%s", report.complaint);
     if (op->number == twin.settings.wrong_at)
-        at[2][4 * TDC_TILE_BELOW_0 + 2] ^= 0x10;
+        at[2][(words[3] - 1) * TDC_TILE_RECORD_BYTES + 4 * TDC_TILE_BELOW_0 + 2] ^= 0x10;
 }
 
 int aclrtBinaryLoadFromFile(const char *path, void *options, void **made)
