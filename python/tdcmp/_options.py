@@ -90,8 +90,10 @@ class Progress:
         self._shown = True
 
     def end(self) -> None:
-        if self._shown:
+        """Tells the last numbers, whatever time has passed."""
+        if self.failed is None:
             self._tell()
+        if self._shown:
             sys.stderr.write("\n")
         if self.failed is not None:
             raise self.failed

@@ -289,6 +289,7 @@ class Collecting(unittest.TestCase):
         with self.assertRaises(tdcmp.TdcmpError) as caught:
             with collector:
                 run(self.net)
+                collector._writer.drain()
                 shutil.rmtree(os.path.join(self.place(), "step0", f"proc{os.getpid()}", "dump_tensor_data"))
                 run(self.net)
         self.assertEqual(caught.exception.name, "WRITE")
