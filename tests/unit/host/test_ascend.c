@@ -290,6 +290,14 @@ static void tensors_on_the_device_are_compared_there(void **state)
         assert_int_equal(sums.tiles, COUNT / TDC_TILE_PAIRS);
         assert_in_range(sums.rescued, 2, 12);
     }
+    /* not at 512 bytes, but at 32 */
+    expect_sums(n + 8, b + 8, 9000, TDC_RELATIVE_F64, &right);
+    assert_int_equal(tdc_compare_device(device, caller.n + 32, TDC_F32, caller.b + 32, TDC_F32,
+                                        9000, TDC_RULES_SOUND, caller.stream, &sums, sizeof sums,
+                                        &error),
+                     TDC_OK);
+    check_device_sums(&sums, &right);
+    assert_int_equal(sums.tiles, 2);
     /* an address the kernels cannot use, and a type they do not know: copied out */
     expect_sums(n + 1, b + 1, 9000, TDC_RELATIVE_F64, &right);
     assert_int_equal(tdc_compare_device(device, caller.n + 4, TDC_F32, caller.b + 4, TDC_F32, 9000,
