@@ -41,6 +41,11 @@ endforeach()
 configure_file(cmake/tdcmp.pc.in ${PROJECT_BINARY_DIR}/tdcmp.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tdcmp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The Python package has a copy of the library beside its modules (pyproject.toml).
+if(SKBUILD AND TDC_SHARED)
+    install(FILES $<TARGET_FILE:tdcmp_shared> RENAME libtdcmp.so DESTINATION tdcmp COMPONENT python)
+endif()
+
 if(NOT TDC_PROGRAM)
     return()
 endif()

@@ -25,6 +25,7 @@
 #include "tdcmp/fields.h"
 #include "tdcmp/align.h"
 #include "tdcmp/buffer.h"
+#include "tdcmp/tensor.h"
 #include "tdcmp/result.h"
 #include "tdcmp/device.h"
 #include "tdcmp/precheck.h"

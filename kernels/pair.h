@@ -100,12 +100,25 @@ enum tdc_cpu_variant tdc_cpu_variant_chosen(void);
 
 struct tdc_pair_kernel; /* private to kernels/cpu */
 
+/*
+ * Memory that will be copied to where the next chunk is read: asked for while this one is reduced,
+ * in place of what follows this one's elements. Ranges of the same size, the last may be beyond its
+ * end: nothing is read.
+ */
+#define TDC_PAIR_AHEAD 32
+struct tdc_pair_ahead {
+    unsigned count; /* of ranges; 0: none */
+    size_t bytes;   /* of this chunk's elements for each range */
+    uintptr_t ranges[TDC_PAIR_AHEAD];
+};
+
 /* Everything a kernel needs to know of a pair besides its bytes. Plain data, copy at will. */
 struct tdc_pair_plan {
     tdc_dtype n_dtype, b_dtype;
     enum tdc_relative_rule rule;
     enum tdc_cpu_variant variant;
     bool extremes; /* whether n, b, n_min, n_max, b_min and b_max are wanted */
+    const struct tdc_pair_ahead *n_ahead, *b_ahead; /* of copied elements; NULL: none */
     void (*run)(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
                 struct tdc_pair_sums *sums);
 };

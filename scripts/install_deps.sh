@@ -2,6 +2,7 @@
 # Installs the Debian or Ubuntu packages that building and testing need, those that are missing.
 #   scripts/install_deps.sh            everything: build, tests, sanitizers, fuzzing, aarch64
 #   scripts/install_deps.sh build      what building needs
+#   scripts/install_deps.sh python     what the tests of the Python package use
 #   scripts/install_deps.sh aarch64    only the libraries for building for aarch64, in a folder of their own:
 #                                      $TDC_AARCH64_ROOT, ~/.cache/tdcmp/aarch64 unless that is set. Needs no root.
 set -eu
@@ -11,6 +12,7 @@ build="cmake ninja-build gcc pkg-config $libraries"
 check="g++ python3 xz-utils dpkg-dev clang libclang-rt-dev libomp-dev clang-format clang-tidy
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user chromium
     ocl-icd-libopencl1 pocl-opencl-icd"
+python="python3-numpy python3-pandas python3-venv python3-torch"
 # what some tests do without, and say so
 more="libopenmpi-dev openmpi-bin libmpich-dev mpich"
 aarch64_root=${TDC_AARCH64_ROOT:-${HOME:-/root}/.cache/tdcmp/aarch64}
@@ -93,13 +95,14 @@ trap 'rm -rf "$work"' EXIT
 case "${1:-all}" in
 build) install $build ;;
 aarch64) install_aarch64 ;;
+python) install $python ;;
 all)
     install $build $check
     install $more || echo "could not be had: $more; tests of MPI are left out" >&2
     install_aarch64 || true # said above; scripts/test.sh leaves that stage out
     ;;
 *)
-    echo "usage: scripts/install_deps.sh [build|aarch64]" >&2
+    echo "usage: scripts/install_deps.sh [build|python|aarch64]" >&2
     exit 2
     ;;
 esac

@@ -3,13 +3,13 @@
 #   scripts/test.sh                   all stages
 #   scripts/test.sh release asan      these stages
 # Stages: format, release (gcc), tidy (clang-tidy), clang, asan (address and undefined behaviour), tsan, fuzz,
-# aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
+# python (the package), aarch64 (under qemu). The log of a stage that failed is shown; all logs are in build/log.
 # A stage that this machine cannot run is left out, and said to be: aarch64 where its packages cannot be had.
 # While a stage is tested the next ones are built, with what the tests leave of the processors.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-stages=${*:-format release tidy clang asan tsan fuzz aarch64}
+stages=${*:-format release tidy clang asan tsan fuzz python aarch64}
 stages=${stages#--build }
 jobs=${TDC_TEST_JOBS:-$(nproc)}
 log=build/log
@@ -58,6 +58,12 @@ build() {
         scripts/install_deps.sh aarch64 || return 77
         configure aarch64 && cmake --build --preset aarch64 -j "$jobs"
         ;;
+    python)
+        case " $stages " in
+        *" release "*"python "*) ;; # its library serves, and its tests may be running
+        *) build release ;;
+        esac && tests/python/run.sh build
+        ;;
     release | debug | clang | asan | ubsan | tsan) configure "$1" && cmake --build --preset "$1" -j "$jobs" ;;
     *)
         echo "unknown stage '$1'"
@@ -91,6 +97,7 @@ check() {
     case $1 in
     format) format ;;
     tidy) ;;
+    python) tests/python/run.sh check ;;
     *) ctest --preset "$1" -j "$jobs" ;;
     esac
 }

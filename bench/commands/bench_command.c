@@ -14,7 +14,7 @@ static const struct {
     {"match", tdc_bench_match},         {"make", tdc_bench_make},
     {"network", tdc_bench_network},     {"device", tdc_bench_device},
     {"reference", tdc_bench_reference}, {"trace", tdc_bench_trace},
-    {"cluster", tdc_bench_cluster},
+    {"align", tdc_bench_align},         {"cluster", tdc_bench_cluster},
 };
 
 int tdc_command_bench(int argc, char **argv)

@@ -22,6 +22,7 @@ int tdc_bench_make(int argc, char **argv);
 int tdc_bench_network(int argc, char **argv);
 int tdc_bench_device(int argc, char **argv);
 int tdc_bench_trace(int argc, char **argv);
+int tdc_bench_align(int argc, char **argv);
 int tdc_bench_reference(int argc, char **argv);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/commands/bench_command.h"
+#include "bench/commands/verify_device.h"
 #include "bench/tools/option_values.h"
 #include "bench/tools/measure.h"
 #include "host/terminal/message.h"
@@ -29,9 +30,11 @@ static const char usage[] =
     "      --size N        bytes to send through; K, M, G allowed (default 1G)\n"
     "      --dtype NAME    f32 (default), f16 or bf16\n"
     "      --rules NAME    sound (default), msprobe or msprobe26: which kernels\n"
+    "      --verify        check what all Ascend cards compute instead: arithmetic, every kernel\n"
+    "                      against the CPU and on 1, 7 and all cores, tensors on the card\n"
     "  -h, --help          this text\n"
     "\n"
-    "exit code: 0 measured, 2 there is no usable card\n"
+    "exit code: 0 measured and right, 1 something is computed wrongly, 2 there is no usable card\n"
     "\n"
     "example: tdcmp bench device --device ascend:0 --size 4G\n";
 
@@ -39,7 +42,8 @@ enum {
     OPTION_DEVICE = 256,
     OPTION_SIZE,
     OPTION_DTYPE,
-    OPTION_RULES
+    OPTION_RULES,
+    OPTION_VERIFY
 };
 
 static const struct option long_options[] = {
@@ -47,6 +51,7 @@ static const struct option long_options[] = {
     {"size", required_argument, NULL, OPTION_SIZE},
     {"dtype", required_argument, NULL, OPTION_DTYPE},
     {"rules", required_argument, NULL, OPTION_RULES},
+    {"verify", no_argument, NULL, OPTION_VERIFY},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -56,7 +61,7 @@ struct settings {
     uint64_t size;
     tdc_dtype dtype;
     enum tdc_relative_rule rule;
-    bool help;
+    bool help, verify;
 };
 
 static bool take_option(struct settings *settings, int option)
@@ -78,6 +83,9 @@ static bool take_option(struct settings *settings, int option)
         if (!tdc_parse_rules(optarg, &rules))
             return tdc_wrong_value("--rules", optarg, TDC_RULES_NAMES);
         settings->rule = rules == TDC_RULES_SOUND ? TDC_RELATIVE_F64 : TDC_RELATIVE_NATIVE;
+        return true;
+    case OPTION_VERIFY:
+        settings->verify = true;
         return true;
     case 'h':
         settings->help = true;
@@ -114,16 +122,22 @@ struct data {
 };
 
 /* Numbers between 1 and 2 whose last bits differ now and then: the high half of a float is a bf16,
- * and these bits are ordinary f16 numbers too. */
+ * and these bits are ordinary f16 numbers too. The first pair of a chunk differs most: only the
+ * tile that may hold a maximum is computed again. */
 static void fill(struct data *data, size_t bytes)
 {
     uint32_t state = 1;
+    size_t words = data->chunk_bytes / 2, size = data->chunk_bytes / TDC_PAIR_CHUNK;
     for (size_t i = 0; i < bytes / 2; i++) {
         state = state * 1664525u + 1013904223u;
         uint16_t word = (uint16_t)(0x3f80 | (state >> 25));
+        uint16_t other = (uint16_t)(word ^ (i % 16 == 0 ? 1 : 0));
+        if (i % words == size / 2 - 1) { /* the high half of the first number */
+            word = 0x3f80;
+            other = 0x3ff0;
+        }
         memcpy(data->b + 2 * i, &word, 2);
-        word = (uint16_t)(word ^ (i % 16 == 0 ? 1 : 0));
-        memcpy(data->n + 2 * i, &word, 2);
+        memcpy(data->n + 2 * i, &other, 2);
     }
 }
 
@@ -141,29 +155,62 @@ static bool make_data(const struct settings *settings, struct data *data)
     return true;
 }
 
-/* Seconds that `count` chunks take one thread. */
-static double go_through(const struct tdc_backend *backend, const struct data *data, uint64_t count)
+/* Chunks under way, and the chunk that comes back when so many are. */
+enum {
+    RING = 512
+};
+
+struct ring {
+    struct tdc_backend_chunk chunks[RING];
+    struct tdc_pair_sums sums[RING];
+};
+
+/* Seconds that `count` chunks of `pairs` take one thread; the sums of the last RING stay. Negative
+ * when it cannot be done. */
+static double go_through(const struct tdc_backend *backend, const struct data *data, size_t pairs,
+                         uint64_t count, struct ring *ring)
 {
     void *state;
     struct tdc_error error = {0};
     if (backend->open(backend->context, &state, &error) != TDC_OK)
-        return 0;
-    struct tdc_backend_chunk chunks[CHUNKS];
-    struct tdc_pair_sums sums[CHUNKS];
+        return -1;
+    size_t size = data->chunk_bytes / TDC_PAIR_CHUNK, pieces = CHUNKS * TDC_PAIR_CHUNK / pairs;
+    uint64_t under_way = 0;
     double start = tdc_seconds();
-    for (uint64_t done = 0; done < count; done += CHUNKS) {
-        size_t here = count - done < CHUNKS ? (size_t)(count - done) : CHUNKS;
-        for (size_t i = 0; i < here; i++)
-            chunks[i] = (struct tdc_backend_chunk){.plan = &data->plan,
-                                                   .n = data->n + i * data->chunk_bytes,
-                                                   .b = data->b + i * data->chunk_bytes,
-                                                   .count = TDC_PAIR_CHUNK,
-                                                   .sums = &sums[i]};
-        tdc_chunks_run(backend, state, chunks, here);
+    for (uint64_t i = 0; i < count; i++) {
+        size_t at = (size_t)(i % pieces) * pairs * size;
+        while (under_way == RING)
+            under_way -= backend->take(state, true) != NULL;
+        struct tdc_backend_chunk *chunk = &ring->chunks[i % RING];
+        *chunk = (struct tdc_backend_chunk){.plan = &data->plan,
+                                            .n = data->n + at,
+                                            .b = data->b + at,
+                                            .count = pairs,
+                                            .sums = &ring->sums[i % RING]};
+        enum tdc_submit_result result;
+        while ((result = backend->submit(state, chunk)) == TDC_SUBMIT_NO_ROOM)
+            under_way -= backend->take(state, true) != NULL;
+        under_way += result == TDC_SUBMIT_TAKEN;
     }
+    while (under_way != 0)
+        under_way -= backend->take(state, true) != NULL;
     double seconds = tdc_seconds() - start;
     backend->close(state);
     return seconds;
+}
+
+/* Whether what is in the ring is what the CPU computes. */
+static uint64_t wrong_sums(const struct data *data, const struct ring *ring, uint64_t count)
+{
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < count && i < CHUNKS; i++) {
+        const struct tdc_backend_chunk *chunk = &ring->chunks[i];
+        struct tdc_pair_sums right;
+        size_t at = (size_t)i * data->chunk_bytes / TDC_PAIR_CHUNK * chunk->count;
+        tdc_pair_run(&data->plan, data->n + at, data->b + at, chunk->count, &right);
+        wrong += !tdc_sums_agree(chunk->sums, &right);
+    }
+    return wrong;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -218,6 +265,34 @@ static void print_counts(void)
         text);
 }
 
+/* By the clock of a stand-in, since it was asked before; `otherwise` where there is none. */
+static double twin_link(double otherwise)
+{
+    void *symbol = tdc_acl_symbol("acl_twin_link");
+    double (*link)(void);
+    if (symbol == NULL)
+        return otherwise;
+    memcpy(&link, &symbol, sizeof link);
+    return link();
+}
+
+/* Of the time the link was in use: by the clock of a stand-in, or by the events of a card. */
+static void print_utilisation(const char *what, double busy, double seconds)
+{
+    printf("  link utilisation, %-14s %.2f\n", what, twin_link(seconds > 0 ? busy / seconds : 0));
+}
+
+/* Tensors of 64 KiB a side, which share launches. */
+static void measure_small(const struct settings *settings, const struct data *data,
+                          struct tdc_device_run *run, struct ring *ring)
+{
+    size_t pairs = 65536 / tdc_dtype_size(settings->dtype);
+    double before = tdc_device_run_figures(run).h2d;
+    uint64_t count = settings->size / 131072 / 2 + 1;
+    double seconds = go_through(&run->backend, data, pairs, count, ring);
+    print_utilisation("64 KiB tensors", tdc_device_run_figures(run).h2d - before, seconds);
+}
+
 static int measure(const struct settings *settings)
 {
     struct tdc_error error = {0};
@@ -229,21 +304,28 @@ static int measure(const struct settings *settings)
         return TDC_EXIT_TROUBLE;
     }
     int code = TDC_EXIT_TROUBLE;
-    if (make_data(settings, &data) && tdc_guard_begin()) {
+    struct ring *ring = calloc(1, sizeof *ring);
+    if (ring != NULL && make_data(settings, &data) && tdc_guard_begin()) {
         uint64_t count = settings->size / (2 * data.chunk_bytes) + 1;
         printf("\n%s, %s pairs in chunks of %zu, %.2f GB:\n", run->name,
                tdc_short_dtype(settings->dtype), (size_t)TDC_PAIR_CHUNK,
                (double)(count * 2 * data.chunk_bytes) * 1e-9);
-        double seconds = go_through(&run->backend, &data, count);
-        double cpu = go_through(&tdc_backend_cpu, &data, count);
+        twin_link(0); /* forget the tests */
+        double seconds = go_through(&run->backend, &data, TDC_PAIR_CHUNK, count, ring);
+        uint64_t wrong = wrong_sums(&data, ring, count);
+        double cpu = go_through(&tdc_backend_cpu, &data, TDC_PAIR_CHUNK, count, ring);
         double cpu_rate = cpu > 0 ? (double)(count * 2 * data.chunk_bytes) / cpu : 0;
         print_figures(run, seconds, cpu_rate);
+        print_utilisation("large tensors", tdc_device_run_figures(run).h2d, seconds);
+        measure_small(settings, &data, run, ring);
+        printf("  sums: %s\n", wrong == 0 ? "those of the CPU" : "NOT those of the CPU");
+        code = wrong == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
         tdc_guard_end();
         print_counts();
-        code = TDC_EXIT_SAME;
     } else {
         tdc_complain("out of memory");
     }
+    free(ring);
     free(data.n);
     free(data.b);
     run->close(run);
@@ -261,6 +343,8 @@ int tdc_bench_device(int argc, char **argv)
         fputs(usage, stdout);
         return TDC_EXIT_SAME;
     }
+    if (settings.verify)
+        return tdc_verify_device();
     tdc_devices(print_line, NULL); /* what cannot be used is told again below */
     return measure(&settings);
 }

@@ -1,7 +1,6 @@
 /* bench_trace.c - `tdcmp bench trace`: how long the searches over many ranks take. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/cases/rank_steps.h"
 #include "bench/commands/bench_command.h"
@@ -95,26 +94,19 @@ enum {
     LAP_PROCESSOR
 };
 
-static double processor_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 struct watch {
     double seconds, processor;
 };
 
 static struct watch start_watch(void)
 {
-    return (struct watch){tdc_seconds(), processor_seconds()};
+    return (struct watch){tdc_seconds(), tdc_processor_seconds()};
 }
 
 static void stop_watch(const struct watch *watch, double laps[TDC_LAPS])
 {
     laps[LAP_SECONDS] = tdc_seconds() - watch->seconds;
-    laps[LAP_PROCESSOR] = processor_seconds() - watch->processor;
+    laps[LAP_PROCESSOR] = tdc_processor_seconds() - watch->processor;
 }
 
 /* ---- works ----------------------------------------------------------------------------------- */

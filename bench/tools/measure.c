@@ -1,6 +1,15 @@
 #include "bench/tools/measure.h"
 
+#include <time.h>
+
 #include "io/base/error.h"
+
+double tdc_processor_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
 
 static tdc_status run_once(struct tdc_work *work, struct tdc_error *error)
 {

@@ -13,6 +13,10 @@
 /* Parts of a run that are timed on their own. */
 #define TDC_LAPS 6
 
+/* Of all processors, for all threads of this process: other processes do not stretch it as they do
+ * the seconds on the clock. */
+double tdc_processor_seconds(void);
+
 struct tdc_work {
     /* Does it once and fills the seconds of the laps it has; laps come zeroed. */
     tdc_status (*run)(void *context, double laps[TDC_LAPS], struct tdc_error *error);

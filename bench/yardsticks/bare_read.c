@@ -25,7 +25,8 @@
 static bool is_tensor_file(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot != NULL && (strcmp(dot, ".pt") == 0 || strcmp(dot, ".npy") == 0);
+    return dot != NULL && (strcmp(dot, ".pt") == 0 || strcmp(dot, ".npy") == 0 ||
+                           strcmp(dot, ".safetensors") == 0);
 }
 
 static bool add_path(struct tdc_bare_files *files, const char *path)

@@ -14,7 +14,7 @@ struct tdc_bare_files {
     size_t count, capacity;
 };
 
-/* Adds all tensor files (.pt, .npy) below a folder, in a fixed order. */
+/* Adds all tensor files (.pt, .npy, .safetensors) below a folder, in a fixed order. */
 tdc_status tdc_bare_files_add(struct tdc_bare_files *files, const char *folder,
                               struct tdc_error *error);
 void tdc_bare_files_free(struct tdc_bare_files *files);

@@ -114,6 +114,15 @@ static size_t element_size(const struct tdc_tensor *tensor)
     return tdc_dtype_size(tdc_source_dtype(tensor));
 }
 
+/* What is read of a side: all parts that are added to one. */
+static uint64_t stored_bytes(const struct tdc_tensor *tensor)
+{
+    const struct tdc_assembled *assembled = tensor->assembled;
+    if (assembled == NULL)
+        return tensor->count * element_size(tensor);
+    return tensor->count * tdc_dtype_size(assembled->stored) * assembled->logical->term_count;
+}
+
 /* Floats of the other byte order count as float64 in msprobe's relative errors
  * (docs/msprobe.md#relative-errors). */
 static void widen_swapped(struct tdc_tensor *tensor)
@@ -140,7 +149,7 @@ static void describe(const struct tdc_open_pair *pair, struct tdc_outcome *outco
     outcome->count = n->count;
     outcome->b_count = b->count;
     outcome->links = (unsigned)n->linked + (unsigned)b->linked;
-    outcome->bytes = n->count * element_size(n) + b->count * element_size(b);
+    outcome->bytes = stored_bytes(n) + stored_bytes(b);
 }
 
 static enum tdc_outcome_code judge(struct tdc_open_pair *pair, enum tdc_relative_rule rule,
@@ -294,15 +303,16 @@ uint64_t tdc_pair_span_bytes(const struct tdc_open_pair *pair, uint64_t span)
 }
 
 /* As many as the span has; returned is their number. */
-static size_t make_chunks(const struct tdc_open_pair *pair, const void *n, const void *b,
-                          size_t count, struct tdc_pair_sums *partials, void *owner,
+static size_t make_chunks(const struct tdc_open_pair *pair, const struct tdc_pair_plan *plan,
+                          const void *n, const void *b, size_t count,
+                          struct tdc_pair_sums *partials, void *owner,
                           struct tdc_backend_chunk *chunks)
 {
     size_t n_size = element_size(&pair->n), b_size = element_size(&pair->b), made = 0;
     for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK, made++) {
         size_t left = count - at;
         chunks[made] = (struct tdc_backend_chunk){
-            .plan = &pair->plan,
+            .plan = plan,
             .n = (const char *)n + at * n_size,
             .b = (const char *)b + at * b_size,
             .count = left < TDC_PAIR_CHUNK ? left : TDC_PAIR_CHUNK,
@@ -318,7 +328,7 @@ static bool reduce(const struct tdc_open_pair *pair, struct tdc_worker *worker, 
                    const void *b, size_t count, struct tdc_pair_sums *partials, unsigned *how)
 {
     struct tdc_backend_chunk chunks[TDC_SPAN_BYTES / TDC_PAIR_CHUNK];
-    size_t made = make_chunks(pair, n, b, count, partials, NULL, chunks);
+    size_t made = make_chunks(pair, &pair->plan, n, b, count, partials, NULL, chunks);
     bool ok = tdc_chunks_run(worker->backend, worker->backend_state, chunks, made);
     for (size_t i = 0; i < made; i++)
         *how |= chunks[i].how;
@@ -342,7 +352,8 @@ static enum tdc_submit_result submit(struct tdc_worker *worker, const struct tdc
 static bool hand_over(const struct tdc_open_pair *pair, struct tdc_worker *worker, const void *n,
                       const void *b, size_t count, struct tdc_span_work *work)
 {
-    size_t made = make_chunks(pair, n, b, count, work->partials, work->owner, work->chunks);
+    size_t made =
+        make_chunks(pair, &pair->plan, n, b, count, work->partials, work->owner, work->chunks);
     for (size_t i = 0; i < made; i++) {
         enum tdc_submit_result result = submit(worker, work, &work->chunks[i]);
         if (result == TDC_SUBMIT_VANISHED)
@@ -389,6 +400,69 @@ static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint6
                                                                          : TDC_CHUNK_VANISHED;
 }
 
+/* ---- copied elements ------------------------------------------------------------------------- */
+
+/* The plan for a chunk of copied elements: what the next will be copied from comes into the cache
+ * while this one is reduced. */
+struct copied_plan {
+    struct tdc_pair_plan plan;
+    struct tdc_pair_ahead n, b;
+};
+
+static void look_ahead(const struct tdc_open_pair *pair, uint64_t next, uint64_t count,
+                       struct copied_plan *copied)
+{
+    copied->plan = pair->plan;
+    if (count != 0 && pair->n.assembled != NULL) {
+        tdc_assembled_ahead(pair->n.assembled, next, count, &copied->n);
+        copied->plan.n_ahead = &copied->n;
+    }
+    if (count != 0 && pair->b.assembled != NULL) {
+        tdc_assembled_ahead(pair->b.assembled, next, count, &copied->b);
+        copied->plan.b_ahead = &copied->b;
+    }
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_copied(const struct tdc_open_pair *pair)
+{
+    return pair->n_source.mode == TDC_SOURCE_GATHER || pair->b_source.mode == TDC_SOURCE_GATHER;
+}
+
+/* What is copied before the CPU reduces it is taken chunk by chunk: it stays in the cache. */
+static enum tdc_chunk_result take_copied(const struct tdc_open_pair *pair, uint64_t span,
+                                         struct tdc_worker *worker, struct tdc_pair_sums *partials,
+                                         unsigned *how)
+{
+    uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
+    size_t count = span_elements(pair, span);
+    enum tdc_chunk_result result = TDC_CHUNK_DONE;
+    struct copied_plan copied;
+    tdc_source_want(&pair->n_source, first, count);
+    tdc_source_want(&pair->b_source, first, count);
+    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += TDC_PAIR_CHUNK) {
+        size_t part = least(TDC_PAIR_CHUNK, count - at);
+        const void *n = NULL, *b = NULL;
+        struct tdc_backend_chunk chunk;
+        look_ahead(pair, first + at + part, least(TDC_PAIR_CHUNK, count - at - part), &copied);
+        result = get_span(pair, first + at, part, worker, &n, &b);
+        if (result != TDC_CHUNK_DONE)
+            break;
+        make_chunks(pair, &copied.plan, n, b, part, partials + at / TDC_PAIR_CHUNK, NULL, &chunk);
+        if (!tdc_chunks_run(&tdc_backend_cpu, NULL, &chunk, 1))
+            return TDC_CHUNK_VANISHED;
+        *how |= chunk.how;
+        result = grow_series(pair, first + at, n, b, part);
+    }
+    return result;
+}
+
+/* ---- spans ----------------------------------------------------------------------------------- */
+
 enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t span,
                                     struct tdc_worker *worker, struct tdc_pair_sums *partials,
                                     unsigned *how)
@@ -396,6 +470,8 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
     const void *n = NULL, *b = NULL;
+    if (worker->backend == &tdc_backend_cpu && is_copied(pair))
+        return take_copied(pair, span, worker, partials, how);
     enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
     if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
         result = TDC_CHUNK_VANISHED;
@@ -408,6 +484,8 @@ enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint6
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
     const void *n = NULL, *b = NULL;
+    if ((work->by_cpu || worker->backend == &tdc_backend_cpu) && is_copied(pair))
+        return take_copied(pair, span, worker, work->partials, &work->how);
     enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
     if (result == TDC_CHUNK_DONE && !hand_over(pair, worker, n, b, count, work))
         result = TDC_CHUNK_VANISHED;

@@ -118,6 +118,12 @@ static void advise(const struct tdc_source *source, uint64_t first, uint64_t cou
     tdc_pages_advise((void *)start, end - start, advice);
 }
 
+void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count)
+{
+    if (source->tensor->assembled != NULL)
+        tdc_assembled_want(source->tensor->assembled, first, count);
+}
+
 void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_t count)
 {
     if (source->tensor->assembled != NULL)
@@ -169,6 +175,13 @@ static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64
                                          size_t count, struct tdc_span_buffer *buffer,
                                          const void **elements)
 {
+    const struct tdc_assembled *assembled = source->tensor->assembled;
+    const void *in_place =
+        assembled != NULL ? tdc_assembled_in_place(assembled, first, count) : NULL;
+    if (in_place != NULL) {
+        *elements = in_place;
+        return TDC_CHUNK_DONE;
+    }
     if (!reserve(buffer, count * tdc_dtype_size(tdc_source_dtype(source->tensor))))
         return TDC_CHUNK_NO_MEMORY;
     struct gathering gathering = {source->tensor, first, count, buffer->bytes, false};

@@ -48,6 +48,9 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
 /* The type of the elements that come out; text that holds numbers, and codes, become f64. */
 tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
 
+/* Asks for the pages of elements that tdc_source_get will be called for piece by piece. */
+void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count);
+
 /*
  * A pointer to `count` dense native elements from `first` on, valid until the buffer is used again.
  * They may begin at any byte: arrays in archives and dumps of GE do, and kernels take them so.

@@ -1,6 +1,7 @@
 #include "host/judge/third.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/dtype.h"
 
@@ -12,15 +13,23 @@ struct tdc_grain tdc_grain_of(tdc_dtype dtype)
     return (struct tdc_grain){entry->digits + 1, entry->least};
 }
 
-/* The distance of neighbours of c in a type. */
+/* The distance of neighbours of c in a type: a power of two, by the exponent that the bits of c
+ * have. Subnormal numbers are below the least exponent of every type. */
 static double ulp_of(double c, struct tdc_grain grain)
 {
+    uint64_t bits;
     if (grain.bits == 0)
         return 0;
-    int exponent = c != 0 ? ilogb(c) : grain.least;
+    memcpy(&bits, &c, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     if (exponent < grain.least)
         exponent = grain.least;
-    return ldexp(1, exponent - grain.bits + 1);
+    exponent += 1 - grain.bits;
+    if (exponent < -1022)
+        return ldexp(1, exponent);
+    bits = (uint64_t)(exponent + 1023) << 52;
+    memcpy(&c, &bits, sizeof c);
+    return c;
 }
 
 void tdc_third_add(struct tdc_third_sums *sums, const double *a, const double *b, const double *c,

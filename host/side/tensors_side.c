@@ -41,6 +41,15 @@ static tdc_status open_record(const struct tdc_side *side, const struct tdc_side
 static bool add_places(struct tdc_side *side, const struct tdc_tensor_set *set,
                        const struct tdc_set_record *stored, struct tdc_side_record *record)
 {
+    if (stored->own_count != 0) {
+        struct tdc_axis_place *own = tdc_arena_zeroed(&side->arena, stored->own_count, sizeof *own);
+        for (size_t i = 0; own != NULL && i < stored->own_count; i++)
+            own[i] = (struct tdc_axis_place){stored->own[i].axis, stored->own[i].index,
+                                             stored->own[i].size};
+        record->places = own;
+        record->place_count = stored->own_count;
+        return own != NULL;
+    }
     if (!set->meshed)
         return true;
     struct tdc_axis_place *places = tdc_arena_zeroed(&side->arena, TDC_SET_AXES, sizeof *places);
@@ -66,7 +75,7 @@ static bool add_pieces(struct tdc_side *side, const struct tdc_set_record *store
     return pieces != NULL;
 }
 
-static tdc_status list_records(struct tdc_side *side, struct tdc_error *error)
+static tdc_status list_records(struct tdc_side *side, int step, struct tdc_error *error)
 {
     const struct tdc_tensor_set *set = side->own;
     side->records = calloc(set->count + 1, sizeof *side->records);
@@ -75,15 +84,22 @@ static tdc_status list_records(struct tdc_side *side, struct tdc_error *error)
     bool failed = false;
     for (size_t i = 0; i < set->count && !failed; i++) {
         const struct tdc_set_record *stored = &set->records[i];
+        if (set->dumped && step >= 0 && stored->step != step)
+            continue;
         struct tdc_side_record *record = &side->records[side->count++];
         *record = (struct tdc_side_record){
             .name = stored->name,
             .where = stored->where,
             .dtype = stored->dtype,
-            .state = TDC_STATE_PARAMETERS,
+            .state = set->dumped ? TDC_STATE_DEBUG : TDC_STATE_PARAMETERS,
             .rank = stored->rank,
+            .step = stored->step,
+            .dims = stored->dims,
             .source = i,
         };
+        const char *behind = strchr(stored->where, '/');
+        if (set->several_steps && step >= 0 && behind != NULL)
+            record->where = behind + 1; /* of one step the rank is enough */
         tdc_side_shape(side, stored->shape, record, &failed);
         failed |= !add_places(side, set, stored, record) || !add_pieces(side, stored, record);
     }
@@ -105,10 +121,12 @@ tdc_status tdc_side_from_tensors(const struct tdc_side_request *request, struct 
     made->own = set;
     made->release = release;
     made->open = open_record;
-    made->checkpoint = made->has_data = true;
+    made->has_data = true;
     tdc_status status = tdc_tensor_set_load(request->path, request->key, set, error);
+    made->checkpoint = !set->dumped;
+    made->several_steps = set->several_steps && request->step < 0;
     if (status == TDC_OK)
-        status = list_records(made, error);
+        status = list_records(made, request->step, error);
     if (status == TDC_OK)
         *side = made;
     else

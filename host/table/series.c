@@ -1,5 +1,6 @@
 /* series.c - errors along an axis as a table of their own, and as members of a row in json. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/table/aligned.h"
@@ -32,6 +33,56 @@ static double cosine_of(const struct tdc_series_sums *sums)
 static bool was_compared(const struct tdc_table *table, size_t row)
 {
     return table->extras != NULL && table->extras[row].elements != 0;
+}
+
+/* ---- where it is worst ----------------------------------------------------------------------- */
+
+static int by_number(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Of an even number the mean of the two in the middle. 0 when out of memory. */
+static double median_rmse(const struct tdc_series *series)
+{
+    size_t count = (size_t)series->length;
+    double *sorted = malloc(count * sizeof *sorted), median = 0;
+    if (sorted == NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = rmse_of(&series->sums[i]);
+    qsort(sorted, count, sizeof *sorted, by_number);
+    median = count % 2 != 0 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    free(sorted);
+    return median;
+}
+
+bool tdc_table_series_worst(const tdc_table *table, size_t row, struct tdc_series_worst *worst,
+                            size_t size)
+{
+    const struct tdc_aligned_row *aligned = tdc_table_aligned(table, row);
+    const struct tdc_series *chosen = NULL;
+    struct tdc_series_worst found = {.rmse = -1};
+    for (const struct tdc_series *series = aligned != NULL ? aligned->series : NULL;
+         series != NULL && was_compared(table, row); series = series->next)
+        for (uint64_t i = 0; i < series->length; i++)
+            if (rmse_of(&series->sums[i]) > found.rmse) {
+                chosen = series;
+                found.axis = series->axis;
+                found.index = i;
+                found.rmse = rmse_of(&series->sums[i]);
+            }
+    if (chosen == NULL)
+        return false;
+    found.median = median_rmse(chosen);
+    for (uint64_t i = 0; i < chosen->length && !found.stands_out; i++)
+        if (rmse_of(&chosen->sums[i]) > 10 * found.median) {
+            found.stands_out = true;
+            found.first_outlier = i;
+        }
+    memcpy(worst, &found, size < sizeof found ? size : sizeof found);
+    return true;
 }
 
 /* ---- a table of their own -------------------------------------------------------------------- */

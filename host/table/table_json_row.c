@@ -295,6 +295,18 @@ static void add_reasons(const struct tdc_row *row, struct tdc_json_object *objec
     tdc_text_addc(object->out, ']');
 }
 
+/* What a third run says of the row; nothing without one. */
+static void add_third(const struct tdc_table *table, size_t row, struct tdc_json_object *object)
+{
+    if (table->truth != NULL)
+        tdc_object_text(object, "nearer",
+                        table->truth[row].known ? tdc_nearer_text(table->truth[row].nearer) : NULL);
+    if (table->noise != NULL && table->noise[row].known)
+        tdc_object_number(object, "factor", table->noise[row].factor);
+    else if (table->noise != NULL)
+        tdc_object_null(object, "factor");
+}
+
 void tdc_table_json_row(const struct tdc_table *table, size_t row, struct tdc_text *out)
 {
     const struct tdc_row *held = &table->rows[row];
@@ -322,5 +334,6 @@ void tdc_table_json_row(const struct tdc_table *table, size_t row, struct tdc_te
     add_side(&object, "test", npu);
     add_side(&object, "ref", bench);
     tdc_aligned_json(table, row, &object);
+    add_third(table, row, &object);
     tdc_object_end(&object);
 }

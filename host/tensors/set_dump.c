@@ -79,7 +79,7 @@ tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
     made->let_go = let_go;
     made->kind = TDC_TENSORS_BY_NAME;
     made->task = "tensor";
-    made->in_parts = set->ranks > 1;
+    made->in_parts = set->ranks > 1 || set->dumped;
     if (status == TDC_OK) {
         made->path = strdup(path);
         made->folder = strdup(set->folder);

@@ -164,6 +164,8 @@ static tdc_status take_folder(struct tdc_tensor_set *set, const struct tdc_set_p
     for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
         if (has(folder, indices[i]))
             return tdc_set_index(set, place, indices[i], error);
+    if (folder == set->folder && tdc_is_sglang(folder))
+        return tdc_set_sglang(set, error);
     struct names names;
     tdc_status status = names_read(folder, &names, error);
     if (status == TDC_OK)

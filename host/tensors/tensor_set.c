@@ -132,19 +132,26 @@ static const char *file_stem(struct tdc_tensor_set *set, const char *name)
     return tdc_arena_text(&set->arena, start, dot != NULL ? (size_t)(dot - start) : strlen(start));
 }
 
+tdc_status tdc_set_add_refused(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                               const char *below, const char *name, const struct tdc_error *why,
+                               struct tdc_set_record **added, struct tdc_error *error)
+{
+    const char *reason = tdc_arena_text(&set->arena, why->message, strlen(why->message));
+    *added = name != NULL && reason != NULL ? tdc_set_add(set, name, place, below) : NULL;
+    if (*added == NULL)
+        return tdc_set_no_memory(set, error);
+    (*added)->refusal = reason;
+    return TDC_OK;
+}
+
 static tdc_status add_refused(struct tdc_tensor_set *set, const struct tdc_set_place *place,
                               const char *below, const struct tdc_error *why,
                               struct tdc_error *error)
 {
-    const char *name = file_stem(set, below);
-    const char *reason = tdc_arena_text(&set->arena, why->message, strlen(why->message));
-    if (name == NULL || reason == NULL)
-        return tdc_set_no_memory(set, error);
-    struct tdc_set_record *record = tdc_set_add(set, name, place, below);
-    if (record == NULL)
-        return tdc_set_no_memory(set, error);
-    record->refusal = reason;
-    return tdc_set_claim(set, record, error);
+    struct tdc_set_record *record;
+    tdc_status status =
+        tdc_set_add_refused(set, place, below, file_stem(set, below), why, &record, error);
+    return status == TDC_OK ? tdc_set_claim(set, record, error) : status;
 }
 
 /* Files of one tensor each are not kept open: folders have thousands of them. */
@@ -170,14 +177,15 @@ static tdc_status take_array(struct tdc_tensor_set *set, const struct tdc_set_pl
     return record != NULL ? tdc_set_claim(set, record, error) : tdc_set_no_memory(set, error);
 }
 
-static tdc_status add_listed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
-                             const char *below, const struct tdc_listed_tensor *item,
-                             struct tdc_error *error)
+tdc_status tdc_set_add_listed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                              const char *below, const char *name,
+                              const struct tdc_listed_tensor *item, struct tdc_set_record **added,
+                              struct tdc_error *error)
 {
-    const char *name = item->name[0] != '\0' ? item->name : file_stem(set, below);
     struct tdc_set_record *record = name != NULL ? tdc_set_add(set, name, place, below) : NULL;
     if (record == NULL)
         return tdc_set_no_memory(set, error);
+    *added = record;
     if (item->refusal != NULL) {
         const char *before = tdc_set_text(set, name, ": ");
         record->refusal = before != NULL ? tdc_set_text(set, before, item->refusal) : NULL;
@@ -187,7 +195,17 @@ static tdc_status add_listed(struct tdc_tensor_set *set, const struct tdc_set_pl
         tdc_set_describe(set, record, &item->tensor);
         record->tensor = &item->tensor;
     }
-    return tdc_set_claim(set, record, error);
+    return TDC_OK;
+}
+
+static tdc_status add_listed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                             const char *below, const struct tdc_listed_tensor *item,
+                             struct tdc_error *error)
+{
+    const char *name = item->name[0] != '\0' ? item->name : file_stem(set, below);
+    struct tdc_set_record *record;
+    tdc_status status = tdc_set_add_listed(set, place, below, name, item, &record, error);
+    return status == TDC_OK ? tdc_set_claim(set, record, error) : status;
 }
 
 tdc_status tdc_set_take_file(struct tdc_tensor_set *set, const struct tdc_set_place *place,

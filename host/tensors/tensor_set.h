@@ -20,6 +20,12 @@ enum tdc_set_axis {
     TDC_SET_AXES
 };
 
+/* Where a record stands along an axis of a mesh that its own file names. */
+struct tdc_set_coordinate {
+    const char *axis;
+    uint64_t index, size;
+};
+
 /* A part of a tensor that a checkpoint keeps in pieces: where its first element stands. */
 struct tdc_set_chunk {
     const struct tdc_tensor *tensor;
@@ -35,7 +41,11 @@ struct tdc_set_record {
     const char *refusal; /* file and reason; NULL: it can be compared */
     const struct tdc_tensor *tensor; /* NULL: the file is that tensor, or it is refused */
     uint32_t rank;
+    int64_t step;
     uint32_t coordinates[TDC_SET_AXES];
+    const char *dims; /* how its axes are called and split, if its file says; NULL: not */
+    const struct tdc_set_coordinate *own; /* NULL: its file names no mesh */
+    size_t own_count;
     /* a tensor in pieces: all of them, of one dtype; tensor is NULL then */
     const struct tdc_set_chunk *chunks;
     size_t chunk_count;
@@ -60,6 +70,8 @@ struct tdc_tensor_set {
     struct tdc_name_table names; /* of one rank while it is read; with the files they come from */
     uint32_t ranks;              /* folders of ranks; 1 without any */
     bool meshed;                 /* the coordinates mean something */
+    bool dumped;                 /* what an engine dumped while it ran, and no checkpoint */
+    bool several_steps;
     uint32_t sizes[TDC_SET_AXES];
 };
 
@@ -96,6 +108,15 @@ tdc_status tdc_set_claim(struct tdc_tensor_set *set, const struct tdc_set_record
 /* Opens a file and keeps it; *file is NULL when it cannot be read, with *error set. */
 tdc_status tdc_set_open(struct tdc_tensor_set *set, const char *below, struct tdc_open_file **file,
                         struct tdc_error *error);
+/* A record of a tensor of an open file, under a name; *added is it. It is not claimed. */
+tdc_status tdc_set_add_listed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                              const char *below, const char *name,
+                              const struct tdc_listed_tensor *item, struct tdc_set_record **added,
+                              struct tdc_error *error);
+/* A record of a file that cannot be read, under a name; not claimed. */
+tdc_status tdc_set_add_refused(struct tdc_tensor_set *set, const struct tdc_set_place *place,
+                               const char *below, const char *name, const struct tdc_error *why,
+                               struct tdc_set_record **added, struct tdc_error *error);
 /* All tensors of a file. One that cannot be read becomes a record, unless `strict`. `wanted`, if
  * not NULL, says which names are taken. */
 struct tdc_set_wanted {
@@ -111,6 +132,9 @@ tdc_status tdc_set_index(struct tdc_tensor_set *set, const struct tdc_set_place 
 tdc_status tdc_set_megatron(struct tdc_tensor_set *set, struct tdc_error *error);
 tdc_status tdc_set_distributed(struct tdc_tensor_set *set, const struct tdc_set_place *place,
                                struct tdc_error *error);
+/* The files of SGLang's dumper in the set's folder; tdc_is_sglang says whether there are any. */
+tdc_status tdc_set_sglang(struct tdc_tensor_set *set, struct tdc_error *error);
+bool tdc_is_sglang(const char *folder);
 /* Is the folder one of Megatron? */
 bool tdc_is_megatron(const char *folder);
 

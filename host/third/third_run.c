@@ -1,15 +1,17 @@
 /*
  * third_run.c - the rows of a table against a third run, before they are judged.
  *
- * A thread takes a row and goes through its three tensors block by block; blocks are merged in
- * order, so nothing depends on the number of threads. What cannot be read, or has another shape, is
- * left out here: the row itself tells.
+ * A thread takes a row and goes through its three tensors block by block; large rows come
+ * afterwards, one after the other, and all threads take spans of them. Blocks are merged in order
+ * within a span and spans in order within a row, so nothing depends on the number of threads. What
+ * cannot be read, or has another shape, is left out here: the row itself tells.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/api/options.h"
 #include "host/engine/job_path.h"
+#include "host/engine/logical/logical.h"
 #include "host/judge/third.h"
 #include "host/table/aligned.h"
 #include "host/table/table.h"
@@ -20,7 +22,9 @@
 #include "kernels/dtype.h"
 
 enum {
-    BLOCK = 4096,
+    BLOCK = 4096,       /* elements that are added at a time */
+    PIECE = 16 * BLOCK, /* that are read at a time */
+    SPAN = 16 * PIECE,  /* whose sums are merged by themselves */
     SIDES = 3
 };
 
@@ -34,16 +38,24 @@ struct third_side {
     struct tdc_assembled *assembled;
     struct tdc_tensor tensor;
     struct tdc_source source;
-    struct tdc_span_buffer buffer;
-    double values[BLOCK];
     bool open;
 };
 
-struct third_worker {
+/* A row whose tensors are open, for any number of threads. */
+struct third_sides {
     struct third_side sides[SIDES];
+    struct tdc_grain grains[SIDES];
+};
+
+/* What a thread has of its own. */
+struct third_worker {
+    struct third_sides row; /* of small rows */
     struct tdc_text path;
+    struct tdc_span_buffer buffers[SIDES];
+    double values[SIDES][BLOCK];
+    /* of the piece that is being added */
+    const struct third_sides *current;
     struct tdc_third_sums sums;
-    /* of the block that is being added */
     const void *elements[SIDES];
     size_t count;
 };
@@ -54,11 +66,21 @@ struct third_run {
     uint32_t *partners;            /* by record of A: that of C, or TDC_UNPAIRED */
     struct tdc_third_row *rows;
     const struct tdc_options *options;
+    bool *large; /* by row: left for all threads together */
     atomic_size_t next;
     atomic_bool failed;
 };
 
-static bool open_side(struct third_worker *worker, struct third_side *side, tdc_io io)
+/* A large row. */
+struct third_shared {
+    const struct third_sides *row;
+    struct tdc_third_sums *sums; /* by span */
+    size_t spans;
+    const struct tdc_options *options;
+    atomic_size_t next, done;
+};
+
+static bool open_side(struct tdc_text *path_text, struct third_side *side, tdc_io io)
 {
     struct tdc_error ignored;
     const struct tdc_record *record = side->record;
@@ -79,7 +101,7 @@ static bool open_side(struct third_worker *worker, struct third_side *side, tdc_
         side->tensor = *record->tensor;
     } else {
         const char *path =
-            tdc_job_path(&worker->path, side->dump->data_folder, record->data_name, &ignored);
+            tdc_job_path(path_text, side->dump->data_folder, record->data_name, &ignored);
         if (path == NULL ||
             tdc_tensor_open(path, TDC_TENSOR_BY_SUFFIX, &side->tensor, &ignored) != TDC_OK)
             return false;
@@ -95,66 +117,62 @@ static bool same_shape(const struct tdc_tensor *a, const struct tdc_tensor *b)
            memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
 }
 
-static void widen(tdc_dtype dtype, const void *elements, size_t count, double *values)
-{
-    const unsigned char *bytes = elements;
-    size_t size = tdc_dtype_size(dtype);
-    for (size_t i = 0; i < count; i++) {
-        float single;
-        if (dtype == TDC_F64) {
-            memcpy(&values[i], bytes + i * size, size);
-        } else if (dtype == TDC_F32) {
-            memcpy(&single, bytes + i * size, size);
-            values[i] = (double)single;
-        } else {
-            double imaginary;
-            values[i] = tdc_element_value(dtype, bytes + i * size, &imaginary);
-        }
-    }
-}
-
 /* Reads what is mapped: inside tdc_guarded_read. */
-static void add_block(void *argument)
+static void add_piece(void *argument)
 {
     struct third_worker *worker = argument;
-    struct tdc_grain grains[SIDES];
-    for (int i = 0; i < SIDES; i++) {
-        struct third_side *side = &worker->sides[i];
-        widen(tdc_source_dtype(&side->tensor), worker->elements[i], worker->count, side->values);
-        grains[i] = tdc_grain_of(tdc_dtype_at_end(side->dtype));
+    const struct third_sides *row = worker->current;
+    for (size_t at = 0; at < worker->count; at += BLOCK) {
+        size_t count = worker->count - at < BLOCK ? worker->count - at : BLOCK;
+        struct tdc_third_sums block = {0};
+        for (int i = 0; i < SIDES; i++) {
+            tdc_dtype dtype = tdc_source_dtype(&row->sides[i].tensor);
+            const unsigned char *elements = worker->elements[i];
+            tdc_widen(dtype, elements + at * tdc_dtype_size(dtype), count, worker->values[i]);
+        }
+        tdc_third_add(&block, worker->values[0], worker->values[1], worker->values[2], count,
+                      row->grains[0], row->grains[1]);
+        tdc_third_merge(&worker->sums, &block);
     }
-    tdc_third_add(&worker->sums, worker->sides[0].values, worker->sides[1].values,
-                  worker->sides[2].values, worker->count, grains[0], grains[1]);
 }
 
-/* All elements, a chunk of blocks at a time. */
-static bool add_all(struct third_worker *worker, struct tdc_third_sums *total)
+/* The elements of one span. */
+static bool add_span(struct third_worker *worker, const struct third_sides *row, size_t span,
+                     struct tdc_third_sums *total)
 {
-    uint64_t count = worker->sides[0].tensor.count;
-    for (uint64_t first = 0; first < count; first += BLOCK) {
-        uint64_t left = count - first;
-        worker->count = left < BLOCK ? (size_t)left : BLOCK;
-        worker->sums = (struct tdc_third_sums){0};
+    uint64_t first = (uint64_t)span * SPAN, all = row->sides[0].tensor.count;
+    uint64_t end = all - first < SPAN ? all : first + SPAN;
+    worker->current = row;
+    worker->sums = (struct tdc_third_sums){0};
+    for (; first < end; first += PIECE) {
+        worker->count = (size_t)(end - first < PIECE ? end - first : PIECE);
         for (int i = 0; i < SIDES; i++)
-            if (tdc_source_get(&worker->sides[i].source, first, worker->count,
-                               &worker->sides[i].buffer, &worker->elements[i]) != TDC_CHUNK_DONE)
+            if (tdc_source_get(&row->sides[i].source, first, worker->count, &worker->buffers[i],
+                               &worker->elements[i]) != TDC_CHUNK_DONE)
                 return false;
-        if (!tdc_guarded_read(add_block, worker))
+        if (!tdc_guarded_read(add_piece, worker))
             return false;
-        tdc_third_merge(total, &worker->sums);
+        for (int i = 0; i < SIDES; i++)
+            tdc_source_release(&row->sides[i].source, first, worker->count);
     }
+    *total = worker->sums;
     return true;
 }
 
+static size_t spans_of(const struct third_sides *row)
+{
+    return (size_t)((row->sides[0].tensor.count + SPAN - 1) / SPAN);
+}
+
 /* Which three tensors a row is of; false: not all are there. */
-static bool choose_sides(const struct third_run *run, struct third_worker *worker, size_t index)
+static bool choose_sides(const struct third_run *run, struct third_sides *chosen, size_t index)
 {
     const struct tdc_table *table = run->table;
     const struct tdc_row *row = &table->rows[index];
     const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
     for (int i = 0; i < SIDES && aligned != NULL; i++) {
-        worker->sides[i].whole = aligned->sides[i];
-        worker->sides[i].dtype = aligned->dtypes[i];
+        chosen->sides[i].whole = aligned->sides[i];
+        chosen->sides[i].dtype = aligned->dtypes[i];
         if (aligned->sides[i] == NULL || aligned->dtypes[i] == NULL)
             return false;
     }
@@ -167,7 +185,7 @@ static bool choose_sides(const struct third_run *run, struct third_worker *worke
                                            run->match->bench};
     const uint32_t records[SIDES] = {row->npu, row->bench, run->partners[row->npu]};
     for (int i = 0; i < SIDES; i++) {
-        struct third_side *side = &worker->sides[i];
+        struct third_side *side = &chosen->sides[i];
         side->dump = dumps[i];
         side->record = &dumps[i]->records[records[i]];
         side->dtype = side->record->dtype;
@@ -175,45 +193,130 @@ static bool choose_sides(const struct third_run *run, struct third_worker *worke
     return true;
 }
 
+static void close_row(struct third_sides *row)
+{
+    for (int i = 0; i < SIDES; i++)
+        if (row->sides[i].open) {
+            tdc_tensor_close(&row->sides[i].tensor);
+            tdc_assembled_close(row->sides[i].assembled);
+        }
+}
+
+/* False, with nothing open: not all three are there in one shape, with elements. */
+static bool open_row(const struct third_run *run, struct tdc_text *path, size_t index,
+                     struct third_sides *row)
+{
+    *row = (struct third_sides){.grains = {{0}}};
+    if (!choose_sides(run, row, index))
+        return false;
+    bool ready = true;
+    for (int i = 0; i < SIDES && ready; i++) {
+        ready = open_side(path, &row->sides[i], run->options->io) &&
+                same_shape(&row->sides[0].tensor, &row->sides[i].tensor);
+        row->grains[i] = tdc_grain_of(tdc_dtype_at_end(row->sides[i].dtype));
+    }
+    ready = ready && row->sides[0].tensor.count != 0;
+    if (!ready)
+        close_row(row);
+    return ready;
+}
+
+static void settle(struct third_run *run, size_t index, const struct tdc_third_sums *total)
+{
+    tdc_third_settle(total, &run->rows[index]);
+    run->rows[index].known = true;
+}
+
 static void work_on_row(struct third_run *run, struct third_worker *worker, size_t index)
 {
-    if (!choose_sides(run, worker, index))
+    struct tdc_third_sums total;
+    if (!open_row(run, &worker->path, index, &worker->row))
         return;
-    bool ready = true;
-    for (int i = 0; i < SIDES; i++) {
-        worker->sides[i].open = false;
-        ready = ready && open_side(worker, &worker->sides[i], run->options->io) &&
-                same_shape(&worker->sides[0].tensor, &worker->sides[i].tensor);
-    }
-    struct tdc_third_sums total = {0};
-    if (ready && worker->sides[0].tensor.count != 0 && add_all(worker, &total)) {
-        tdc_third_settle(&total, &run->rows[index]);
-        run->rows[index].known = true;
-    }
+    run->large[index] = spans_of(&worker->row) > 1;
+    if (!run->large[index] && add_span(worker, &worker->row, 0, &total))
+        settle(run, index, &total);
+    close_row(&worker->row);
+}
+
+static struct third_worker *new_worker(void)
+{
+    struct third_worker *worker = calloc(1, sizeof *worker);
+    if (worker != NULL)
+        tdc_text_init(&worker->path, (size_t)1 << 16);
+    return worker;
+}
+
+static void free_worker(struct third_worker *worker)
+{
+    tdc_text_free(&worker->path);
     for (int i = 0; i < SIDES; i++)
-        if (worker->sides[i].open) {
-            tdc_tensor_close(&worker->sides[i].tensor);
-            tdc_assembled_close(worker->sides[i].assembled);
-        }
+        tdc_span_buffer_free(&worker->buffers[i]);
+    free(worker);
 }
 
 static void work(void *argument, int member)
 {
     (void)member;
     struct third_run *run = argument;
-    struct third_worker *worker = calloc(1, sizeof *worker);
+    struct third_worker *worker = new_worker();
     if (worker == NULL) {
         atomic_store(&run->failed, true);
         return;
     }
-    tdc_text_init(&worker->path, (size_t)1 << 16);
     for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->table->row_count;)
         if (!tdc_cancel_is_set(run->options->cancel))
             work_on_row(run, worker, i);
-    tdc_text_free(&worker->path);
-    for (int i = 0; i < SIDES; i++)
-        tdc_span_buffer_free(&worker->sides[i].buffer);
-    free(worker);
+    free_worker(worker);
+}
+
+static void work_on_spans(void *argument, int member)
+{
+    (void)member;
+    struct third_shared *shared = argument;
+    struct third_worker *worker = new_worker();
+    if (worker == NULL)
+        return; /* the others do it all, or the row is not known */
+    for (size_t i; (i = atomic_fetch_add(&shared->next, 1)) < shared->spans;)
+        if (!tdc_cancel_is_set(shared->options->cancel) &&
+            add_span(worker, shared->row, i, &shared->sums[i]))
+            atomic_fetch_add(&shared->done, 1);
+    free_worker(worker);
+}
+
+/* One row, by all threads. False when out of memory. */
+static bool work_together(struct third_run *run, struct tdc_text *path, struct third_sides *row,
+                          size_t index)
+{
+    if (!open_row(run, path, index, row))
+        return true; /* changed since */
+    struct third_shared shared = {.row = row, .spans = spans_of(row), .options = run->options};
+    shared.sums = calloc(shared.spans, sizeof *shared.sums);
+    if (shared.sums != NULL)
+        tdc_team_run(tdc_team_size(run->options->threads), work_on_spans, &shared);
+    bool started = shared.sums != NULL && atomic_load(&shared.next) != 0;
+    if (started && atomic_load(&shared.done) == shared.spans) {
+        struct tdc_third_sums total = {0};
+        for (size_t i = 0; i < shared.spans; i++)
+            tdc_third_merge(&total, &shared.sums[i]);
+        settle(run, index, &total);
+    }
+    free(shared.sums);
+    close_row(row);
+    return started;
+}
+
+static bool work_on_large(struct third_run *run)
+{
+    struct tdc_text path;
+    struct third_sides *row = malloc(sizeof *row);
+    bool ok = row != NULL;
+    tdc_text_init(&path, (size_t)1 << 16);
+    for (size_t i = 0; i < run->table->row_count && ok; i++)
+        if (run->large[i] && !tdc_cancel_is_set(run->options->cancel))
+            ok = work_together(run, &path, row, i);
+    tdc_text_free(&path);
+    free(row);
+    return ok;
 }
 
 static bool find_partners(struct third_run *run)
@@ -248,22 +351,25 @@ tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *th
     if (third != NULL && third->npu != table->match->npu)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "the third run was matched with another dump");
     struct third_run run = {.table = table, .match = third, .options = &whole};
+    bool ended = false;
     run.rows = calloc(table->row_count + 1, sizeof *run.rows);
-    if (run.rows == NULL || !find_partners(&run))
+    run.large = calloc(table->row_count + 1, sizeof *run.large);
+    if (run.rows == NULL || run.large == NULL || !find_partners(&run))
         atomic_store(&run.failed, true);
     else if (!tdc_guard_begin())
         status = tdc_fail(error, TDC_ERR_SYSTEM, "no handler for SIGBUS");
     else {
         tdc_team_run(tdc_team_size(whole.threads), work, &run);
+        ended = atomic_load(&run.next) >= table->row_count && work_on_large(&run);
         tdc_guard_end();
     }
     if (status == TDC_OK && tdc_cancel_is_set(whole.cancel))
         status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
     /* whoever has memory does the work: only if nobody had is some of it left */
-    if (status == TDC_OK &&
-        (run.rows == NULL || run.partners == NULL || atomic_load(&run.next) < table->row_count))
+    if (status == TDC_OK && !ended)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     free(run.partners);
+    free(run.large);
     if (status != TDC_OK) {
         free(run.rows);
         return status;

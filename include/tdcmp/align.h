@@ -50,6 +50,19 @@ void tdc_match_rest(const tdc_match *match, size_t *test, size_t *ref);
 tdc_status tdc_series_write(const tdc_table *table, tdc_format format, const char *path,
                             size_t *rows, struct tdc_error *error);
 
+/* The index of a series where a row is furthest off. */
+struct tdc_series_worst {
+    const char *axis;
+    uint64_t index;
+    double rmse, median;
+    bool stands_out;        /* an index is above ten times the median: */
+    uint64_t first_outlier; /* the first of them */
+};
+
+/* Of the axis with the largest error for an index; false for a row without series. */
+bool tdc_table_series_worst(const tdc_table *table, size_t row, struct tdc_series_worst *worst,
+                            size_t size);
+
 /* Presets: rule files the library carries. The name of one; NULL beyond the last. */
 const char *tdc_align_preset(size_t index);
 /* Its text; NULL for an unknown name. */

@@ -48,5 +48,11 @@ tdc_status tdc_compare_buffers(const struct tdc_buffer *n, const struct tdc_buff
                                const struct tdc_options *options, struct tdc_difference *difference,
                                size_t size, struct tdc_error *error);
 
+/* The same with the tensor of a record of a dump as the reference, read from its file.
+ * TDC_ERR_NOTHING: the record has none. */
+tdc_status tdc_compare_record(const struct tdc_buffer *n, const tdc_dump *dump, size_t record,
+                              const struct tdc_options *options, struct tdc_difference *difference,
+                              size_t size, struct tdc_error *error);
+
 TDC_INTERFACE_END
 #endif

@@ -93,6 +93,8 @@ tdc_status tdc_tensors_load(const char *path, const char *key, tdc_dump **dump,
 /* Whether tensors of such a dump are spread over files of ranks: its records are those of the
  * lowest rank then, and tdc_align_match sees all of them. */
 bool tdc_tensors_in_parts(const tdc_dump *dump);
+/* Whether a path is a folder of SGLang's dumper, one for tdc_tensors_load and tdc_align_match. */
+bool tdc_path_is_sglang(const char *path);
 /* Whether a path is one for tdc_dump_load and tdc_tasks_find: a json, or a folder with dumps. */
 bool tdc_path_holds_dump(const char *path);
 

@@ -80,13 +80,9 @@ static tdc_status refuse_bad_target(const char *path, struct tdc_error *error)
     return TDC_OK;
 }
 
-tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error)
+static tdc_status open_file(const char *path, struct tdc_out_file *file, struct tdc_error *error)
 {
-    *file = TDC_OUT_FILE_NONE;
-    tdc_status status = refuse_bad_target(path, error);
-    if (status != TDC_OK)
-        return status;
-    sweep_beside(path);
+    tdc_status status = TDC_OK;
     file->path = strdup(path);
     if (file->path == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
@@ -105,6 +101,27 @@ tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct
         tdc_out_file_discard(file);
     }
     return status;
+}
+
+tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error)
+{
+    *file = TDC_OUT_FILE_NONE;
+    tdc_status status = refuse_bad_target(path, error);
+    if (status != TDC_OK)
+        return status;
+    sweep_beside(path);
+    return open_file(path, file, error);
+}
+
+tdc_status tdc_out_file_open_many(const char *path, struct tdc_out_file *file,
+                                  struct tdc_error *error)
+{
+    *file = TDC_OUT_FILE_NONE;
+    tdc_status status = refuse_bad_target(path, error);
+    if (status != TDC_OK)
+        return status;
+    file->unflushed = true;
+    return open_file(path, file, error);
 }
 
 tdc_status tdc_out_file_open_stream(const char *name, int stream, struct tdc_out_file *file,
@@ -178,10 +195,10 @@ static void flush_folder(const char *path)
 
 /* Network file systems report a full disk when a descriptor is closed; the lock is to stay until
  * the file has its name. So a second descriptor of it is closed. */
-static int flush_file(int fd)
+static int flush_file(int fd, bool to_disk)
 {
     /* EINVAL: a file system without flushing. */
-    if (TDC_RETRY(fsync(fd)) != 0 && errno != EINVAL)
+    if (to_disk && TDC_RETRY(fsync(fd)) != 0 && errno != EINVAL)
         return errno;
     int second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (second < 0)
@@ -216,7 +233,7 @@ static tdc_status commit(struct tdc_out_file *file, bool exclusive, struct tdc_e
         return commit_stream(file, error);
     tdc_status status = TDC_OK;
     const char *temporary = tdc_listed_path(&file->temporary);
-    int number = flush_file(file->fd);
+    int number = flush_file(file->fd, !file->unflushed);
     if (number != 0)
         status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: cannot be written", file->path);
     if (status == TDC_OK) {
@@ -229,7 +246,7 @@ static tdc_status commit(struct tdc_out_file *file, bool exclusive, struct tdc_e
     }
     if (status != TDC_OK)
         unlink(temporary);
-    else
+    else if (!file->unflushed)
         flush_folder(file->path);
     forget(file);
     return status;

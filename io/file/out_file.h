@@ -16,6 +16,7 @@ struct tdc_out_file {
     struct tdc_listed_file temporary; /* while it is being written */
     int fd;                           /* of the temporary, to write to; -1 when done */
     int stream;                       /* gets the content when it is complete; -1: none */
+    bool unflushed;                   /* the commit renames only */
 };
 
 #define TDC_OUT_FILE_NONE                                                                          \
@@ -24,11 +25,16 @@ struct tdc_out_file {
 /* Creates the temporary. The folder must exist. A file that has the final name stays until the
  * commit. At most 64 at a time in a process. */
 tdc_status tdc_out_file_open(const char *path, struct tdc_out_file *file, struct tdc_error *error);
+/* The same for one of many files of a folder: nothing is looked for there, and the commit does not
+ * wait for the disk. */
+tdc_status tdc_out_file_open_many(const char *path, struct tdc_out_file *file,
+                                  struct tdc_error *error);
 /* The same for a result that goes to an open descriptor: its temporary is in the folder of
  * temporaries ($TMPDIR, /tmp), and a commit copies it and removes it. The name is for messages. */
 tdc_status tdc_out_file_open_stream(const char *name, int stream, struct tdc_out_file *file,
                                     struct tdc_error *error);
-/* Flushes to the disk and renames. On failure the temporary is removed. */
+/* Flushes to the disk, unless it is one of many, and renames. On failure the temporary is removed.
+ */
 tdc_status tdc_out_file_commit(struct tdc_out_file *file, struct tdc_error *error);
 /* The same, but never replaces a file: that is a failure. */
 tdc_status tdc_out_file_commit_new(struct tdc_out_file *file, struct tdc_error *error);

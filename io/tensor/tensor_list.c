@@ -7,6 +7,7 @@
 #include "io/base/text.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/tensor/gguf.h"
 #include "io/tensor/npz.h"
 #include "io/tensor/pickle/state_list.h"
 #include "io/tensor/safetensors.h"
@@ -21,6 +22,7 @@ enum tdc_list_kind tdc_list_kind_of(const char *path)
         enum tdc_list_kind kind;
     } kinds[] = {
         {".safetensors", TDC_LIST_SAFETENSORS},
+        {".gguf", TDC_LIST_GGUF},
         {".npz", TDC_LIST_NPZ},
         {".pt", TDC_LIST_STATE},
         {".pth", TDC_LIST_STATE},
@@ -92,6 +94,9 @@ static void run(void *argument)
     switch (listing->kind) {
     case TDC_LIST_SAFETENSORS:
         listing->status = tdc_safetensors_list(bytes, size, list, listing->error);
+        break;
+    case TDC_LIST_GGUF:
+        listing->status = tdc_gguf_list(bytes, size, list, listing->error);
         break;
     case TDC_LIST_NPZ:
         listing->status = tdc_npz_list(bytes, size, list, &listing->elsewhere, listing->error);

@@ -1,5 +1,6 @@
 /*
- * tensor_list.h - files that hold many tensors by name: safetensors, npz, state dicts of torch.
+ * tensor_list.h - files that hold many tensors by name: safetensors, GGUF, npz, state dicts of
+ * torch.
  *
  * The file is mapped and stays so until the list is closed; each tensor is described as
  * tensor_file.h does and its data lies in the map, or, where an npz was compressed, in the arena.
@@ -44,6 +45,7 @@ struct tdc_tensor_list {
 enum tdc_list_kind {
     TDC_LIST_BY_SUFFIX,
     TDC_LIST_SAFETENSORS,
+    TDC_LIST_GGUF,
     TDC_LIST_NPZ,
     TDC_LIST_STATE, /* .pt, .pth, .bin, .ckpt: what torch.save makes of dicts and lists */
     TDC_LIST_ONE    /* one tensor without a name, of a format of tensor_file.h */

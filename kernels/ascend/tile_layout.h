@@ -3,8 +3,8 @@
  *
  * Constants only, for C11, C++17 and device code. Arguments of every kernel, each 8 bytes:
  *     tdc_pair_<x>(n, b, records, tiles)
- * n and b are `tiles` whole tiles of their dtype, records has TDC_TILE_RECORD_BYTES per tile, all
- * three aligned to 512 bytes. Names, n before b (bf16 counts as f32):
+ * n and b are `tiles` whole tiles of their dtype, aligned to 32 bytes (512: fastest); records has
+ * TDC_TILE_RECORD_BYTES per tile, aligned to 512 bytes. Names, n before b (bf16 counts as f32):
  *     TDC_RELATIVE_NATIVE  tdc_pair_f32  tdc_pair_f16  tdc_pair_bf16
  *                          tdc_pair_bf16_f32  tdc_pair_f32_bf16
  *     TDC_RELATIVE_F64     the same with the suffix _exact

@@ -71,8 +71,55 @@ ALWAYS_INLINE void enter_extremes(struct extremes *e, size_t r, f64v n, f64v b)
         *total = e;                                                                                \
     }
 
-DEFINE_ADD_EXTREMES(add_extremes_f32, f32_unaligned, f64_widen)
+DEFINE_ADD_EXTREMES(add_any_extremes_f32, f32_unaligned, f64_widen)
 DEFINE_ADD_EXTREMES(add_extremes_f64, f64_unaligned, f64_load)
+
+/* Lanes of the lowest or highest f32 numbers as those of f64. */
+ALWAYS_INLINE f64v lower_of(f64v before, f32v lanes)
+{
+    float values[F32_LANES];
+    memcpy(values, &lanes, sizeof values);
+    for (size_t i = 0; i < F32_LANES; i += F64_LANES)
+        before = f64_min(f64_widen(values + i), before);
+    return before;
+}
+
+/* The sums of f32 numbers cannot overflow in f64, so they are finite if all numbers are: only where
+ * they are not must each pair be looked at. */
+static void add_extremes_f32(struct extremes *total, const f32_unaligned *n, const f32_unaligned *b,
+                             size_t count)
+{
+    struct extremes e;
+    f32v n_low = f32_splat(INFINITY), b_low = n_low, n_high = -n_low, b_high = -n_low;
+    start_sums(&e);
+    for (size_t i = 0; i + 2 * SUM_LANES <= count; i += 2 * SUM_LANES) {
+        for (size_t k = 0; k < 2 * SUM_LANES; k += F32_LANES) {
+            f32v x = f32_load(n + i + k), y = f32_load(b + i + k);
+            n_low = f32_min(x, n_low);
+            n_high = f32_max(x, n_high);
+            b_low = f32_min(y, b_low);
+            b_high = f32_max(y, b_high);
+        }
+        for (size_t k = 0; k < 2 * SUM_REGISTERS; k++) {
+            e.n[k % SUM_REGISTERS] += f64_widen(n + i + k * F64_LANES);
+            e.b[k % SUM_REGISTERS] += f64_widen(b + i + k * F64_LANES);
+        }
+    }
+    f64v probe = f64_splat(0);
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        probe += (e.n[r] - e.n[r]) + (e.b[r] - e.b[r]);
+    if (count % (2 * SUM_LANES) != 0 || !lanes_are_zero(probe)) {
+        add_any_extremes_f32(total, n, b, count);
+        return;
+    }
+    add_sums(&e, total);
+    memcpy(total->n, e.n, sizeof e.n);
+    memcpy(total->b, e.b, sizeof e.b);
+    total->n_low = lower_of(total->n_low, n_low);
+    total->b_low = lower_of(total->b_low, b_low);
+    total->n_high = -lower_of(-total->n_high, -n_high);
+    total->b_high = -lower_of(-total->b_high, -b_high);
+}
 
 /* The real parts, as NaN where an imaginary part is not finite. */
 static void add_extremes_complex(struct extremes *total, const struct complex_block *block,

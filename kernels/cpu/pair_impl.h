@@ -291,7 +291,7 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count)) {
             size_t taken = take_equal_f32(kind, plan, n_block, b_block, &ahead, start,

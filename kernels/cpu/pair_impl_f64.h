@@ -118,7 +118,7 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (kind != DOUBLE_MIXED && state.wary == 0 &&
             block_is_equal(plan, n_block, b_block, block.count) &&
@@ -230,7 +230,7 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
         size_t length = count - start < BLOCK ? count - start : BLOCK;
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         if (block_is_equal(plan, n_block, b_block, length) &&
             take_equal_complex(plan, n_block, &ahead, start, length, &block, &state, sums))
             continue;

@@ -108,7 +108,7 @@ static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const v
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block);
+        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (block_is_equal(plan, n_block, b_block, block.count) &&
             take_equal_f64(plan, n_block, &ahead, start, block.count, TDC_PAIR_LIMITS, buffer,

@@ -119,11 +119,25 @@ ALWAYS_INLINE void prefetch_pair(const struct prefetch *ahead, size_t i)
     __builtin_prefetch((const void *)(ahead->b + i * ahead->b_size));
 }
 
-static inline struct prefetch prefetch_of(const struct tdc_pair_plan *plan, const void *n,
-                                          const void *b)
+/* What to ask for while the elements are reduced that are `done` bytes behind the first. */
+static inline uintptr_t place_ahead(const struct tdc_pair_ahead *ahead, const void *elements,
+                                    size_t done)
 {
-    return (struct prefetch){(uintptr_t)n + PREFETCH_AHEAD, (uintptr_t)b + PREFETCH_AHEAD,
-                             tdc_dtype_size(plan->n_dtype), tdc_dtype_size(plan->b_dtype)};
+    if (ahead == NULL || ahead->count == 0)
+        return (uintptr_t)elements + PREFETCH_AHEAD;
+    size_t range = done / ahead->bytes;
+    if (range >= ahead->count)
+        range = ahead->count - 1;
+    return ahead->ranges[range] + (done - range * ahead->bytes);
+}
+
+/* `start` is the index of the first element of the block. */
+static inline struct prefetch prefetch_of(const struct tdc_pair_plan *plan, const void *n,
+                                          const void *b, size_t start)
+{
+    size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
+    return (struct prefetch){place_ahead(plan->n_ahead, n, start * n_size),
+                             place_ahead(plan->b_ahead, b, start * b_size), n_size, b_size};
 }
 
 #endif

@@ -43,6 +43,29 @@ def safetensors(path, tensors, before=b"", header=None):
     return write(path, struct.pack("<Q", len(text)) + text + data)
 
 
+GGML = {"F32": 0, "F64": 28, "I32": 26, "I64": 27, "Q4_0": 2}
+
+
+def gguf(path, tensors, version=3, alignment=32):
+    """quantised: (name, shape, type) in place of a tensor."""
+    def text(value):
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    settings = [text("general.name") + struct.pack("<I", 8) + text("test"),
+                text("general.alignment") + struct.pack("<II", 4, alignment),
+                text("tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc"),
+                text("scores") + struct.pack("<IIQ", 9, 6, 3) + struct.pack("<3f", 1, 2, 3)]
+    infos, data = b"", b""
+    for name, tensor in tensors.items():
+        raw = packed(tensor.values, tensor.dtype) if isinstance(tensor, Tensor) else b"\0" * 18
+        shape, kind = (tensor.shape, tensor.dtype) if isinstance(tensor, Tensor) else tensor
+        infos += text(name) + struct.pack("<I", len(shape)) + struct.pack("<%dQ" % len(shape), *reversed(shape))
+        infos += struct.pack("<IQ", GGML[kind], len(data))
+        data += raw + b"\0" * (-len(raw) % alignment)
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(settings)) + b"".join(settings) + infos
+    return write(path, head + b"\0" * (-len(head) % alignment) + data)
+
+
 def npy_bytes(tensor):
     shape = "(%s)" % "".join("%d, " % n for n in tensor.shape)
     head = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (NUMPY[tensor.dtype], shape)).encode()

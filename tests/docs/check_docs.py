@@ -53,6 +53,7 @@ def check_options(program, source):
     match = help_options(program, ["match", "--help"])
     growth = help_options(program, ["bench", "match", "--help"])
     searches = help_options(program, ["bench", "trace", "--help"])
+    cut = help_options(program, ["bench", "align", "--help"])
     make = help_options(program, ["bench", "make", "--help"])
     network = help_options(program, ["bench", "network", "--help"])
     measure = help_options(program, ["bench", "compare", "--help"])
@@ -74,7 +75,9 @@ def check_options(program, source):
         "man/tdcmp.1, bench match": (
             section(man, ".B tdcmp bench match\n.RI", ".B tdcmp bench trace"), growth),
         "man/tdcmp.1, bench trace": (
-            section(man, ".B tdcmp bench trace\n.RI", ".B tdcmp bench compare"), searches),
+            section(man, ".B tdcmp bench trace\n.RI", ".B tdcmp bench align"), searches),
+        "man/tdcmp.1, bench align": (
+            section(man, ".B tdcmp bench align\n.RI", ".B tdcmp bench compare"), cut),
         "man/tdcmp.1, bench compare": (
             section(man, ".B tdcmp bench compare\n.RI", ".B tdcmp bench\n.RI"), measure),
         "man/tdcmp.1, bench": (

@@ -42,6 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 's':
         list(copy, size - 1, TDC_LIST_SAFETENSORS, NULL);
         break;
+    case 'g':
+        list(copy, size - 1, TDC_LIST_GGUF, NULL);
+        break;
     case 'n':
         list(copy, size - 1, TDC_LIST_NPZ, NULL);
         break;

@@ -45,20 +45,6 @@ static bool print_paths(const struct tdc_run *run)
 }
 
 /* The answer: a page, or what a script wants in its place. */
-/* Records that no rule for logical tensors has. */
-static void print_rest(const struct tdc_run *run)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        size_t test = 0, ref = 0;
-        if (run->comparisons[i].match != NULL)
-            tdc_match_rest(run->comparisons[i].match, &test, &ref);
-        if (test != 0)
-            printf("%zu records of A are in no rule\n", test);
-        if (ref != 0)
-            printf("%zu records of B are in no rule\n", ref);
-    }
-}
-
 static int answer_run(const struct tdc_run_request *request, const struct tdc_run *run)
 {
     struct tdc_run_answer answer;
@@ -66,7 +52,7 @@ static int answer_run(const struct tdc_run_request *request, const struct tdc_ru
                    (request->quiet ? print_paths(run) : tdc_print_page(request, run));
     complain_of_nothing(request, run);
     if (!request->quiet && request->stream == TDC_FORMAT_NONE)
-        print_rest(run);
+        tdc_print_rest(run);
     tdc_run_judge(request, run, &answer);
     if (run->unwritten.status != TDC_OK)
         tdc_complain("%s", run->unwritten.message);
@@ -128,9 +114,13 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     tdc_tasks *tasks = NULL;
     struct tdc_error error = {0};
     struct tdc_run run = {0};
-    tdc_status status = request->align != NULL ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
-                                               : tdc_tasks_find(sides[0], sides[1], settings->step,
-                                                                &request->options, &tasks, &error);
+    /* such files name their ranks and axes themselves: no rules are needed */
+    request->tensors = request->align == NULL && request->options.rules == TDC_RULES_SOUND &&
+                       tdc_path_is_sglang(sides[0]) && tdc_path_is_sglang(sides[1]);
+    tdc_status status =
+        request->align != NULL || request->tensors
+            ? tdc_tasks_pair(sides[0], sides[1], &tasks, &error)
+            : tdc_tasks_find(sides[0], sides[1], settings->step, &request->options, &tasks, &error);
     if (status == TDC_OK) {
         request->tasks = tasks;
         status = begin_sharing(settings, &error);

@@ -107,7 +107,7 @@ struct extreme {
 static void note(struct extreme list[SHOWN], double ratio,
                  const struct tdc_run_comparison *comparison, size_t row)
 {
-    if (!(ratio > 1) || ratio <= list[SHOWN - 1].ratio)
+    if (!(ratio > list[SHOWN - 1].ratio))
         return;
     size_t at = SHOWN - 1;
     for (; at > 0 && list[at - 1].ratio < ratio; at--)
@@ -139,8 +139,10 @@ static void print_truth(const struct tdc_run *run)
             if (!tdc_table_third_row(comparison->table, TDC_THIRD_TRUTH, row, &third))
                 continue;
             counts[third.nearer]++;
-            note(a, ratio_of(third.rmse_a, third.rmse_b), comparison, row);
-            note(b, ratio_of(third.rmse_b, third.rmse_a), comparison, row);
+            double a_over_b = ratio_of(third.rmse_a, third.rmse_b);
+            double b_over_a = ratio_of(third.rmse_b, third.rmse_a);
+            note(a, a_over_b > 1 ? a_over_b : 0, comparison, row);
+            note(b, b_over_a > 1 ? b_over_a : 0, comparison, row);
         }
     }
     unsigned long long ties =
@@ -167,12 +169,37 @@ static void print_noise(const struct tdc_run *run)
                 continue;
             known++;
             within += tdc_table_class(comparison->table, row) == TDC_ROW_SAME;
-            note(far, third.factor, comparison, row);
+            note(far, third.factor > 1 ? third.factor : 0, comparison, row);
         }
     }
     printf("\nnoise of the reference: known of %llu rows; %llu differences are within it\n", known,
            within);
     print_extremes("beyond the noise by", far);
+}
+
+/* The rows whose series are worst, and where. */
+static void print_series(const struct tdc_run *run)
+{
+    struct extreme far[SHOWN] = {{0}};
+    struct tdc_series_worst worst;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct tdc_run_comparison *comparison = &run->comparisons[i];
+        size_t rows = comparison->table != NULL ? tdc_table_rows(comparison->table) : 0;
+        for (size_t row = 0; row < rows; row++)
+            if (tdc_table_series_worst(comparison->table, row, &worst, sizeof worst) &&
+                worst.rmse > 0)
+                note(far, worst.rmse, comparison, row);
+    }
+    for (size_t i = 0; i < SHOWN && far[i].comparison != NULL; i++) {
+        tdc_table_series_worst(far[i].comparison->table, far[i].row, &worst, sizeof worst);
+        printf("%s  %s: largest RMSE %.3g at %s=%llu", i == 0 ? "\nalong axes\n" : "",
+               tdc_shown(tdc_table_call(far[i].comparison->table, far[i].row)), worst.rmse,
+               worst.axis, (unsigned long long)worst.index);
+        if (worst.stands_out)
+            printf("; above ten times the median (%.3g) from %s=%llu on", worst.median, worst.axis,
+                   (unsigned long long)worst.first_outlier);
+        printf("\n");
+    }
 }
 
 static void print_tolerance(const struct tdc_run *run)
@@ -203,8 +230,22 @@ static void print_tolerance(const struct tdc_run *run)
     }
 }
 
+void tdc_print_rest(const struct tdc_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        size_t test = 0, ref = 0;
+        if (run->comparisons[i].match != NULL)
+            tdc_match_rest(run->comparisons[i].match, &test, &ref);
+        if (test != 0)
+            printf("%zu records of A are in no rule\n", test);
+        if (ref != 0)
+            printf("%zu records of B are in no rule\n", ref);
+    }
+}
+
 void tdc_print_third(const struct tdc_run_request *request, const struct tdc_run *run)
 {
+    print_series(run);
     print_tolerance(run);
     if (request->truth != NULL)
         print_truth(run);

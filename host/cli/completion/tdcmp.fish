@@ -34,7 +34,7 @@ complete -c tdcmp -n __fish_is_first_arg -a bench -d 'measure the speed on this 
 complete -c tdcmp -n __fish_is_first_arg -a help -d 'options and an example of a command'
 complete -c tdcmp -n __fish_is_first_arg -l version -d 'version of program and library'
 complete -c tdcmp -l help -s h -d 'options and an example'
-complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare match cluster trace kernels io make network reference'
+complete -c tdcmp -n '__fish_seen_subcommand_from bench' -a 'matrix compare match cluster trace align kernels io make network reference'
 complete -c tdcmp -n "$friendly" -l tolerance -r -d 'rules of your own'
 complete -c tdcmp -n "$friendly" -l truth -r -d 'a third, more exact run'
 complete -c tdcmp -n "$friendly" -l noise -r -d 'the reference once more'

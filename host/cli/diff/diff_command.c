@@ -12,9 +12,11 @@ static const char usage[] =
     "\n"
     "usage: tdcmp diff [OPTIONS] A B\n"
     "\n"
-    "A is under test, B the reference. Each is a file (.safetensors, .npz, .npy, or .pt, .pth,\n"
-    ".bin, .ckpt with a state dict), a *.index.json of shards, a checkpoint folder (Hugging Face,\n"
-    "Megatron) or any folder of such files. Two dumps are compared as tdcmp compare does.\n"
+    "A is under test, B the reference. Each is a file (.safetensors, .gguf, .npz, .npy, or .pt,\n"
+    ".pth, .bin, .ckpt with a state dict), a *.index.json of shards, a checkpoint folder (Hugging\n"
+    "Face, Megatron), a dump of SGLang or any folder of such files. Two dumps are compared as "
+    "tdcmp\n"
+    "compare does.\n"
     "\n"
     "  -o, --output DIR         folder for the results (default ./output)\n"
     "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
@@ -225,8 +227,10 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
         struct tdc_run_answer answer;
         bool printed = request->quiet || tdc_print_page(request, &run);
         tdc_run_judge(request, &run, &answer);
-        if (!request->quiet && printed)
+        if (!request->quiet && printed) {
+            tdc_print_rest(&run);
             print_total(&answer);
+        }
         code = printed ? answer.code : TDC_EXIT_TROUBLE;
     }
     tdc_run_free(&run);

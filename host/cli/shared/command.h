@@ -138,7 +138,9 @@ tdc_status tdc_run_write_page(const struct tdc_run_request *request, struct tdc_
 tdc_status tdc_run_take_third(const struct tdc_run_request *request,
                               struct tdc_run_comparison *comparison, struct tdc_error *error);
 void tdc_run_third_free(struct tdc_run_comparison *comparison);
-/* What they and a tolerance file have said, on stdout. */
+/* How many records are in no rule for logical tensors, a line a side. */
+void tdc_print_rest(const struct tdc_run *run);
+/* What they, series and a tolerance file have said, on stdout. */
 void tdc_print_third(const struct tdc_run_request *request, const struct tdc_run *run);
 
 /* What a run says on the whole: its first line, its counts and its exit code come from here. */

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "io/base/error.h"
 
@@ -10,6 +11,7 @@
 static struct {
     pthread_mutex_t lock;
     bool asked, running, ours, ended, left;
+    pid_t process;          /* that started it */
     struct tdc_error error; /* of the first start */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -23,6 +25,7 @@ static void start(void)
     }
     /* aclFinalize would wait two seconds for the log of the device otherwise */
     setenv("ASCEND_LOG_DEVICE_FLUSH_TIMEOUT", "0", 0);
+    runtime.process = getpid();
     int code = library->table.aclInit(NULL);
     runtime.running = code == 0 || code == TDC_ACL_ERROR_REPEAT_INITIALIZE;
     runtime.ours = code == 0;
@@ -41,9 +44,14 @@ const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error)
     pthread_mutex_lock(&runtime.lock);
     if (!runtime.asked)
         start();
+    bool inherited = runtime.running && runtime.process != getpid();
+    if (inherited)
+        tdc_fail(&runtime.error, TDC_ERR_DEVICE,
+                 "AscendCL was started before this process was forked: it cannot be used in both");
     if (runtime.ended)
         tdc_fail(&runtime.error, TDC_ERR_DEVICE, "AscendCL was ended in this process");
-    const struct tdc_acl *acl = runtime.running && !runtime.ended ? &tdc_acl_load()->table : NULL;
+    const struct tdc_acl *acl =
+        runtime.running && !runtime.ended && !inherited ? &tdc_acl_load()->table : NULL;
     if (acl == NULL && error != NULL)
         *error = runtime.error;
     pthread_mutex_unlock(&runtime.lock);
@@ -68,9 +76,14 @@ void tdc_acl_runtime_leave(void)
 void tdc_acl_runtime_stop(void)
 {
     pthread_mutex_lock(&runtime.lock);
-    if (runtime.running && runtime.ours && !runtime.ended && !runtime.left) {
-        runtime.ended = true;
-        tdc_acl_load()->table.aclFinalize();
-    }
+    const struct tdc_acl *acl = &tdc_acl_load()->table;
+    bool end = runtime.running && !runtime.ended && !runtime.left && runtime.process == getpid();
+    runtime.ended |= end;
+    /* every aclInit counts, also that which found it started: where the runtime takes them back one
+     * by one, others in the process keep theirs, whoever came first */
+    if (end && acl->aclFinalizeReference != NULL)
+        acl->aclFinalizeReference(NULL);
+    else if (end && runtime.ours)
+        acl->aclFinalize();
     pthread_mutex_unlock(&runtime.lock);
 }

@@ -1,9 +1,10 @@
 /*
  * acl_runtime.h - AscendCL started once per process.
  *
- * aclInit works once in a process, and aclFinalize ends it for good: it is started by the first
- * that needs it and stays until tdc_acl_runtime_stop. When somebody else in the process has started
- * it (a training program), it is theirs to end.
+ * aclInit is counted, and aclFinalize ends it for all: it is started by the first that needs it and
+ * stays until tdc_acl_runtime_stop, which takes back our count. Where the runtime cannot do that
+ * and somebody else in the process had started it (a training program), it is theirs to end. The
+ * child of a fork cannot use what its parent started.
  */
 #ifndef TDC_ASCEND_ACL_RUNTIME_H
 #define TDC_ASCEND_ACL_RUNTIME_H

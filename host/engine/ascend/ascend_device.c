@@ -62,6 +62,8 @@ static void describe(struct tdc_ascend_device *device)
 void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device)
 {
     *device = (struct tdc_ascend_device){.acl = acl};
+    if (acl->aclrtGetDevice == NULL || acl->aclrtGetDevice(&device->id) != 0)
+        device->id = 0;
     pthread_mutex_init(&device->lock, NULL);
     describe(device);
 }
@@ -163,6 +165,7 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
         code = acl->aclrtBinaryGetFunction(kernel->binary, name, &kernel->function);
     }
     if (code == 0) {
+        kernel->loaded = kernel->function;
         if (!tdc_self_test(device, number, kernel->function, slot, error))
             kernel->function = NULL;
         return;

@@ -17,6 +17,7 @@
 struct tdc_ascend_kernel {
     bool asked;
     void *binary, *function; /* function is NULL when the kernel cannot be used */
+    void *loaded;            /* the function also when it failed its test: for reports */
 };
 
 struct tdc_ascend_device {

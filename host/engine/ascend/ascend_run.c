@@ -7,6 +7,9 @@
 
 #include "io/base/error.h"
 
+/* Tensors share launches: smaller ones are worth the trip than on other devices. */
+#define LEAST_PAIRS ((size_t)2 * TDC_TILE_PAIRS)
+
 /* ---- trouble --------------------------------------------------------------------------------- */
 
 void tdc_ascend_note_text(struct tdc_ascend_run *run, const struct tdc_ascend_device *device,
@@ -73,6 +76,8 @@ tdc_status tdc_ascend_run_open(const int32_t *ids, unsigned count, enum tdc_rela
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the devices");
     tdc_device_run_init(&run->base, &tdc_backend_ascend, TDC_TILE_PAIRS, no_fallback, timed);
     run->base.close = close_run;
+    if (getenv("TDC_DEVICE_LEAST") == NULL)
+        run->base.least = LEAST_PAIRS;
     tdc_status status = TDC_OK;
     for (unsigned i = 0; i < count && status == TDC_OK; i++)
         status = open_device(run, acl, ids[i], rule, error);

@@ -166,8 +166,8 @@ bool tdc_ascend_slot_over(const struct tdc_ascend_slot *slot)
     const struct tdc_acl *acl = slot->device->acl;
     int status = 0;
     return acl->aclrtQueryEventStatus != NULL &&
-           (acl->aclrtQueryEventStatus(slot->events[TDC_SLOT_DONE], &status) != 0 ||
-            status == TDC_ACL_EVENT_RECORDED_STATUS_COMPLETE);
+           acl->aclrtQueryEventStatus(slot->events[TDC_SLOT_DONE], &status) == 0 &&
+           status == TDC_ACL_EVENT_RECORDED_STATUS_COMPLETE;
 }
 
 double tdc_ascend_slot_time(struct tdc_ascend_slot *slot, unsigned from, unsigned to)

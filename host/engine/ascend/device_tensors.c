@@ -10,8 +10,15 @@
 
 /* Chunks of one launch: enough that waiting for a launch does not matter. */
 #define BATCH_CHUNKS 64u
-#define BATCH_TILES  (BATCH_CHUNKS * TDC_SLOT_TILES)
+#define BATCH_TILES  (BATCH_CHUNKS * TDC_TILES_PER_CHUNK)
 #define ALIGNMENT    512u
+/* Of tensors: what a kernel's copies need. At 512 bytes they are fastest. */
+#define TENSOR_ALIGNMENT 32u
+
+/* For what the caller has put on the stream before: longer than the vendor lets a kernel run. */
+#define CALLER_MILLISECONDS 1200000
+/* For a batch of ours, which takes milliseconds. */
+#define OWN_MILLISECONDS 20000
 
 struct ascend_tensors {
     struct tdc_device base;
@@ -60,6 +67,8 @@ static void free_tensors(tdc_device *base)
 {
     struct ascend_tensors *device = (struct ascend_tensors *)base;
     const struct tdc_acl *acl = device->card.acl;
+    if (atomic_load(&device->card.abandoned))
+        return; /* a kernel may still read and write all of it */
     void *hosts[] = {device->records, device->n, device->b};
     for (unsigned i = 0; i < 3; i++)
         if (hosts[i] != NULL)
@@ -75,8 +84,20 @@ static void free_tensors(tdc_device *base)
 static bool synchronise(struct comparison *work)
 {
     const struct tdc_acl *acl = work->device->card.acl;
+    bool done = take(&work->failure, "aclrtSynchronizeStreamWithTimeout",
+                     acl->aclrtSynchronizeStreamWithTimeout(work->stream, OWN_MILLISECONDS));
+    /* the stream is the caller's; the memory that a kernel of ours may still use stays */
+    if (tdc_acl_is_timeout(work->failure.code))
+        tdc_ascend_abandon(&work->device->card, true);
+    return done;
+}
+
+/* The caller's own work is not ours to judge. */
+static bool wait_for_caller(struct comparison *work)
+{
+    const struct tdc_acl *acl = work->device->card.acl;
     return take(&work->failure, "aclrtSynchronizeStreamWithTimeout",
-                acl->aclrtSynchronizeStreamWithTimeout(work->stream, 10000));
+                acl->aclrtSynchronizeStreamWithTimeout(work->stream, CALLER_MILLISECONDS));
 }
 
 static bool copy_out(struct comparison *work, void *to, const void *from, size_t bytes)
@@ -172,7 +193,7 @@ static void *function_for(struct comparison *work)
 {
     const struct tdc_pair_plan *plan = &work->plan;
     int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
-    bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % ALIGNMENT == 0;
+    bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % TENSOR_ALIGNMENT == 0;
     return kernel >= 0 && aligned
                ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL, NULL)
                : NULL;
@@ -195,6 +216,10 @@ static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, co
     tdc_status status = tdc_tensors_plan(n_dtype, b_dtype, rule, count, &work.plan, error);
     if (status != TDC_OK)
         return status;
+    if (atomic_load(&device->card.lost))
+        return tdc_fail(error, TDC_ERR_DEVICE, "the device was given up: a kernel did not end");
+    if (!wait_for_caller(&work))
+        return explain(device->card.acl, work.failure, error);
     void *function = function_for(&work);
     struct tdc_pair_sums total;
     tdc_pair_clear(&total);

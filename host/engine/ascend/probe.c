@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of one launch, and launches. */
-#define TILES    TDC_SLOT_TILES
-#define LAUNCHES 2u
+#define TILES 128
 
 static const struct {
     const char *name;
@@ -184,20 +182,17 @@ struct tdc_acl_failure tdc_probe_run(struct tdc_ascend_slot *slot, void *functio
 {
     uint64_t state = 88172645463325252u;
     *figures = (struct tdc_probe_figures){0};
-    for (unsigned round = 0; round < LAUNCHES; round++) {
-        float *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
-        for (size_t i = 0; i < (size_t)TILES * TDC_PROBE_PAIRS; i++)
-            make_pair(i, &state, &n[i], &b[i]);
-        struct tdc_acl_failure failure =
-            tdc_ascend_slot_launch(slot, TDC_ASCEND_PROBE, function, TILES, 0);
-        struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
-        if (failure.code == 0)
-            failure = waited;
-        if (failure.code != 0)
-            return failure;
+    float *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    for (size_t i = 0; i < (size_t)TILES * TDC_PROBE_PAIRS; i++)
+        make_pair(i, &state, &n[i], &b[i]);
+    struct tdc_acl_failure failure =
+        tdc_ascend_slot_launch(slot, TDC_ASCEND_PROBE, function, TILES, 0);
+    struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
+    if (failure.code == 0)
+        failure = waited;
+    if (failure.code == 0)
         read_records(n, b, tdc_ascend_slot_records(slot), figures);
-    }
-    return (struct tdc_acl_failure){NULL, 0};
+    return failure;
 }
 
 bool tdc_probe_sound(const struct tdc_probe_figures *figures, char *text, size_t size)

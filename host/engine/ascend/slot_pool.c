@@ -90,12 +90,18 @@ static struct tdc_ascend_place *find_free(struct tdc_slot_pool *pool)
     return NULL;
 }
 
-static bool is_flying(const struct tdc_slot_pool *pool)
+/*
+ * Whether a slot that is not full should leave: when it holds half of what is under way. Filling it
+ * takes less time than the card needs for the rest, so the link does not run dry, and launches grow
+ * until slots are full.
+ */
+static bool is_enough(const struct tdc_slot_pool *pool, const struct tdc_ascend_place *place)
 {
+    size_t flying = 0;
     for (unsigned i = 0; i < pool->opened; i++)
         if (pool->places[i].state == TDC_PLACE_FLYING)
-            return true;
-    return false;
+            flying += pool->places[i].tiles;
+    return 2 * place->tiles >= flying;
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -167,7 +173,7 @@ void tdc_slot_pool_filled(struct tdc_slot_pool *pool, struct tdc_ascend_place *p
     pthread_mutex_lock(&pool->lock);
     place->filling--;
     place->chunks -= !kept;
-    if (place->filling == 0 && (place->closed || !is_flying(pool)))
+    if (place->filling == 0 && (place->closed || is_enough(pool, place)))
         launch(pool, place);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -197,7 +203,7 @@ bool tdc_slot_pool_done(struct tdc_slot_pool *pool, struct tdc_ascend_place *pla
 {
     pthread_mutex_lock(&pool->lock);
     while (place->state != TDC_PLACE_DONE) {
-        if (place->state == TDC_PLACE_FILLING && !place->closed && (wait || !is_flying(pool)))
+        if (place->state == TDC_PLACE_FILLING && !place->closed && (wait || is_enough(pool, place)))
             close_place(pool, place);
         else if (!wait && !(place->state == TDC_PLACE_FLYING && !place->awaited &&
                             tdc_ascend_slot_over(&place->slot)))

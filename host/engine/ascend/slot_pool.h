@@ -3,9 +3,9 @@
  *
  * A slot holds the tiles of many chunks, of whichever tensor and thread, as long as one kernel
  * serves them: they go to the card in one launch. It leaves when it is full, when somebody waits
- * for what is in it, or at once when the card has nothing else to do. It is free again when all of
- * its chunks have been taken back. So the streams of a card and its pinned memory do not grow with
- * the threads.
+ * for what is in it, or when it holds half of what the card has to do. It is free again when
+ * all of its chunks have been taken back. So the streams of a card and its pinned memory do not
+ * grow with the threads.
  *
  * All functions may be called from any thread that is bound to the card.
  */

@@ -11,8 +11,8 @@
 
 /* A chunk takes milliseconds; TDC_DEVICE_TIMEOUT says something else. */
 #define PATIENCE 10.0
-/* For what a queue that failed may still do; nobody wants its result. */
-#define LAST_WAIT_SECONDS 0.5
+/* For what a device that is given up, or a queue that failed, may still do. */
+#define LAST_WAIT_SECONDS 0.25
 
 void tdc_gpu_describe(const struct tdc_gpu_family *family, struct tdc_call_failure failure,
                       char *text, size_t size)
@@ -91,7 +91,9 @@ static struct tdc_call_failure wait_for(struct tdc_gpu_slot *slot, double second
 
 struct tdc_call_failure tdc_gpu_slot_wait(struct tdc_gpu_slot *slot)
 {
-    return wait_for(slot, slot->device->patience);
+    /* several chunks are under way: the patience is for the first that does not come back */
+    bool lost = atomic_load(&slot->device->lost);
+    return wait_for(slot, lost ? LAST_WAIT_SECONDS : slot->device->patience);
 }
 
 bool tdc_gpu_slot_close(struct tdc_gpu_slot *slot)

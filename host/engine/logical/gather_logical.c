@@ -5,7 +5,6 @@
  * plane... Each block is cut with the boxes of the parts; what is left of a box is copied with one
  * stride an axis on both sides.
  */
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,10 +14,16 @@
 #include "io/platform/platform.h"
 #include "kernels/pair.h"
 
-/* Elements that are converted at a time; they stay in the cache of a core. */
-#define CONVERTED ((size_t)4096)
 /* Bytes of a part from which on its pages are asked for, and given up, together. */
 #define WORTH_ADVICE ((uint64_t)1 << 16)
+
+/* What is done with the parts of a range. */
+enum purpose {
+    COPY,
+    WANT,    /* pages are asked for */
+    RELEASE, /* pages are given up */
+    AHEAD    /* places are noted that will be copied soon */
+};
 
 struct gathering {
     const struct tdc_assembled *assembled;
@@ -29,7 +34,8 @@ struct gathering {
     uint64_t inner[TDC_LOGICAL_AXES]; /* elements behind one place of an axis */
     int64_t ways[TDC_LOGICAL_AXES];   /* the same in bytes */
     bool numbers;
-    bool release; /* pages are given up, nothing is copied */
+    enum purpose purpose;
+    struct tdc_pair_ahead *ahead;
 };
 
 int64_t tdc_part_offset(const struct tdc_tensor *tensor, const uint64_t *base)
@@ -97,23 +103,35 @@ static bool copy_elements(const struct tdc_logical *logical, const struct tdc_lo
     }
 }
 
-/* Advice about the pages between the first and the last byte of a sub-box, where it fills them. */
+/* The bytes between the first and the last of a sub-box, relative to its first element; false where
+ * it does not fill them. */
+static bool reach_of(const struct tdc_copy_box *box, size_t element, uint64_t *wanted, int64_t *low,
+                     int64_t *high)
+{
+    *wanted = element;
+    *low = 0;
+    *high = (int64_t)element;
+    for (unsigned i = 0; i < box->axes; i++) {
+        int64_t reach = (int64_t)(box->axis[i].length - 1) * box->axis[i].from;
+        *wanted *= box->axis[i].length;
+        *low += reach < 0 ? reach : 0;
+        *high += reach > 0 ? reach : 0;
+    }
+    return (uint64_t)(*high - *low) / 2 <= *wanted;
+}
+
+/* Advice about the pages of a sub-box, where it fills them. */
 static void advise(const struct tdc_tensor *tensor, const struct tdc_copy_box *box, int64_t offset,
                    size_t element, enum tdc_page_advice advice)
 {
-    uint64_t wanted = element;
-    int64_t low = 0, high = (int64_t)element;
-    for (unsigned i = 0; i < box->axes; i++) {
-        int64_t reach = (int64_t)(box->axis[i].length - 1) * box->axis[i].from;
-        wanted *= box->axis[i].length;
-        low += reach < 0 ? reach : 0;
-        high += reach > 0 ? reach : 0;
-    }
-    uint64_t range = (uint64_t)(high - low);
-    if (tensor->map == NULL || wanted < WORTH_ADVICE || range / 2 > wanted)
+    uint64_t wanted;
+    int64_t low, high;
+    if (!reach_of(box, element, &wanted, &low, &high) || tensor->map == NULL ||
+        wanted < WORTH_ADVICE)
         return;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = (uintptr_t)(tensor->data + offset + low), end = start + range;
+    uintptr_t start = (uintptr_t)(tensor->data + offset + low),
+              end = start + (uintptr_t)(high - low);
     if (advice == TDC_PAGES_DONE) { /* pages that others share stay */
         start = (start + page - 1) / page * page;
         end = end / page * page;
@@ -139,10 +157,10 @@ static int64_t make_copy(const struct tdc_logical *logical, const struct tdc_log
     return tdc_part_offset(tensor, base) * (int64_t)element;
 }
 
-bool tdc_box_copy(const struct tdc_logical *logical, const struct tdc_logical_box *box,
-                  const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
-                  const uint64_t *lo, const uint64_t *extent, const int64_t *ways, bool widen,
-                  unsigned char *to)
+static bool copy_sub_box(const struct tdc_logical *logical, const struct tdc_logical_box *box,
+                         const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
+                         const uint64_t *lo, const uint64_t *extent, const int64_t *ways,
+                         bool widen, bool ask, unsigned char *to)
 {
     uint64_t base[TDC_MAX_DIMENSIONS];
     sub_base(logical, box, part, tensor->dimensions, lo, base);
@@ -151,15 +169,26 @@ bool tdc_box_copy(const struct tdc_logical *logical, const struct tdc_logical_bo
     size_t element = tdc_dtype_size(tensor->dtype);
     struct tdc_copy_box copy;
     int64_t offset = make_copy(logical, part, tensor, base, extent, ways, element, &copy);
-    advise(tensor, &copy, offset, element, TDC_PAGES_NEEDED);
+    if (ask)
+        advise(tensor, &copy, offset, element, TDC_PAGES_NEEDED);
     tdc_copy_box(&copy, to, tensor->data + offset, element);
     return true;
 }
 
-static void release_box(const struct tdc_logical *logical, const struct tdc_logical_box *box,
-                        const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
-                        const uint64_t *lo, const uint64_t *extent)
+bool tdc_box_copy(const struct tdc_logical *logical, const struct tdc_logical_box *box,
+                  const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
+                  const uint64_t *lo, const uint64_t *extent, const int64_t *ways, bool widen,
+                  unsigned char *to)
 {
+    return copy_sub_box(logical, box, part, tensor, lo, extent, ways, widen, true, to);
+}
+
+/* Asks for the pages of a sub-box, gives them up, or notes where it begins. */
+static void visit_box(const struct gathering *gathering, const struct tdc_logical_box *box,
+                      const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
+                      const uint64_t *lo, const uint64_t *extent)
+{
+    const struct tdc_logical *logical = gathering->assembled->logical;
     static const int64_t no_ways[TDC_LOGICAL_AXES];
     uint64_t base[TDC_MAX_DIMENSIONS];
     struct tdc_copy_box copy;
@@ -168,7 +197,14 @@ static void release_box(const struct tdc_logical *logical, const struct tdc_logi
     size_t element = tdc_dtype_size(tensor->dtype);
     sub_base(logical, box, part, tensor->dimensions, lo, base);
     int64_t offset = make_copy(logical, part, tensor, base, extent, no_ways, element, &copy);
-    advise(tensor, &copy, offset, element, TDC_PAGES_DONE);
+    struct tdc_pair_ahead *ahead = gathering->ahead;
+    uint64_t wanted;
+    int64_t low, high;
+    if (gathering->purpose != AHEAD)
+        advise(tensor, &copy, offset, element,
+               gathering->purpose == WANT ? TDC_PAGES_NEEDED : TDC_PAGES_DONE);
+    else if (ahead->count < TDC_PAIR_AHEAD && reach_of(&copy, element, &wanted, &low, &high))
+        ahead->ranges[ahead->count++] = (uintptr_t)(tensor->data + offset + low);
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
@@ -216,15 +252,15 @@ static void gather_block(struct gathering *gathering, const uint64_t *lo, const 
             continue;
         const struct tdc_logical_part *part = &logical->parts[box->part];
         const struct tdc_tensor *tensor = &assembled->parts[box->part];
-        if (gathering->release) {
-            release_box(logical, box, part, tensor, cut_lo, cut_extent);
+        if (gathering->purpose != COPY) {
+            visit_box(gathering, box, part, tensor, cut_lo, cut_extent);
             continue;
         }
         for (unsigned d = 0; d < logical->dimensions; d++)
             flat += cut_lo[d] * gathering->inner[d];
         unsigned char *to = gathering->to + (flat - gathering->first) * gathering->element;
-        gathering->numbers &= tdc_box_copy(logical, box, part, tensor, cut_lo, cut_extent,
-                                           gathering->ways, assembled->mixed, to);
+        gathering->numbers &= copy_sub_box(logical, box, part, tensor, cut_lo, cut_extent,
+                                           gathering->ways, assembled->mixed, false, to);
     }
 }
 
@@ -262,137 +298,126 @@ static void gather_range(struct gathering *gathering, unsigned axis, uint64_t *l
     }
 }
 
-static bool gather_term(const struct tdc_assembled *assembled, uint32_t term, uint64_t first,
-                        uint64_t count, size_t element, unsigned char *to, bool release)
+/* [first, first + count) of a term; what goes where is in the gathering. */
+static bool walk_term(struct gathering *gathering, uint64_t count)
 {
-    const struct tdc_logical *logical = assembled->logical;
+    const struct tdc_logical *logical = gathering->assembled->logical;
+    uint64_t inner = 1, lo[TDC_LOGICAL_AXES], extent[TDC_LOGICAL_AXES];
+    for (unsigned d = logical->dimensions; d-- > 0;) {
+        gathering->inner[d] = inner;
+        gathering->ways[d] = (int64_t)(inner * gathering->element);
+        inner *= logical->shape[d];
+    }
+    if (count != 0)
+        gather_range(gathering, 0, lo, extent, gathering->first, count);
+    return gathering->numbers;
+}
+
+bool tdc_assembled_term(const struct tdc_assembled *assembled, uint32_t term, uint64_t first,
+                        uint64_t count, size_t element, unsigned char *to)
+{
     struct gathering gathering = {.assembled = assembled,
                                   .term = term,
                                   .first = first,
                                   .to = to,
                                   .element = element,
                                   .numbers = true,
-                                  .release = release};
-    uint64_t inner = 1, lo[TDC_LOGICAL_AXES], extent[TDC_LOGICAL_AXES];
-    for (unsigned d = logical->dimensions; d-- > 0;) {
-        gathering.inner[d] = inner;
-        gathering.ways[d] = (int64_t)(inner * element);
-        inner *= logical->shape[d];
+                                  .purpose = COPY};
+    return walk_term(&gathering, count);
+}
+
+static void walk_all(const struct tdc_assembled *assembled, enum purpose purpose, uint64_t first,
+                     uint64_t count)
+{
+    for (uint32_t term = 0; term < assembled->logical->term_count; term++) {
+        struct gathering gathering = {
+            .assembled = assembled, .term = term, .first = first, .purpose = purpose};
+        walk_term(&gathering, count);
     }
-    if (count != 0)
-        gather_range(&gathering, 0, lo, extent, first, count);
-    return gathering.numbers;
+}
+
+void tdc_assembled_want(const struct tdc_assembled *assembled, uint64_t first, uint64_t count)
+{
+    walk_all(assembled, WANT, first, count);
 }
 
 void tdc_assembled_release(const struct tdc_assembled *assembled, uint64_t first, uint64_t count)
 {
-    for (uint32_t term = 0; term < assembled->logical->term_count; term++)
-        gather_term(assembled, term, first, count, 1, NULL, true);
+    walk_all(assembled, RELEASE, first, count);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- in place -------------------------------------------------------------------------------- */
 
-void tdc_widen(tdc_dtype dtype, const unsigned char *elements, size_t count, double *values)
+/* How many elements follow each other in a part as they do in the logical tensor, from the place
+ * `index` of a box on, which is element `first`. */
+static uint64_t run_from(const struct tdc_logical *logical, const struct tdc_logical_box *box,
+                         const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
+                         const uint64_t *index, uint64_t first)
 {
-    if (dtype == TDC_F32) {
-        for (size_t i = 0; i < count; i++) {
-            float value;
-            memcpy(&value, elements + i * sizeof value, sizeof value);
-            values[i] = (double)value;
-        }
-    } else if (dtype == TDC_BF16) {
-        for (size_t i = 0; i < count; i++) {
-            uint16_t half;
-            memcpy(&half, elements + i * sizeof half, sizeof half);
-            uint32_t bits = (uint32_t)half << 16;
-            float value;
-            memcpy(&value, &bits, sizeof value);
-            values[i] = (double)value;
-        }
-    } else if (dtype == TDC_F64) {
-        memcpy(values, elements, count * sizeof *values);
-    } else {
-        size_t size = tdc_dtype_size(dtype);
-        double imaginary;
-        for (size_t i = 0; i < count; i++)
-            values[i] = tdc_element_value(dtype, elements + i * size, &imaginary);
+    uint64_t inner = 1, run = 1;
+    for (unsigned d = logical->dimensions; d-- > 0 && inner != 0; inner *= logical->shape[d]) {
+        int64_t stride =
+            part->stored[d] >= 0 ? (int64_t)part->steps[d] * tensor->strides[part->stored[d]] : 0;
+        if (logical->shape[d] == 1)
+            continue;
+        if (box->extent[d] > 1 && stride != (int64_t)inner)
+            break;
+        run = (box->first[d] + box->extent[d] - index[d]) * inner - first % inner;
+        if (box->extent[d] != logical->shape[d])
+            break;
     }
+    return run;
 }
 
-/* To the nearest number of `digits` binary digits whose exponents end at `lowest` and `highest`,
- * ties to even. */
-static double round_to(double value, int digits, int lowest, int highest)
+/* The box of the only term that has a place. */
+static const struct tdc_logical_box *box_of(const struct tdc_logical *logical,
+                                            const uint64_t *index)
 {
-    int exponent;
-    if (!isfinite(value) || value == 0)
-        return value;
-    frexp(value, &exponent);
-    int last = (exponent - 1 > lowest ? exponent - 1 : lowest) - (digits - 1);
-    /* the quotient is exact, and so is what is multiplied back */
-    double rounded = ldexp(nearbyint(ldexp(value, -last)), last);
-    return fabs(rounded) >= ldexp(1, highest + 1) ? copysign((double)INFINITY, value) : rounded;
+    unsigned axis = logical->index_axis;
+    for (uint32_t i = first_box(logical, 0, index[axis]);
+         i < logical->term_starts[1] && logical->boxes[i].first[axis] <= index[axis]; i++) {
+        const struct tdc_logical_box *box = &logical->boxes[i];
+        bool inside = true;
+        for (unsigned d = 0; d < logical->dimensions && inside; d++)
+            inside = index[d] >= box->first[d] && index[d] - box->first[d] < box->extent[d];
+        if (inside)
+            return box;
+    }
+    return NULL;
 }
 
-static void round_all(enum tdc_rounding rounding, double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rounding == TDC_ROUND_F32)
-            values[i] = (double)(float)values[i];
-        else if (rounding == TDC_ROUND_F16)
-            values[i] = round_to(values[i], 11, -14, 15);
-        else if (rounding == TDC_ROUND_BF16)
-            values[i] = round_to(values[i], 8, -126, 127);
-}
-
-/* A term as float64. Parts of several types are gathered as that already. */
-static bool widened_term(const struct tdc_assembled *assembled, uint32_t term, uint64_t first,
-                         size_t count, double *values)
-{
-    unsigned char raw[CONVERTED * 16];
-    tdc_dtype dtype = assembled->mixed ? TDC_F64 : assembled->stored;
-    if (assembled->logical->sparse)
-        memset(raw, 0, count * tdc_dtype_size(dtype));
-    if (!gather_term(assembled, term, first, count, tdc_dtype_size(dtype), raw, false))
-        return false;
-    tdc_widen(dtype, raw, count, values);
-    return true;
-}
-
-static bool convert(const struct tdc_assembled *assembled, uint64_t first, size_t count,
-                    double *values)
+const void *tdc_assembled_in_place(const struct tdc_assembled *assembled, uint64_t first,
+                                   size_t count)
 {
     const struct tdc_logical *logical = assembled->logical;
-    double term_values[CONVERTED], group_values[CONVERTED];
-    for (uint32_t group = 0; group < logical->group_count; group++) {
-        double *into = group == 0 ? values : group_values;
-        memset(into, 0, count * sizeof *into);
-        for (uint32_t term = logical->group_starts[group]; term < logical->group_starts[group + 1];
-             term++) {
-            bool begins = term == logical->group_starts[group];
-            if (!widened_term(assembled, term, first, count, begins ? into : term_values))
-                return false;
-            for (size_t i = 0; i < count && !begins; i++)
-                into[i] += term_values[i];
-        }
-        for (size_t i = 0; i < count && group != 0; i++)
-            values[i] += group_values[i];
+    uint64_t index[TDC_LOGICAL_AXES], base[TDC_MAX_DIMENSIONS], left = first;
+    if (assembled->convert || logical->sparse || logical->dimensions == 0 || count == 0)
+        return NULL;
+    for (unsigned d = logical->dimensions; d-- > 0;) {
+        index[d] = left % logical->shape[d];
+        left /= logical->shape[d];
     }
-    round_all(logical->rounding, values, count);
-    return true;
+    const struct tdc_logical_box *box = box_of(logical, index);
+    if (box == NULL)
+        return NULL;
+    const struct tdc_logical_part *part = &logical->parts[box->part];
+    const struct tdc_tensor *tensor = &assembled->parts[box->part];
+    if (!tdc_part_is_plain(tensor) || run_from(logical, box, part, tensor, index, first) < count)
+        return NULL;
+    size_t element = tdc_dtype_size(tensor->dtype);
+    sub_base(logical, box, part, tensor->dimensions, index, base);
+    return tensor->data + tdc_part_offset(tensor, base) * (int64_t)element;
 }
 
-bool tdc_assembled_gather(const struct tdc_assembled *assembled, uint64_t first, size_t count,
-                          void *buffer)
+void tdc_assembled_ahead(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
+                         struct tdc_pair_ahead *ahead)
 {
-    if (!assembled->convert)
-        return gather_term(assembled, 0, first, count, tdc_dtype_size(assembled->stored), buffer,
-                           false);
-    double values[CONVERTED]; /* the buffer may have the alignment of a byte */
-    for (size_t done = 0; done < count; done += CONVERTED) {
-        size_t part = count - done < CONVERTED ? count - done : CONVERTED;
-        if (!convert(assembled, first + done, part, values))
-            return false;
-        memcpy((unsigned char *)buffer + done * sizeof *values, values, part * sizeof *values);
-    }
-    return true;
+    struct gathering gathering = {
+        .assembled = assembled, .first = first, .purpose = AHEAD, .ahead = ahead};
+    ahead->count = 0;
+    if (!assembled->convert && tdc_assembled_in_place(assembled, first, (size_t)count) == NULL)
+        walk_term(&gathering, count);
+    if (ahead->count != 0)
+        ahead->bytes =
+            (size_t)(count * tdc_dtype_size(assembled->stored) / ahead->count / 64 * 64 + 64);
 }

@@ -96,7 +96,15 @@ void tdc_assembled_close(struct tdc_assembled *assembled);
  * call it inside tdc_guarded_read. */
 bool tdc_assembled_gather(const struct tdc_assembled *assembled, uint64_t first, size_t count,
                           void *buffer);
-/* Gives up mapped pages of elements that have been gathered. */
+/* Where these elements follow each other in one part as they are wanted; NULL: gather them. */
+const void *tdc_assembled_in_place(const struct tdc_assembled *assembled, uint64_t first,
+                                   size_t count);
+/* Which memory gathering these elements will read. */
+struct tdc_pair_ahead;
+void tdc_assembled_ahead(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
+                         struct tdc_pair_ahead *ahead);
+/* Asks for the mapped pages of elements that will be gathered; gives up those that have been. */
+void tdc_assembled_want(const struct tdc_assembled *assembled, uint64_t first, uint64_t count);
 void tdc_assembled_release(const struct tdc_assembled *assembled, uint64_t first, uint64_t count);
 
 /* ---- between the files of this folder -------------------------------------------------------- */
@@ -111,6 +119,11 @@ bool tdc_box_copy(const struct tdc_logical *logical, const struct tdc_logical_bo
                   const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
                   const uint64_t *lo, const uint64_t *extent, const int64_t *ways, bool widen,
                   unsigned char *to);
+/* Elements [first, first + count) of one term as they are stored, or as float64 where parts are of
+ * several types; `element` bytes each. What no box has stays as it is. False if a text is no
+ * number. */
+bool tdc_assembled_term(const struct tdc_assembled *assembled, uint32_t term, uint64_t first,
+                        uint64_t count, size_t element, unsigned char *to);
 /* Numbers as float64; complex ones by their real part. */
 void tdc_widen(tdc_dtype dtype, const unsigned char *elements, size_t count, double *values);
 

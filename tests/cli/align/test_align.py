@@ -4,10 +4,12 @@ import glob
 import json
 import os
 import re
+import shutil
 import tarfile
 
 import harness
 import situations
+from tensor_files import Tensor, torch_file
 
 ARCHIVE = os.path.join(os.path.dirname(harness.GOLDEN), "align.tar.xz")
 
@@ -120,6 +122,8 @@ class Situations(harness.Case):
             row = json.load(file)["rows"][0]
         self.assertEqual("t", row["series"][0]["axis"])
         self.assertEqual([0, 0, 0, 0, 0, 0.5, 0], row["series"][0]["max_abs_err"])
+        shown = harness.run("compare", "test", "ref", "--align", "align.yaml", "-F", "csv", "-o", "out2", cwd=folder)
+        self.assertRegex(shown.out, r"final_norm: largest RMSE [0-9.]+ at t=5; above ten times the median \(0\) from t=5 on")
 
 
 class Assembled(harness.Case):
@@ -153,6 +157,114 @@ class Assembled(harness.Case):
                 results.append({k: v for k, v in row.items() if k not in ("Axes", "NPU Parts", "Bench Parts")})
         for result in results[1:]:
             self.assertEqual(results[0], result)
+
+
+class Statistics(harness.Case):
+    """Dumps of task statistics: joined parts have a maximum, a minimum, a mean and a norm."""
+
+    def dumped(self, folder, name, array):
+        situations.dump(folder, {name: array})
+        path = os.path.join(folder, "dump.json")
+        with open(path, encoding="utf-8") as file:
+            text = json.load(file)
+        text["task"] = "statistics"
+        for call in text["data"].values():
+            for leaf in call["output"]:
+                leaf.pop("data_name", None)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(text, file)
+
+    def test_joined_parts_and_what_cannot_be_told(self):
+        whole = situations.numbers((8, 6))
+        for name, off in (("fc", 0), ("bad", 4), ("cut", 0), ("added", 0)):
+            record = "Module.%s.Linear.forward.0.output.0" % name
+            self.dumped(self.folder + "/b/step0/rank0", record, whole)
+            for rank in range(2):
+                part = situations.made((4, 6), lambda r, c: whole.at((rank * 4 + r, c)) +
+                                       (off if (rank, r, c) == (1, 2, 3) else 0))
+                self.dumped(self.folder + "/a/step0/rank%d" % rank, record, part)
+        lines = ["version: 1", "a: {mesh: \"tp=2\"}", "tensors:"]
+        for name, dims in (("fc", "r[tp] c"), ("bad", "r[tp] c"), ("cut", "r[tp]{0..4} c"), ("added", "r c ; tp=sum")):
+            lines.append("  - {name: %s, a: {match: \"Module.%s.**\", dims: \"%s\"}, b: {match: \"Module.%s.**\", "
+                         "dims: \"r%s c\"}}" % (name, name, dims, name, {"cut": "{0..4}", "added": "{0..4}"}.get(name, "")))
+        harness.write_text(self.folder + "/align.yaml", "\n".join(lines) + "\n")
+        done = harness.run("compare", self.folder + "/a", self.folder + "/b", "--align", self.folder + "/align.yaml",
+                           "-F", "csv", "-q", "-o", self.folder + "/out")
+        self.assertEqual(1, done.code, done)
+        rows = {row["NPU Name"]: row for row in rows_of(self.folder + "/out", "compare_result")}
+        values = whole.values
+        wanted = {"max": max(values), "min": min(values), "mean": sum(values) / 48,
+                  "l2norm": sum(v * v for v in values) ** 0.5}
+        for side in ("NPU", "Bench"):
+            for word, value in wanted.items():
+                self.assertAlmostEqual(float(rows["fc"][side + " " + word]), value, delta=1e-10, msg=(side, word))
+        self.assertEqual("identical", rows["fc"]["Verdict"])
+        self.assertEqual("different", rows["bad"]["Verdict"])
+        for name in ("cut", "added"):
+            self.assertEqual("not judged", rows[name]["Verdict"])
+            self.assertIn("A: what ranges, tokens or sums leave cannot be told from statistics",
+                          rows[name]["Err_message"].split("\n"))
+
+
+class Engine(harness.Case):
+    """Folders of SGLang's dumper say their ranks, steps and axes themselves."""
+
+    def save(self, side, step, rank, number, name, tensor, meta, **tags):
+        words = ["step=%d" % step, "rank=%d" % rank, "dump_index=%d" % number, "name=" + name]
+        words += ["%s=%s" % item for item in tags.items()]
+        torch_file(self.path(os.path.join(side, "___".join(words) + ".pt")), {"value": tensor, "meta": meta})
+
+    def made(self):
+        for step in (0, 1):
+            x = [float(step * 100 + i) for i in range(12)]
+            for rank in range(2):
+                info = {"tp_rank": rank, "tp_size": 2, "pp_rank": 0, "pp_size": 1, "attn": "fa3"}
+                part = [x[r * 4 + rank * 2 + c] for r in range(3) for c in range(2)]
+                if (step, rank) == (1, 1):
+                    part[3] += 0.5
+                self.save("a", step, rank, 0, "hidden", Tensor(part, [3, 2]),
+                          {"dims": "t h[tp]", "sglang_parallel_info": info}, layer_id=3)
+                self.save("a", step, rank, 1, "out", Tensor([v * rank for v in x], [3, 4]),
+                          {"dims": "t h[tp:partial]", "sglang_parallel_info": info}, recompute_status="disabled")
+            info = {"tp_rank": 0, "tp_size": 1}
+            self.save("b", step, 0, 0, "hidden", Tensor(x, [3, 4]), {"dims": "t h", "megatron_parallel_info": info},
+                      layer_id=3)
+            self.save("b", step, 0, 1, "out", Tensor(x, [3, 4]), {"dims": "t h", "megatron_parallel_info": info})
+        torch_file(self.path("a/step=0___rank=0___dump_index=2___name=batch_size.pt"), {"value": 3, "meta": {}})
+
+    def check(self, *words, code=1):
+        done = harness.run(words[0], self.path("a"), self.path("b"), *words[1:], "-F", "csv", "-q", "-o", self.path("out"))
+        self.assertEqual(code, done.code, done)
+        return {row["NPU Name"]: row for row in rows_of(self.path("out"), "compare_result")}
+
+    def test_without_rules(self):
+        self.made()
+        for command in ("compare", "diff"):
+            rows = self.check(command)
+            self.assertEqual(["hidden.layer_id=3 @step=0", "out @step=0", "hidden.layer_id=3 @step=1", "out @step=1"],
+                             sorted(rows, key=lambda name: (name[-1], name)))
+            off = rows["hidden.layer_id=3 @step=1"]
+            self.assertEqual(("[1, 3]", "0.5"), (off["Worst Abs At"], off["MaxAbsErr"]))
+            self.assertEqual({"0"}, {rows[name]["MaxAbsErr"] for name in rows if name != "hidden.layer_id=3 @step=1"})
+            self.assertEqual("2 parts: step1/rank0 step1/rank1; t h[tp]", off["NPU Parts"])
+            shutil.rmtree(self.path("out"))
+
+    def test_with_rules(self):
+        self.made()
+        harness.write_text(self.path("align.yaml"),
+                           "version: 1\ntensors:\n  - {name: \"h{l}\", a: \"hidden.layer_id={l}\", b: \"hidden.layer_id={l}\"}\n")
+        rows = self.check("compare", "--align", self.path("align.yaml"), "--step", "1")
+        self.assertEqual(["h3"], list(rows))
+        self.assertEqual("0.5", rows["h3"]["MaxAbsErr"])
+        self.assertEqual("2 parts: rank0 rank1; t h[tp]", rows["h3"]["NPU Parts"])
+
+    def test_a_missing_rank_and_a_broken_file(self):
+        self.made()
+        os.remove(self.path("a/step=0___rank=1___dump_index=0___name=hidden___layer_id=3.pt"))
+        harness.write_text(self.path("a/step=1___rank=0___dump_index=1___name=out___recompute_status=disabled.pt"), "no")
+        rows = self.check("compare", code=2)
+        self.assertIn("A: no part for tp=1 (1 of 2 found)", rows["hidden.layer_id=3 @step=0"]["Err_message"])
+        self.assertEqual("error", rows["out @step=1"]["Verdict"])
 
 
 class Words(harness.Case):

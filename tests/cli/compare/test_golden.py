@@ -88,8 +88,9 @@ class Golden(unittest.TestCase):
             result = self.start("pt_tiles", run, os.path.join(parent, "output"),
                                 env=dict(os.environ, ACL_TWIN_LOG=log))
         self.assertEqual(result.code, 0, str(result))
-        # a chunk of each of the nine tensors, and the self-tests of four kernels
-        self.assertEqual(harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs"), 9 + 4)
+        # the probe, two launches for the self-test of each of four kernels, and the nine tensors, which may share some
+        launches = harness.read_text(log).split().count("aclrtLaunchKernelWithHostArgs")
+        self.assertIn(launches, range(1 + 2 * 4 + 4, 1 + 2 * 4 + 9 + 1))
 
     # -- one run
 

@@ -3,7 +3,7 @@ import os
 import unittest
 
 import harness
-from tensor_files import Namespace, Tensor, index, npy, npz, safetensors, torch_file, write
+from tensor_files import Namespace, Tensor, gguf, index, npy, npz, safetensors, torch_file, write
 
 W = Tensor([0.5 * i for i in range(12)], [3, 4])
 B = Tensor([1.0, -2.0, 3.0])
@@ -116,6 +116,26 @@ class Diff(harness.Case):
         run = self.diff(self.path("a"), b)
         self.assertEqual(run.code, 2, run)
         self.assertIn("no name of a file beside it", run.err)
+
+    def test_gguf(self):
+        tensors = {"blk.0.weight": Tensor(range(6), [2, 3]), "norm": Tensor([1.5, 2.5], dtype="F64"), "n": Tensor([7], [1], "I32")}
+        a = gguf(self.path("a.gguf"), dict(tensors, q=([32], "Q4_0")))
+        b = safetensors(self.path("b.safetensors"), dict(tensors, q=Tensor([0.0] * 32)))
+        run = self.diff(a, b)
+        rows = {row["NPU Name"]: row for row in self.rows()}
+        self.assertEqual(run.code, 2, run)
+        self.assertEqual("error", rows["q"]["Accuracy Reached or Not"])
+        self.assertIn("q: dtype Q4_0 is not supported", rows["q"]["Err_message"])
+        self.assertEqual({"identical"}, {rows[name]["Accuracy Reached or Not"] for name in tensors})
+        self.assertEqual("[2, 3]", rows["blk.0.weight"]["NPU Tensor Shape"])
+        with open(a, "rb") as file:
+            whole = file.read()
+        for size in (3, 20, 60, 200, len(whole) - 100):
+            write(self.path("cut.gguf"), whole[:size])
+            run = self.diff(self.path("cut.gguf"), b)
+            self.assertEqual(run.code, 2, (size, run))
+            self.assertIn("GGUF", run.err)
+        self.assertIn("GGUF of version 7", self.diff(gguf(self.path("v.gguf"), tensors, version=7), b).err)
 
     def test_nothing_to_compare(self):
         os.makedirs(self.path("none"))

@@ -68,6 +68,37 @@ class Third(harness.Case):
         self.assertAlmostEqual(float(row["noise_a"]) / noise, 1, delta=1e-12)
         self.assertEqual((truth["a"]["a_nearer"], truth["a"]["b_nearer"], truth["a"]["equal"]), ("16", "0", "0"))
 
+    def test_a_large_row_is_the_same_for_any_number_of_threads(self):
+        count = (1 << 20) + 5000  # more than a span
+        c = [((i * 7919) % 65536) / 4096 for i in range(count)]
+        sides = [npz(self.path(name + ".npz"), {"w": Tensor(values, dtype=dtype)}) for name, values, dtype in (
+            ("a", c[:-1] + [c[-1] + 0.5], "F32"), ("b", [v + 0.25 if i % 1000 == 0 else v for i, v in enumerate(c)], "F32"),
+            ("c", c, "F64"))]
+        seen = []
+        for threads in ("1", "2", "3"):
+            out = self.path("out" + threads)
+            run = harness.run("diff", sides[0], sides[1], "--truth", sides[2], "-t", threads, "-o", out, "-F", "csv", "-q")
+            self.assertIn(run.code, (0, 1), run)
+            seen.append(harness.read_csv(harness.only_file(out, "csv", "compare_truth"))[0])
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0], seen[2])
+        self.assertAlmostEqual(float(seen[0]["rmse_a"]), 0.5 / math.sqrt(count), delta=1e-12)
+        self.assertEqual((str(count), "A", "1", str(len(range(0, count, 1000)))),
+                         (seen[0]["elements"], seen[0]["nearer"], seen[0]["b_nearer"], seen[0]["a_nearer"]))
+
+    def test_json(self):
+        b = Tensor(C, dtype="F64")
+        near = Tensor([v * 1.5 for v in C], dtype="F64")
+        a = npz(self.path("a.npz"), {"w": near, "v": b})
+        ref = npz(self.path("b.npz"), {"w": b, "v": b})
+        truth = npz(self.path("c.npz"), {"w": b})
+        run = harness.run("diff", a, ref, "--truth", truth, "--noise", truth, "-o", self.path("out"), "-F", "json", "-q")
+        self.assertEqual(run.code, 1, run)
+        rows = {row["name"]: row for row in harness.read_json(harness.only_file(self.path("out"), "json"))["rows"]}
+        self.assertEqual(("B", None), (rows["w"]["nearer"], rows["v"]["nearer"]))
+        self.assertIsNone(rows["v"]["factor"])
+        self.assertGreater(rows["w"]["factor"], 1)
+
     def test_noise(self):
         b = Tensor(C, dtype="F64")
         near = Tensor([v * (1 + 0.1 * (-1) ** i) for i, v in enumerate(C)], dtype="F64")

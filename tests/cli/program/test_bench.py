@@ -21,6 +21,8 @@ BESIDE = {"beside", "ratio", "target"}
 REFERENCE = {"work", "threads", "milliseconds", "rate", "unit", "share", "of", "target"}
 KERNELS = {"dtype", "rule", "variant", "cache_gigabytes_per_second", "cache_share",
            "memory_gigabytes_per_second", "memory_share", "error", "exact"}
+ALIGN = {"case", "dtype", "run_bytes", "gigabytes", "seconds", "processor_seconds", "gigabytes_per_second",
+         "megabytes_taken", "beside", "beside_seconds", "beside_processor_seconds", "ratio", "target"}
 READ = {"way", "files", "threads", "gigabytes", "gigabytes_per_second", "seconds"}
 COLD = ("cold", "cold (unchecked)", "not cold")
 
@@ -265,8 +267,23 @@ class Parts(Bench):
         for words in (["--size", "1"], ["--elements", "7"], ["--calls", "-1"], ["what"]):
             self.bench("reference", *words, code=2)
 
+    def test_align(self):
+        report = self.report("align", "--size", "1M", "--threads", "2")
+        self.check_rows(report, ALIGN)
+        for dtype in ("f32", "bf16"):
+            rows = [row for row in report["rows"] if row["dtype"] == dtype]
+            self.assertEqual([row["case"] for row in rows],
+                             ["rows", "zigzag", "columns", "columns", "columns", "both sides", "columns", "columns",
+                              "columns", "turned", "sum", "cast", "shards"])
+            for row in rows:
+                self.assertGreater(row["ratio"], 0, row)
+                aimed = row["case"] == "shards" or (row["run_bytes"] >= 256 and row["case"] not in ("sum", "cast"))
+                self.assertEqual(row["target"] is not None, aimed, row)
+        for words in (["--dtype", "f16"], ["--size", "1K"], ["what"]):
+            self.bench("align", *words, code=2)
+
     def test_help(self):
-        for words in ([], ["compare"], ["kernels"], ["io"], ["make"], ["reference"]):
+        for words in ([], ["align"], ["compare"], ["kernels"], ["io"], ["make"], ["reference"]):
             out = self.bench(*words, "--help").out
             self.assertIn("example", out)
             self.assertIn("usage: tdcmp bench", out)

@@ -21,7 +21,7 @@ class Words(harness.Case):
 
     def test_wrong_options_have_one_prefix(self):
         for command in COMMANDS[:-2] + ("bench", "bench make", "bench match", "bench compare", "bench kernels",
-                                        "bench io", "bench reference", "bench device", "bench network", "bench trace"):
+                                        "bench io", "bench reference", "bench device", "bench network", "bench trace", "bench align"):
             with self.subTest(command=command):
                 words = command.split() + (["a", "b"] if command == "config_check" else [])
                 self.assertIn("there is no option '--hepl'; did you mean '--help'?", self.refused(*words, "--hepl"))

@@ -21,7 +21,7 @@ class Journal(shares.ShareCase):
         return self.path("out", names[0]) if names else None
 
     def test_small_runs_have_none(self):
-        self.run_code(1, *self.words, cwd=self.folder)
+        self.run_code(1, *self.words, cwd=self.folder, env={"TDC_JOURNAL": "2"})
         self.assertIsNone(self.journal())
 
     def test_killed(self):

@@ -59,6 +59,11 @@ class Shards(shares.ShareCase):
         done = self.run_code(2, "merge", "out", cwd=self.folder)
         self.assertIn("1/4, 3/4", done.err)
         self.assertEqual(shares.results(self.path("out")), {})
+        name = shares.parts(self.path("out"))[0]
+        harness.write_bytes(self.path("out", name), b"")  # killed at its very beginning
+        self.assertIn("0/4, 1/4, 3/4", self.run_code(2, "merge", "out", cwd=self.folder).err)
+        self.shard(0, 4)
+        self.assertIn(" 1/4, 3/4", self.run_code(2, "merge", "out", cwd=self.folder).err)
         self.run_code(2, "merge", "d", cwd=self.folder)
         self.run_code(2, "merge", "nowhere", cwd=self.folder)
 

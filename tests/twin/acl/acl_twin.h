@@ -105,6 +105,7 @@ struct twin_op {
     struct twin_event *event;
     bool on_device;      /* the arguments */
     unsigned char value; /* of a fill */
+    uint64_t pushed;     /* when, by the clock of the host */
     uint64_t number;     /* of the kernel; of the record that is waited for */
     int fail;            /* deferred */
     struct twin_op *next;
@@ -145,6 +146,8 @@ struct twin {
     bool read, initialised, finalised;
     uint64_t calls, kernels, starts;
     bool lost;
+    /* The clock of the stand-in: when its resources are free again, and how the link was used. */
+    uint64_t host_time, link_free, back_free, cores_free, link_busy, link_first, link_last;
     uint64_t operator_timeout; /* milliseconds; 0: that of the vendor */
     unsigned references[TWIN_MOST_DEVICES];
     size_t used[TWIN_MOST_DEVICES];

@@ -12,6 +12,9 @@
 #undef ACL_FN
 #undef ACL_CONST
 size_t acl_twin_describe(char *text, size_t size);
+/* Of the time from the first to the last copy to a card since it was asked before, the part in
+ * which one was under way. */
+double acl_twin_link(void);
 #pragma GCC visibility pop
 
 /* A stream of the calling thread's card; else a code. */

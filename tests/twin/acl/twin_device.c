@@ -32,15 +32,14 @@ int aclFinalize(void)
 int aclFinalizeReference(uint64_t *left)
 {
     int code = twin_enter("aclFinalizeReference", false, NULL);
-    twin_leave(0);
-    if (code != 0)
-        return code;
     if (twin.starts == 0)
         twin_broken("aclFinalizeReference without aclInit");
     twin.starts--;
     if (left != NULL)
         *left = twin.starts;
-    return twin.starts == 0 ? aclFinalize() : 0;
+    twin_leave(0);
+    int ended = twin.starts == 0 ? aclFinalize() : 0;
+    return code != 0 ? code : ended;
 }
 
 int aclrtGetDevice(int32_t *id)

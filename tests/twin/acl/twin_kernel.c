@@ -30,7 +30,7 @@ void twin_run_kernel(const struct twin_op *op, int device)
     if (tdc_twin_run_kernel(op->kernel, op->blocks, at[0], at[1], at[2], words[3], &report) != 0)
         twin_broken("%s", report.complaint);
     if (op->number == twin.settings.wrong_at)
-        at[2][4 * TDC_TILE_BELOW_0 + 2] ^= 0x10;
+        at[2][(words[3] - 1) * TDC_TILE_RECORD_BYTES + 4 * TDC_TILE_BELOW_0 + 2] ^= 0x10;
 }
 
 int aclrtBinaryLoadFromFile(const char *path, void *options, void **made)
@@ -109,7 +109,8 @@ int twin_check_arguments(const char *kernel, const uint64_t *words, int device)
         const void *address = (const void *)(uintptr_t)words[i];
         if (!twin_is_tagged(address))
             return TWIN_PARAM_INVALID;
-        if (words[i] % 512 != 0)
+        /* inputs may begin at any block, slower */
+        if (words[i] % (i < 2 ? 32 : 512) != 0)
             return TWIN_ADDR_UNALIGNED;
         if (twin_block_of(twin_untagged(address), sizes[i], device) == NULL)
             twin_broken("%s: argument %d is not inside one allocation of device %d", kernel, i,

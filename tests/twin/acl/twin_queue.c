@@ -93,6 +93,8 @@ static int synchronise(void *handle, int32_t milliseconds, const struct twin_eve
         return code;
     twin_drain(stream, event);
     twin_wait_for_hung(stream, milliseconds, "a wait without timeout");
+    if (stream->picoseconds > twin.host_time)
+        twin.host_time = stream->picoseconds;
     return stream->hung ? TWIN_SYNC_TIMEOUT : stream->dead;
 }
 

@@ -4,9 +4,46 @@
 
 #include "tests/twin/acl/acl_twin_api.h"
 
-/* The fake clock: 25 GB/s on the link, a microsecond a tile. */
-#define PICOSECONDS_PER_BYTE 40u
-#define PICOSECONDS_PER_TILE 1000000u
+/*
+ * The clock of the stand-in, by the roofline: 25 GB/s on the link each way, which all streams
+ * share; 105 GB/s of f32 through the cores, one kernel at a time; 50 microseconds until a launch
+ * begins. The host reads and copies 40 GB/s with some threads, and a call of it takes two
+ * microseconds.
+ */
+#define PICOSECONDS_PER_BYTE   40u
+#define PICOSECONDS_PER_TILE   312000u
+#define PICOSECONDS_PER_LAUNCH 50000000u
+#define PICOSECONDS_PER_STAGED 25u
+#define PICOSECONDS_PER_CALL   2000000u
+
+static uint64_t later_of(uint64_t x, uint64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* A resource is used for a while from when the stream and the resource are ready. */
+static void use(struct twin_stream *stream, const struct twin_op *op, uint64_t *free_at,
+                uint64_t delay, uint64_t duration)
+{
+    uint64_t start = later_of(later_of(stream->picoseconds, op->pushed) + delay, *free_at);
+    stream->picoseconds = *free_at = start + duration;
+    if (free_at != &twin.link_free)
+        return;
+    if (twin.link_busy == 0)
+        twin.link_first = start;
+    twin.link_busy += duration;
+    twin.link_last = later_of(twin.link_last, start + duration);
+}
+
+double acl_twin_link(void)
+{
+    pthread_mutex_lock(&twin.lock);
+    uint64_t span = twin.link_last - twin.link_first;
+    double part = twin.link_busy != 0 ? (double)twin.link_busy / (double)span : 0;
+    twin.link_busy = 0;
+    pthread_mutex_unlock(&twin.lock);
+    return part;
+}
 
 static void check_source(const struct twin_op *op)
 {
@@ -35,9 +72,11 @@ static void execute(struct twin_stream *stream, const struct twin_op *op, bool u
     case TWIN_H2D:
     case TWIN_D2H:
         memcpy(op->to, op->from, op->bytes);
-        stream->picoseconds += op->bytes * PICOSECONDS_PER_BYTE;
+        use(stream, op, op->kind == TWIN_H2D ? &twin.link_free : &twin.back_free, 0,
+            op->bytes * PICOSECONDS_PER_BYTE);
         break;
     case TWIN_EVENT:
+        stream->picoseconds = later_of(stream->picoseconds, op->pushed);
         op->event->completed++;
         op->event->picoseconds = stream->picoseconds;
         break;
@@ -55,7 +94,8 @@ static void execute(struct twin_stream *stream, const struct twin_op *op, bool u
             stream->hung = true;
             return;
         }
-        stream->picoseconds += ((const uint64_t *)op->arguments)[3] * PICOSECONDS_PER_TILE;
+        use(stream, op, &twin.cores_free, PICOSECONDS_PER_LAUNCH,
+            ((const uint64_t *)op->arguments)[3] * PICOSECONDS_PER_TILE);
         if (unlocked)
             pthread_mutex_unlock(&twin.lock);
         twin_run_kernel(op, stream->device);
@@ -146,6 +186,10 @@ void twin_push(struct twin_stream *stream, const struct twin_op *op)
         twin_broken("out of memory for the twin itself");
     *copy = *op;
     copy->next = NULL;
+    twin.host_time += PICOSECONDS_PER_CALL;
+    if (op->kind == TWIN_H2D)
+        twin.host_time += op->bytes * PICOSECONDS_PER_STAGED;
+    copy->pushed = twin.host_time;
     if (stream->last != NULL)
         stream->last->next = copy;
     else

@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/engine/ascend/acl_error.h"
@@ -289,6 +290,14 @@ static void tensors_on_the_device_are_compared_there(void **state)
         assert_int_equal(sums.tiles, COUNT / TDC_TILE_PAIRS);
         assert_in_range(sums.rescued, 2, 12);
     }
+    /* not at 512 bytes, but at 32 */
+    expect_sums(n + 8, b + 8, 9000, TDC_RELATIVE_F64, &right);
+    assert_int_equal(tdc_compare_device(device, caller.n + 32, TDC_F32, caller.b + 32, TDC_F32,
+                                        9000, TDC_RULES_SOUND, caller.stream, &sums, sizeof sums,
+                                        &error),
+                     TDC_OK);
+    check_device_sums(&sums, &right);
+    assert_int_equal(sums.tiles, 2);
     /* an address the kernels cannot use, and a type they do not know: copied out */
     expect_sums(n + 1, b + 1, 9000, TDC_RELATIVE_F64, &right);
     assert_int_equal(tdc_compare_device(device, caller.n + 4, TDC_F32, caller.b + 4, TDC_F32, 9000,
@@ -411,6 +420,30 @@ static void streams_wait_for_each_other(void **state)
     assert_int_equal(acl->aclrtResetDevice(0), 0);
 }
 
+/* What another part of the process has started stays when ours ends, and a child of a fork keeps
+ * away from it. */
+static void the_runtime_is_shared(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct tdc_error error = {0};
+        bool refused = tdc_acl_runtime_start(&error) == NULL && error.status == TDC_ERR_DEVICE &&
+                       strstr(error.message, "forked") != NULL;
+        tdc_acl_runtime_stop();
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    uint32_t count = 0;
+    assert_int_equal(acl->aclInit(NULL), 100002);
+    tdc_acl_runtime_stop();
+    assert_int_equal(acl->aclrtGetDeviceCount(&count), 0);
+    assert_int_equal(acl->aclFinalizeReference(NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest parts[] = {
@@ -424,6 +457,7 @@ int main(void)
         cmocka_unit_test(tensors_on_the_device_are_compared_there),
         cmocka_unit_test(backend_agrees_with_the_cpu),
         cmocka_unit_test(streams_wait_for_each_other),
+        cmocka_unit_test(the_runtime_is_shared), /* the last: it ends it */
     };
     if (getenv("TDC_TEST_DEVICE") == NULL)
         return cmocka_run_group_tests(parts, NULL, NULL);

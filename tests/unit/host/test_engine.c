@@ -566,7 +566,8 @@ static void a_cancelled_run_stops(void **state)
     struct tdc_error error = {0};
     assert_int_equal(tdc_engine_run(&engine, jobs, 100, &error), TDC_ERR_INTERRUPTED);
     assert_int_equal(error.status, TDC_ERR_INTERRUPTED);
-    assert_int_equal(done, 1);
+    /* what a device has when it is cancelled is delivered all the same */
+    assert_in_range(done, 1, backend == &tdc_backend_cpu ? 1 : 99);
     tensor_folder_remove(&folder);
 }
 

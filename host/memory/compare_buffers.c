@@ -8,90 +8,16 @@
 #include <string.h>
 
 #include "host/api/options.h"
+#include "host/dump/dump.h"
 #include "host/engine/engine.h"
 #include "host/judge/rules.h"
+#include "host/memory/buffer.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
-#include "io/tensor/tensor_layout.h"
 #include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
 #define SHAPE_LIMIT   ((size_t)1 << 16)
-
-/* Tensors of less are not worth a second thread. */
-#define WORTH_THREADS ((uint64_t)4 << 20)
-
-/* ---- what the caller gives ------------------------------------------------------------------- */
-
-void tdc_buffer_init(struct tdc_buffer *buffer, size_t size, const void *data, tdc_dtype dtype,
-                     unsigned dimensions, const int64_t *shape, const int64_t *strides)
-{
-    struct tdc_buffer made = {.size = size,
-                              .dtype = dtype,
-                              .dimensions = dimensions,
-                              .data = data,
-                              .shape = shape,
-                              .strides = strides};
-    tdc_sized_init(buffer, size, &made, sizeof made);
-}
-
-/* Whether no index leaves what an address can say, whichever the sign of the strides. */
-static bool reachable(const struct tdc_tensor *tensor)
-{
-    int64_t size = (int64_t)tdc_dtype_size(tensor->dtype), lowest = 0, highest = 0;
-    for (unsigned i = 0; i < tensor->dimensions && tensor->count != 0; i++) {
-        int64_t reach;
-        if (__builtin_mul_overflow((int64_t)tensor->shape[i] - 1, tensor->strides[i], &reach) ||
-            __builtin_mul_overflow(reach, size, &reach) ||
-            __builtin_add_overflow(reach < 0 ? lowest : highest, reach,
-                                   reach < 0 ? &lowest : &highest))
-            return false;
-    }
-    return true;
-}
-
-static bool take_layout(const struct tdc_buffer *buffer, struct tdc_tensor *tensor)
-{
-    for (unsigned i = 0; i < buffer->dimensions; i++) {
-        if (buffer->shape[i] < 0)
-            return false;
-        tensor->shape[i] = (uint64_t)buffer->shape[i];
-    }
-    if (!tdc_layout_count(tensor))
-        return false;
-    tdc_layout_contiguous(tensor, false);
-    if (buffer->strides != NULL)
-        memcpy(tensor->strides, buffer->strides, buffer->dimensions * sizeof *buffer->strides);
-    tdc_layout_dense(tensor);
-    return reachable(tensor);
-}
-
-static tdc_status take_buffer(const struct tdc_buffer *given, const char *side,
-                              struct tdc_tensor *tensor, struct tdc_error *error)
-{
-    struct tdc_buffer buffer = {0};
-    tdc_status status = tdc_sized_read(given, offsetof(struct tdc_buffer, strides), &buffer,
-                                       sizeof buffer, "tdc_buffer_init", error);
-    if (status != TDC_OK)
-        return status;
-    if (buffer.dimensions > TDC_MAX_DIMENSIONS || tdc_dtype_size(buffer.dtype) == 0 ||
-        (buffer.dimensions != 0 && buffer.shape == NULL))
-        return tdc_fail(error, TDC_ERR_ARGUMENT,
-                        "%s: no tensor of numbers (dtype %d, %u dimensions)", side,
-                        (int)buffer.dtype, buffer.dimensions);
-    *tensor = (struct tdc_tensor){
-        .dtype = buffer.dtype,
-        .dimensions = buffer.dimensions,
-        .data = buffer.data,
-        .map_size = SIZE_MAX, /* the caller knows how much memory it has */
-        .descriptor = -1,
-    };
-    if (!take_layout(&buffer, tensor))
-        return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: a shape or strides that cannot be", side);
-    if (tensor->count != 0 && tensor->data == NULL)
-        return tdc_fail(error, TDC_ERR_ARGUMENT, "%s: no data", side);
-    return TDC_OK;
-}
 
 /* ---- a row of it ----------------------------------------------------------------------------- */
 
@@ -194,43 +120,10 @@ static void fill_measures(const struct tdc_outcome *outcome, struct tdc_differen
 
 struct buffers {
     struct tdc_tensor n, b;
+    const struct tdc_record *record; /* of a reference in a dump, in place of b; NULL: b */
     const struct tdc_rules *rules;
     struct tdc_outcome outcome;
 };
-
-static void keep_outcome(void *context, const struct tdc_job *job,
-                         const struct tdc_outcome *outcome)
-{
-    (void)job;
-    struct buffers *buffers = context;
-    buffers->outcome = *outcome;
-}
-
-static tdc_status reduce(struct buffers *buffers, const struct tdc_options *options,
-                         struct tdc_error *error)
-{
-    const struct tdc_tensor *n = &buffers->n, *b = &buffers->b;
-    uint64_t bytes;
-    bool small = !__builtin_mul_overflow(n->count, tdc_dtype_size(n->dtype), &bytes) &&
-                 bytes <= WORTH_THREADS;
-    struct tdc_options silent = *options;
-    silent.progress = NULL;
-    struct tdc_job job = {.n_file = "n", .b_file = "b", .n_tensor = n, .b_tensor = b};
-    struct tdc_engine engine = {
-        .rule = buffers->rules->relative,
-        .threads = small ? 1 : options->threads,
-        .backend = &tdc_backend_cpu,
-        .extremes = true,
-        .options = &silent,
-        .done = keep_outcome,
-        .context = buffers,
-    };
-    tdc_status status = tdc_engine_run(&engine, &job, 1, error);
-    const struct tdc_error *failure = &buffers->outcome.error;
-    if (status == TDC_OK && buffers->outcome.code == TDC_OUTCOME_UNREADABLE)
-        status = tdc_fail(error, failure->status, "%s", failure->message);
-    return status;
-}
 
 /* False when out of memory. */
 static bool judge(const struct buffers *buffers, struct tdc_difference *out)
@@ -250,6 +143,8 @@ static bool judge(const struct buffers *buffers, struct tdc_difference *out)
     struct tdc_record b =
         record_of(&buffers->b, tdc_text_get(&b_shape), computed ? sums->b_min : (double)NAN,
                   computed ? sums->b_max : (double)NAN);
+    if (buffers->record != NULL)
+        b = *buffers->record;
     struct tdc_match match = {.mode = TDC_MODE_TENSOR};
     struct tdc_case row_case = {
         .match = &match, .npu = &n, .bench = &b, .n_file = "buffer.npy", .b_file = "buffer.npy"};
@@ -269,25 +164,60 @@ static bool judge(const struct buffers *buffers, struct tdc_difference *out)
     return complete;
 }
 
+/* The reference is b, or the tensor of the job, which the record is of. */
+static tdc_status compare(const struct tdc_buffer *n, const struct tdc_buffer *b,
+                          const struct tdc_record *record, struct tdc_job *job,
+                          const struct tdc_options *options, struct tdc_difference *whole,
+                          struct tdc_error *error)
+{
+    struct tdc_options read;
+    struct buffers buffers = {.record = record};
+    tdc_status status = tdc_options_read(options, &read, error);
+    if (status == TDC_OK)
+        status = tdc_buffer_take(n, "n", &buffers.n, error);
+    if (status == TDC_OK && b != NULL)
+        status = tdc_buffer_take(b, "b", &buffers.b, error);
+    if (status != TDC_OK)
+        return status;
+    if (b != NULL)
+        job->b_tensor = &buffers.b;
+    buffers.rules = tdc_rules_of(read.rules);
+    job->n_file = "n";
+    job->n_tensor = &buffers.n;
+    status = tdc_memory_reduce(job, buffers.rules->relative, &read, &buffers.outcome, error);
+    if (status != TDC_OK)
+        return status;
+    return judge(&buffers, whole) ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+}
+
 tdc_status tdc_compare_buffers(const struct tdc_buffer *n, const struct tdc_buffer *b,
                                const struct tdc_options *options, struct tdc_difference *difference,
                                size_t size, struct tdc_error *error)
 {
     struct tdc_difference whole = {0};
-    struct tdc_options read;
-    struct buffers buffers = {0};
+    struct tdc_job job = {.b_file = "b"};
     tdc_sized_give(difference, size, &whole, sizeof whole);
-    tdc_status status = tdc_options_read(options, &read, error);
+    tdc_status status = compare(n, b, NULL, &job, options, &whole, error);
     if (status == TDC_OK)
-        status = take_buffer(n, "n", &buffers.n, error);
-    if (status == TDC_OK)
-        status = take_buffer(b, "b", &buffers.b, error);
-    if (status != TDC_OK)
-        return status;
-    buffers.rules = tdc_rules_of(read.rules);
-    status = reduce(&buffers, &read, error);
-    if (status == TDC_OK && !judge(&buffers, &whole))
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        tdc_sized_give(difference, size, &whole, sizeof whole);
+    return status;
+}
+
+tdc_status tdc_compare_record(const struct tdc_buffer *n, const tdc_dump *dump, size_t record,
+                              const struct tdc_options *options, struct tdc_difference *difference,
+                              size_t size, struct tdc_error *error)
+{
+    struct tdc_difference whole = {0};
+    tdc_sized_give(difference, size, &whole, sizeof whole);
+    if (record >= dump->record_count)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "the dump has no such record");
+    const struct tdc_record *ref = &dump->records[record];
+    if (ref->scalar || ref->refusal != NULL ||
+        (ref->tensor == NULL && (!tdc_record_has_file(ref) || dump->data_folder == NULL)))
+        return tdc_fail(error, TDC_ERR_NOTHING, "%s: the dump has no data of it", ref->name);
+    struct tdc_job job = {
+        .b_folder = dump->data_folder, .b_file = ref->data_name, .b_tensor = ref->tensor};
+    tdc_status status = compare(n, NULL, ref, &job, options, &whole, error);
     if (status == TDC_OK)
         tdc_sized_give(difference, size, &whole, sizeof whole);
     return status;

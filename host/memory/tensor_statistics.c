@@ -1,0 +1,157 @@
+/*
+ * tensor_statistics.c - what a dump says of a tensor.
+ *
+ * The tensor goes through the engine as a pair with itself: its kernels, threads and layouts are
+ * all there is. What sums over finite elements do not tell is read again, element by element:
+ * complex numbers, the signs of infinities, squares beyond float64.
+ */
+#include <math.h>
+#include <zlib.h>
+
+#include "host/api/options.h"
+#include "host/memory/buffer.h"
+#include "io/base/error.h"
+#include "io/base/sized.h"
+#include "kernels/dtype.h"
+
+#define GATHERED ((size_t)4096)
+
+typedef void visit_elements(void *context, const struct tdc_tensor *tensor,
+                            const unsigned char *elements, size_t count);
+
+/* All elements in C order, some at a time. */
+static void visit(const struct tdc_tensor *tensor, visit_elements *function, void *context)
+{
+    unsigned char room[GATHERED * 16];
+    for (uint64_t first = 0; first < tensor->count; first += GATHERED) {
+        uint64_t left = tensor->count - first;
+        size_t count = left < GATHERED ? (size_t)left : GATHERED;
+        const unsigned char *elements = tdc_buffer_elements(tensor, first, count, room);
+        function(context, tensor, elements, count);
+    }
+}
+
+static void add_crc(void *context, const struct tdc_tensor *tensor, const unsigned char *elements,
+                    size_t count)
+{
+    uint32_t *crc = context;
+    *crc = (uint32_t)crc32_z(*crc, elements, count * tdc_dtype_size(tensor->dtype));
+}
+
+/* ---- moduli and infinities ------------------------------------------------------------------- */
+
+struct moduli {
+    struct tdc_buffer_statistics *out;
+    double sum, scale, squares; /* the norm is scale * sqrt(squares) */
+};
+
+static void add_moduli(void *context, const struct tdc_tensor *tensor,
+                       const unsigned char *elements, size_t count)
+{
+    struct moduli *moduli = context;
+    struct tdc_buffer_statistics *out = moduli->out;
+    size_t size = tdc_dtype_size(tensor->dtype);
+    for (size_t i = 0; i < count; i++) {
+        double imaginary, real = tdc_element_value(tensor->dtype, elements + i * size, &imaginary);
+        double modulus = imaginary == 0 ? real : hypot(real, imaginary);
+        if (tdc_dtype_is_complex(tensor->dtype))
+            modulus = fabs(modulus);
+        out->nan += isnan(modulus) ? 1 : 0;
+        out->inf += isinf(modulus) ? 1 : 0;
+        out->max = modulus > out->max || isnan(modulus) ? modulus : out->max;
+        out->min = modulus < out->min || isnan(modulus) ? modulus : out->min;
+        moduli->sum += modulus;
+        double magnitude = fabs(modulus);
+        if (magnitude > moduli->scale && isfinite(magnitude)) {
+            double ratio = moduli->scale / magnitude;
+            moduli->squares = moduli->squares * ratio * ratio + 1;
+            moduli->scale = magnitude;
+        } else if (magnitude != 0) {
+            double ratio = isfinite(magnitude) ? magnitude / moduli->scale : magnitude;
+            moduli->squares += ratio * ratio;
+        }
+    }
+}
+
+static void read_again(const struct tdc_tensor *tensor, struct tdc_buffer_statistics *out)
+{
+    struct moduli moduli = {.out = out};
+    *out = (struct tdc_buffer_statistics){
+        .elements = tensor->count, .max = -(double)INFINITY, .min = (double)INFINITY};
+    visit(tensor, add_moduli, &moduli);
+    out->mean = moduli.sum / (double)tensor->count;
+    out->norm = moduli.squares == 0 ? 0 : moduli.scale * sqrt(moduli.squares);
+    if (out->inf != 0)
+        out->norm = (double)INFINITY;
+    if (out->nan != 0)
+        out->max = out->min = out->mean = out->norm = (double)NAN;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void from_outcome(const struct tdc_outcome *outcome, struct tdc_buffer_statistics *out)
+{
+    const struct tdc_pair_sums *sums = &outcome->sums;
+    out->nan = sums->n_nan;
+    if (sums->n_nan != 0) {
+        out->inf = sums->n_inf;
+        return;
+    }
+    out->max = sums->n_max;
+    out->min = sums->n_min;
+    out->mean = sums->n / (double)sums->count;
+    out->norm = outcome->norms.n;
+}
+
+/* Whether squares have left the range of float64, or come near its lower end. */
+static bool squares_left(const struct tdc_pair_sums *sums)
+{
+    bool zero = sums->n_max == 0 && sums->n_min == 0;
+    return !zero && !(sums->nn > 1e-280 && sums->nn < (double)INFINITY);
+}
+
+static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options *options,
+                       struct tdc_buffer_statistics *out, struct tdc_error *error)
+{
+    if (tdc_dtype_is_complex(tensor->dtype)) {
+        read_again(tensor, out);
+        return TDC_OK;
+    }
+    struct tdc_outcome outcome = {0};
+    struct tdc_job job = {
+        .n_file = "tensor", .b_file = "tensor", .n_tensor = tensor, .b_tensor = tensor};
+    tdc_status status = tdc_memory_reduce(&job, TDC_RELATIVE_F64, options, &outcome, error);
+    const struct tdc_pair_sums *sums = &outcome.sums;
+    if (status == TDC_OK && sums->n_nan == 0 && (sums->n_inf != 0 || squares_left(sums)))
+        read_again(tensor, out);
+    else if (status == TDC_OK)
+        from_outcome(&outcome, out);
+    return status;
+}
+
+tdc_status tdc_buffer_statistics(const struct tdc_buffer *tensor, unsigned flags,
+                                 const struct tdc_options *options,
+                                 struct tdc_buffer_statistics *statistics, size_t size,
+                                 struct tdc_error *error)
+{
+    double none = (double)NAN;
+    struct tdc_buffer_statistics whole = {.max = none, .min = none, .mean = none, .norm = none};
+    struct tdc_options read;
+    struct tdc_tensor taken;
+    tdc_sized_give(statistics, size, &whole, sizeof whole);
+    if ((flags & ~(unsigned)TDC_BUFFER_CRC) != 0)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "unknown flags: %u", flags);
+    tdc_status status = tdc_options_read(options, &read, error);
+    if (status == TDC_OK)
+        status = tdc_buffer_take(tensor, "tensor", &taken, error);
+    if (status != TDC_OK)
+        return status;
+    whole.elements = taken.count;
+    if (taken.count != 0)
+        status = find(&taken, &read, &whole, error);
+    if (status == TDC_OK && (flags & TDC_BUFFER_CRC) != 0)
+        visit(&taken, add_crc, &whole.crc);
+    if (status == TDC_OK)
+        tdc_sized_give(statistics, size, &whole, sizeof whole);
+    return status;
+}
