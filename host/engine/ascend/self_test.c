@@ -251,11 +251,13 @@ static void repeat_tiles(struct tdc_ascend_slot *slot, unsigned kernel, size_t t
     }
 }
 
-static bool records_repeat(const float *records, size_t tiles, const float *first)
+/* To the bit: a record that is equal as numbers may still be another. */
+static bool records_repeat(const void *records, size_t tiles, const void *first)
 {
+    const unsigned char *record = records, *expected = first;
     for (size_t i = 0; i < tiles; i++)
-        if (memcmp(records + i * TDC_TILE_RECORD_FLOATS,
-                   first + i % TDC_SELF_TEST_TILES * TDC_TILE_RECORD_FLOATS,
+        if (memcmp(record + i * TDC_TILE_RECORD_BYTES,
+                   expected + i % TDC_SELF_TEST_TILES * TDC_TILE_RECORD_BYTES,
                    TDC_TILE_RECORD_BYTES) != 0)
             return false;
     return true;

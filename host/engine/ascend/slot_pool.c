@@ -157,7 +157,7 @@ enum tdc_room tdc_slot_pool_room(struct tdc_slot_pool *pool, unsigned kernel, si
         else if (!prepare(pool, place, kernel, error))
             room = TDC_ROOM_NEVER;
     }
-    if (room == TDC_ROOM_GIVEN) {
+    if (place != NULL && room == TDC_ROOM_GIVEN) {
         *found = place;
         *first = place->tiles;
         place->tiles += tiles;
