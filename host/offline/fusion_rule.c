@@ -79,7 +79,7 @@ static bool take_inputs(struct parsing *parsing, const struct tdc_json *from,
     op->inputs = tdc_arena_zeroed(parsing->arena, count + 1, sizeof *op->inputs);
     if (op->inputs == NULL)
         return false;
-    const struct tdc_json *item = count != 0 ? list->child : NULL;
+    const struct tdc_json *item = list != NULL && count != 0 ? list->child : NULL;
     for (; item != NULL; item = item->next)
         if (text_of(item)[0] != '\0' && !tdc_ends_in(text_of(item), ":-1"))
             op->inputs[op->input_count++] = text_of(item);
@@ -95,7 +95,7 @@ static bool take_outputs(struct parsing *parsing, const struct tdc_json *from,
     op->outputs = tdc_arena_zeroed(parsing->arena, count + 1, sizeof *op->outputs);
     if (op->outputs == NULL)
         return false;
-    const struct tdc_json *item = count != 0 ? list->child : NULL;
+    const struct tdc_json *item = list != NULL && count != 0 ? list->child : NULL;
     for (; item != NULL; item = item->next, place++) {
         if (tdc_json_get(item, "attr") == NULL)
             continue;
@@ -134,7 +134,7 @@ static bool take_originals(struct parsing *parsing, const struct tdc_json *from,
         name_outputs(op, op->name);
     if (value == NULL || list == NULL)
         op->originals[op->original_count++] = value == NULL ? op->name : "";
-    const struct tdc_json *item = count != 0 ? list->child : NULL;
+    const struct tdc_json *item = list != NULL && count != 0 ? list->child : NULL;
     for (; item != NULL; item = item->next)
         op->originals[op->original_count++] = text_of(item);
     return true;

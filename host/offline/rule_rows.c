@@ -204,7 +204,8 @@ static void add_sub_graph(struct matching *matching, const struct tdc_rule_op *f
 {
     const struct tdc_rule_op *early = NULL, *late = NULL;
     const struct tdc_offline_file *early_file = NULL, *late_file = NULL;
-    for (const struct tdc_rule_op *op = first; op != NULL; op = op->next) {
+    const struct tdc_rule_op *op = first; /* a group has one at least */
+    do {
         const struct tdc_offline_file *file = my_file(matching, op);
         if (file == NULL)
             continue;
@@ -216,7 +217,7 @@ static void add_sub_graph(struct matching *matching, const struct tdc_rule_op *f
             late = op;
             late_file = file;
         }
-    }
+    } while ((op = op->next) != NULL);
     if (early == NULL) {
         matching->base.rows->lonely++;
         add_about(matching, first, names, "The fusion operator list is empty");
@@ -233,7 +234,8 @@ static void add_several(struct matching *matching, const struct tdc_rule_op *fir
     struct tdc_text why;
     bool any = false;
     tdc_text_init(&why, NAMES_LIMIT);
-    for (const struct tdc_rule_op *op = first; op != NULL; op = op->next) {
+    const struct tdc_rule_op *op = first;
+    do {
         const struct tdc_offline_file *file = my_file(matching, op);
         const char *reason = NULL;
         if (is_inner(op))
@@ -247,7 +249,7 @@ static void add_several(struct matching *matching, const struct tdc_rule_op *fir
         any |= reason == NULL;
         if (reason != NULL)
             tdc_text_addf(&why, "%s%s", why.length != 0 ? "," : "", reason);
-    }
+    } while ((op = op->next) != NULL);
     if (!any) {
         matching->base.rows->lonely++;
         add_about(matching, first, names,
