@@ -58,7 +58,7 @@ ALWAYS_INLINE void square_blocks_f32(size_t blocks, const f32_unaligned *const *
         for (size_t i = 0; i < BLOCK; i += (width))                                                \
             _Pragma("omp simd") for (size_t lane = 0; lane < (width); lane++)                      \
             {                                                                                      \
-                int32_t x = from[i + lane];                                                        \
+                int32_t x = (int32_t)from[i + lane];                                               \
                 sum[lane] = (sum_type)(sum[lane] + (square));                                      \
             }                                                                                      \
         for (size_t lane = 0; lane < (width); lane++)                                              \
