@@ -1,5 +1,6 @@
 #include "host/cli/share/sharing.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,22 @@ static bool list_words(struct tdc_sharing *sharing, const char *const *words, si
     return true;
 }
 
+/* The text of the settings is whole once its stream is flushed; nothing is left to fail when it is
+ * closed. */
+static bool end_settings(struct tdc_sharing *sharing)
+{
+    bool whole;
+    do
+        whole = fflush(sharing->stream) == 0;
+    while (!whole && errno == EINTR);
+    whole = whole && ferror(sharing->stream) == 0 && sharing->settings != NULL;
+    (void)fclose(sharing->stream);
+    sharing->stream = NULL;
+    if (!whole)
+        tdc_complain("out of memory");
+    return whole;
+}
+
 bool tdc_sharing_settle(struct tdc_sharing *sharing, const char *const *words, size_t count,
                         char *const *sides, int side_count)
 {
@@ -102,11 +119,7 @@ bool tdc_sharing_settle(struct tdc_sharing *sharing, const char *const *words, s
         return false;
     for (int i = 0; i < side_count; i++)
         fprintf(sharing->stream, "%s\n", sides[i]);
-    bool closed = fclose(sharing->stream) == 0;
-    sharing->stream = NULL;
-    if (!closed || sharing->settings == NULL)
-        tdc_complain("out of memory");
-    return closed && sharing->settings != NULL;
+    return end_settings(sharing);
 }
 
 bool tdc_sharing_is_silent(void)
