@@ -285,6 +285,16 @@ EXPORT int ftruncate(int fd, off_t length)
 }
 EXPORT int ftruncate64(int fd, off_t length) __attribute__((alias("ftruncate")));
 
+/* A descriptor that is closed twice may be another thread's file the second time: that ends the
+ * process, whichever call is to fail. */
+EXPORT int close(int fd)
+{
+    int result = (int)syscall(SYS_close, fd);
+    if (result != 0 && errno == EBADF)
+        abort();
+    return result;
+}
+
 EXPORT int flock(int fd, int operation)
 {
     return fails(FLUSH, ENOLCK) ? -1 : (int)syscall(SYS_flock, fd, operation);

@@ -103,10 +103,11 @@ static void mark_in_use(const struct tdc_logical *logical, bool *in_use, size_t 
     }
 }
 
-/* Thousands of ranks would take as many descriptors; a map needs none. */
+/* Thousands of ranks would take as many descriptors; a map needs none. One that is borrowed is
+ * closed by its owner: its number may be another file's by then. */
 static void drop_descriptor(struct tdc_tensor *tensor)
 {
-    if (tensor->descriptor >= 0)
+    if (tensor->descriptor >= 0 && !tensor->borrowed)
         close(tensor->descriptor);
     tensor->descriptor = -1;
 }
