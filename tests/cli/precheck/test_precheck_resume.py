@@ -118,10 +118,6 @@ class Resume(PrecheckCase):
                 found = [n for n in os.listdir(out) if n.startswith("accuracy_checking_result")]
                 if found:
                     words = ["-csv_path", os.path.join(out, found[0])]
-                else:  # killed before there was anything to go on with: at most a header stands there
-                    for name in os.listdir(out):
-                        self.assertLessEqual(harness.read_bytes(os.path.join(out, name)).count(b"\n"), 1, name)
-                        os.unlink(os.path.join(out, name))
                 if process.returncode == 0:
                     break
             self.assertEqual([harness.read_bytes(path) for path in files_of(out)], expected)
