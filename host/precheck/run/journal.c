@@ -134,13 +134,15 @@ static void close_unused(const struct tdc_journal *journal, int *fd, const char 
     *fd = -1;
 }
 
+/* The result file first: a run goes on with it, and one that is killed between the two leaves no
+ * details that nothing leads to. */
 static tdc_status open_files(struct tdc_journal *journal, struct tdc_error *error)
 {
-    tdc_status status = open_file(journal, journal->details_path, journal->details_header,
-                                  &journal->details, error);
+    tdc_status status =
+        open_file(journal, journal->result_path, journal->result_header, &journal->result, error);
     if (status == TDC_OK)
-        status = open_file(journal, journal->result_path, journal->result_header, &journal->result,
-                           error);
+        status = open_file(journal, journal->details_path, journal->details_header,
+                           &journal->details, error);
     if (status == TDC_OK && journal->stamp != NULL)
         status = lock_file(journal->result, journal->result_path, error);
     return status;
