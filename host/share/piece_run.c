@@ -137,18 +137,30 @@ static tdc_status find_sums(struct opened *opened, uint32_t number, uint32_t of,
     return TDC_OK;
 }
 
+/* NULL if it failed; close_pair and tdc_guard_end end what was begun. */
+static struct opened *begin(struct tdc_error *error)
+{
+    struct opened *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (!tdc_guard_begin()) {
+        tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
+        free(opened);
+        return NULL;
+    }
+    return opened;
+}
+
 tdc_status tdc_piece_find(const struct tdc_engine *engine, const struct tdc_job *job,
                           uint32_t number, uint32_t of, struct tdc_piece_found *found,
                           struct tdc_error *error)
 {
     *found = (struct tdc_piece_found){0};
-    struct opened *opened = calloc(1, sizeof *opened);
+    struct opened *opened = begin(error);
     if (opened == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    if (!tdc_guard_begin()) {
-        free(opened);
-        return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
-    }
+        return error->status;
     tdc_status status = open_pair(opened, engine, job, error);
     if (status == TDC_OK && opened->open) {
         status = find_sums(opened, number, of, found, error);
@@ -165,13 +177,9 @@ tdc_status tdc_piece_finish(const struct tdc_engine *engine, const struct tdc_jo
                             const struct tdc_pair_sums *sums, uint64_t count,
                             struct tdc_error *error)
 {
-    struct opened *opened = calloc(1, sizeof *opened);
+    struct opened *opened = begin(error);
     if (opened == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    if (!tdc_guard_begin()) {
-        free(opened);
-        return tdc_fail(error, TDC_ERR_SYSTEM, "cannot install a signal handler");
-    }
+        return error->status;
     tdc_status status = open_pair(opened, engine, job, error);
     bool whole = opened->open && count == opened->pair.chunks;
     for (uint64_t i = 0; whole && i < count; i++)
