@@ -13,7 +13,7 @@
 static inline bool block_is_equal(const struct tdc_pair_plan *plan, const void *n, const void *b,
                                   size_t count)
 {
-    return plan->n_dtype == plan->b_dtype && !plan->extremes &&
+    return plan->n_dtype == plan->b_dtype &&
            memcmp(n, b, count * tdc_dtype_size(plan->n_dtype)) == 0;
 }
 

@@ -1,8 +1,9 @@
 /*
  * block_extremes.h - what plan->extremes asks for: the sums of n and of b, and their extremes.
  *
- * Dumps have these figures of their own, so they are a pass of their own, run on request only.
- * Summed over lanes as in block_sums.h.
+ * Dumps have these figures of their own, so they are taken on request only: in a pass of their own,
+ * of blocks whose sides are equal from one side, of near blocks beside the other sums
+ * (block_near.h). Summed over lanes as in block_sums.h, by each of them in the same order.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_EXTREMES_H
 #define TDC_KERNELS_CPU_BLOCK_EXTREMES_H
@@ -84,41 +85,75 @@ ALWAYS_INLINE f64v lower_of(f64v before, f32v lanes)
     return before;
 }
 
-/* The sums of f32 numbers cannot overflow in f64, so they are finite if all numbers are: only where
- * they are not must each pair be looked at. */
-static void add_extremes_f32(struct extremes *total, const f32_unaligned *n, const f32_unaligned *b,
-                             size_t count)
+/* Sums and extremes of one side of a block. */
+struct side_extremes {
+    f64v sums[SUM_REGISTERS];
+    f32v low, high;
+};
+
+/* `count` is a multiple of 2 * SUM_LANES. Returned is 0 in every lane if all numbers are finite:
+ * their sums cannot overflow in f64. */
+ALWAYS_INLINE f64v take_side_f32(const f32_unaligned *x, size_t count, struct side_extremes *out)
 {
-    struct extremes e;
-    f32v n_low = f32_splat(INFINITY), b_low = n_low, n_high = -n_low, b_high = -n_low;
-    start_sums(&e);
-    for (size_t i = 0; i + 2 * SUM_LANES <= count; i += 2 * SUM_LANES) {
+    struct side_extremes side;
+    side.low = f32_splat(INFINITY);
+    side.high = -side.low;
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        side.sums[r] = f64_splat(0);
+    for (size_t i = 0; i < count; i += 2 * SUM_LANES) {
         for (size_t k = 0; k < 2 * SUM_LANES; k += F32_LANES) {
-            f32v x = f32_load(n + i + k), y = f32_load(b + i + k);
-            n_low = f32_min(x, n_low);
-            n_high = f32_max(x, n_high);
-            b_low = f32_min(y, b_low);
-            b_high = f32_max(y, b_high);
+            f32v value = f32_load(x + i + k);
+            side.low = f32_min(value, side.low);
+            side.high = f32_max(value, side.high);
         }
-        for (size_t k = 0; k < 2 * SUM_REGISTERS; k++) {
-            e.n[k % SUM_REGISTERS] += f64_widen(n + i + k * F64_LANES);
-            e.b[k % SUM_REGISTERS] += f64_widen(b + i + k * F64_LANES);
-        }
+        for (size_t k = 0; k < 2 * SUM_REGISTERS; k++)
+            side.sums[k % SUM_REGISTERS] += f64_widen(x + i + k * F64_LANES);
     }
     f64v probe = f64_splat(0);
     for (size_t r = 0; r < SUM_REGISTERS; r++)
-        probe += (e.n[r] - e.n[r]) + (e.b[r] - e.b[r]);
-    if (count % (2 * SUM_LANES) != 0 || !lanes_are_zero(probe)) {
-        add_any_extremes_f32(total, n, b, count);
-        return;
+        probe += side.sums[r] - side.sums[r];
+    *out = side;
+    return probe;
+}
+
+ALWAYS_INLINE void enter_sides(struct extremes *total, const struct side_extremes *n,
+                               const struct side_extremes *b)
+{
+    for (size_t r = 0; r < SUM_REGISTERS; r++) {
+        total->n[r] += n->sums[r];
+        total->b[r] += b->sums[r];
     }
-    add_sums(&e, total);
-    memcpy(total->n, e.n, sizeof e.n);
-    memcpy(total->b, e.b, sizeof e.b);
-    total->n_low = lower_of(total->n_low, n_low);
-    total->b_low = lower_of(total->b_low, b_low);
-    total->n_high = -lower_of(-total->n_high, -n_high);
-    total->b_high = -lower_of(-total->b_high, -b_high);
+    total->n_low = lower_of(total->n_low, n->low);
+    total->b_low = lower_of(total->b_low, b->low);
+    total->n_high = -lower_of(-total->n_high, -n->high);
+    total->b_high = -lower_of(-total->b_high, -b->high);
+}
+
+/* Only where a number is not finite must each pair be looked at. */
+static void add_extremes_f32(struct extremes *total, const f32_unaligned *n, const f32_unaligned *b,
+                             size_t count)
+{
+    struct side_extremes x, y;
+    if (count % (2 * SUM_LANES) == 0) {
+        f64v probe = take_side_f32(n, count, &x);
+        if (lanes_are_zero(probe + take_side_f32(b, count, &y))) {
+            enter_sides(total, &x, &y);
+            return;
+        }
+    }
+    add_any_extremes_f32(total, n, b, count);
+}
+
+/* Both sides are x, which is finite. */
+static void add_equal_extremes_f32(struct extremes *total, const f32_unaligned *x, size_t count)
+{
+    struct side_extremes side;
+    if (count % (2 * SUM_LANES) == 0) {
+        take_side_f32(x, count, &side);
+        enter_sides(total, &side, &side);
+    } else {
+        add_any_extremes_f32(total, x, x, count);
+    }
 }
 
 /* The real parts, as NaN where an imaginary part is not finite. */

@@ -15,10 +15,15 @@
  * since the margin is larger than all roundings. The sign of a fused bound |b| - |n-b| tells, even
  * where the difference is too small for a number. Numbers that are not finite spoil the sums, and
  * the caller discards the block.
+ *
+ * Where the extremes are wanted (block_extremes.h), the sums of n and of b are taken beside the
+ * others. The extremes themselves are looked for in few groups: n is within 1/100 of b, so as long
+ * as every b is within bounds that are 1/50 inside of the extremes so far, none of them can move.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_NEAR_H
 #define TDC_KERNELS_CPU_BLOCK_NEAR_H
 
+#include "kernels/cpu/block_extremes.h"
 #include "kernels/cpu/block_f32.h"
 
 #if HAS_NEAR_GROUPS
@@ -65,6 +70,8 @@ struct near_block {
     double abs_max, rel_max;
     uint64_t abs_at, rel_at;
     unsigned far; /* groups that are not near */
+    /* the extremes of the chunk so far, the sums of this block alone; if they are wanted */
+    struct extremes extremes;
 };
 
 /* What pairs must not go beyond, and what is seen of them. */
@@ -72,7 +79,22 @@ struct near_watch {
     float bound;   /* of e */
     float highest; /* of |n-b| */
     bool zero_is_far;
+    float b_low, b_high; /* no b beyond them: no extreme moves */
 };
+
+/* What b must not exceed so that neither b nor n, which is within 1/100 of it, exceeds its maximum.
+ * -INFINITY as long as there is none. */
+static inline float inner_bound(double n_max, double b_max)
+{
+    double bound = n_max > 0 ? n_max / 1.02 : n_max * 1.02;
+    return (float)(bound < b_max ? bound : b_max);
+}
+
+static inline void watch_extremes(struct near_watch *watch, const struct extremes *extremes)
+{
+    watch->b_high = inner_bound(f64_highest(extremes->n_high), f64_highest(extremes->b_high));
+    watch->b_low = -inner_bound(-lowest(extremes->n_low), -lowest(extremes->b_low));
+}
 
 ALWAYS_INLINE struct near_watch near_watch_of(enum single_rule kind, unsigned counted,
                                               const struct single_constants *constants,
@@ -116,9 +138,10 @@ ALWAYS_INLINE f32_mask near_reaches(enum single_rule kind, unsigned counted, uns
 ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f32_unaligned *n,
                                const f32_unaligned *b, size_t i, const struct near_watch *watch,
                                const struct single_constants *constants, float *distance,
-                               struct f32_tally reached[2])
+                               struct f32_tally reached[2], bool extremes, bool *moves)
 {
     f32v signs = f32_splat(0), top = f32_splat(0), bound = f32_splat(watch->bound);
+    f32v low = f32_load(b + i), high = low;
     /* a normal number: others take the processor long */
     f32v floor = f32_splat(watch->zero_is_far ? 0x1p-126f : 0);
     size_t length = group_length();
@@ -127,20 +150,33 @@ ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f3
         f32v d = f32_abs(x - y), modulus = f32_abs(y);
         f32_store(distance + j, d);
         top = f32_max(d, top);
+        if (extremes) {
+            low = f32_min(y, low);
+            high = f32_max(y, high);
+        }
         f32v least = kind == SINGLE_EXACT ? d : f32_max(d, floor);
         signs = f32_or(signs, f32_shortfall(bound, modulus, least));
         for (unsigned k = 0; k < counted; k++)
             f32_tally_add(&reached[k], i + j,
                           near_reaches(kind, counted, k, modulus, d, constants));
     }
+    *moves = extremes &&
+             f32_any_sign(f32_or(f32_splat(watch->b_high) - high, low - f32_splat(watch->b_low)));
     return f32_any_sign(f32_or(signs, f32_splat(watch->highest) - top));
 }
 
-ALWAYS_INLINE void near_sum(bool split, const f32_unaligned *n, const f32_unaligned *b,
-                            const float *distance, struct lane_sums *s)
+/* What a group is added to. */
+struct near_sums {
+    struct lane_sums lanes;
+    f64v n[SUM_REGISTERS], b[SUM_REGISTERS]; /* if the extremes are wanted */
+};
+
+ALWAYS_INLINE void near_sum(bool split, bool extremes, const f32_unaligned *n,
+                            const f32_unaligned *b, const float *distance, struct near_sums *s)
 {
     size_t length = group_length();
-    struct lane_sums t = *s;
+    struct near_sums all = *s;
+    struct lane_sums t = all.lanes;
     for (size_t j = 0; j < length; j += 2 * SUM_LANES)
         for (size_t r = 0; r < 2 * SUM_REGISTERS; r++) {
             size_t lane = r % SUM_REGISTERS;
@@ -152,8 +188,36 @@ ALWAYS_INLINE void near_sum(bool split, const f32_unaligned *n, const f32_unalig
             t.bb[lane] = f64_add_product(t.bb[lane], y, y);
             t.dd[lane] = f64_add_product(t.dd[lane], d, d);
             t.abs[lane] += d;
+            if (extremes) {
+                all.n[lane] += x;
+                all.b[lane] += y;
+            }
         }
-    *s = t;
+    all.lanes = t;
+    *s = all;
+}
+
+/* The extremes of a group; in whichever order its numbers are. */
+static __attribute__((noinline)) void near_extremes(const f32_unaligned *n, const f32_unaligned *b,
+                                                    struct extremes *extremes)
+{
+    struct side_extremes x, y;
+    take_side_f32(n, NEAR_GROUP, &x);
+    take_side_f32(b, NEAR_GROUP, &y);
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        x.sums[r] = y.sums[r] = f64_splat(0);
+    enter_sides(extremes, &x, &y);
+}
+
+/* The sums of n and b of a group in their order. */
+ALWAYS_INLINE void far_sums(const f32_unaligned *n, const f32_unaligned *b,
+                            struct extremes *extremes)
+{
+    for (size_t j = 0; j < NEAR_GROUP; j += F64_LANES) {
+        size_t r = j / F64_LANES % SUM_REGISTERS;
+        extremes->n[r] += f64_widen(n + j);
+        extremes->b[r] += f64_widen(b + j);
+    }
 }
 
 /* A group that is not near, at index `start` of the chunk, both sides in their order. What
@@ -200,7 +264,8 @@ ALWAYS_INLINE void far_group_of(enum single_rule kind, unsigned counted,
 static __attribute__((noinline)) void far_group(enum single_rule kind, unsigned counted,
                                                 const struct single_constants *constants,
                                                 const struct near_sides *sides, size_t i,
-                                                uint64_t start, struct near_block *block)
+                                                uint64_t start, bool extremes,
+                                                struct near_block *block)
 {
     float n[NEAR_GROUP] __attribute__((aligned(64))), b[NEAR_GROUP] __attribute__((aligned(64)));
     const f32_unaligned *x = sides->n + i, *y = sides->b + i;
@@ -213,6 +278,8 @@ static __attribute__((noinline)) void far_group(enum single_rule kind, unsigned 
         y = b;
     }
     start += i;
+    if (extremes)
+        far_sums(x, y, &block->extremes);
     switch (kind) {
     case SINGLE_EXACT:
         far_group_of(SINGLE_EXACT, counted, *constants, x, y, start, block);
@@ -240,34 +307,58 @@ ALWAYS_INLINE void prefetch_group(uintptr_t at, size_t size)
     }
 }
 
+ALWAYS_INLINE void keep_near_sums(bool extremes, const struct near_sums *s,
+                                  struct near_block *block)
+{
+    block->lanes = s->lanes;
+    if (extremes) {
+        memcpy(block->extremes.n, s->n, sizeof s->n);
+        memcpy(block->extremes.b, s->b, sizeof s->b);
+    }
+}
+
 /* A whole block at index `start` of the chunk; `block` comes with the maxima so far, above 0. */
-ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted,
+ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extremes,
                               const struct near_sides *sides, const struct prefetch *ahead,
                               uint64_t start, const struct single_constants *constants,
                               struct near_block *block)
 {
     struct f32_tally reached[2];
     float distance[NEAR_GROUP] __attribute__((aligned(64)));
-    struct lane_sums s;
-    bool split = counted == 2;
+    struct near_sums s;
+    bool split = counted == 2, moves;
     const f32_unaligned *n = sides->n, *b = sides->b;
     struct near_watch watch = near_watch_of(kind, counted, constants, block);
-    clear_lanes(&s);
+    clear_lanes(&s.lanes);
+    for (size_t r = 0; r < SUM_REGISTERS; r++)
+        s.n[r] = s.b[r] = f64_splat(0);
+    if (extremes)
+        watch_extremes(&watch, &block->extremes);
     for (unsigned k = 0; k < counted; k++)
         f32_tally_start(&reached[k]);
     for (size_t i = 0; i < BLOCK; i += NEAR_GROUP) {
         prefetch_group(ahead->n + i * ahead->n_size, split ? 2 : ahead->n_size);
         prefetch_group(ahead->b + i * ahead->b_size, split ? 2 : ahead->b_size);
-        if (!near_relate(kind, counted, n, b, i, &watch, constants, distance, reached)) {
-            near_sum(split, n + i, b + i, distance, &s);
+        bool far = near_relate(kind, counted, n, b, i, &watch, constants, distance, reached,
+                               extremes, &moves);
+        if (!far)
+            near_sum(split, extremes, n + i, b + i, distance, &s);
+        if (!far && !moves)
             continue;
-        }
-        block->lanes = s;
-        far_group(kind, counted, constants, sides, i, start, block);
-        s = block->lanes;
+        keep_near_sums(extremes, &s, block);
+        if (extremes)
+            near_extremes(n + i, b + i, &block->extremes);
+        if (far)
+            far_group(kind, counted, constants, sides, i, start, extremes, block);
+        s.lanes = block->lanes;
         watch = near_watch_of(kind, counted, constants, block);
+        if (extremes) {
+            memcpy(s.n, block->extremes.n, sizeof s.n);
+            memcpy(s.b, block->extremes.b, sizeof s.b);
+            watch_extremes(&watch, &block->extremes);
+        }
     }
-    block->lanes = s;
+    keep_near_sums(extremes, &s, block);
     for (unsigned k = 0; k < counted; k++)
         block->counts.reached[k] += f32_tally_total(&reached[k], BLOCK);
 }

@@ -152,12 +152,15 @@ static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc
 }
 
 /* Enters a block of finite numbers x whose sides are equal. */
-ALWAYS_INLINE void enter_equal_f32(enum single_rule kind, const f32_unaligned *x, size_t start,
-                                   size_t count, const struct lane_sums *next,
-                                   struct chunk_state *state, struct tdc_pair_sums *sums)
+ALWAYS_INLINE void enter_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
+                                   const f32_unaligned *x, size_t start, size_t count,
+                                   const struct lane_sums *next, struct chunk_state *state,
+                                   struct tdc_pair_sums *sums)
 {
     size_t undefined = 0, first = 0;
     add_lanes(&state->lanes, next);
+    if (plan->extremes)
+        add_equal_extremes_f32(&state->extremes, x, count);
     if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN) {
         undefined = count_zeros(x, count);
         while (undefined < count && x[first] == 0)
@@ -175,10 +178,10 @@ ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair
 {
     struct lane_sums next[EQUAL_BLOCKS];
     const f32_unaligned *x[EQUAL_BLOCKS];
-    if (kind == SINGLE_EXACT && block->count == BLOCK &&
+    if (kind == SINGLE_EXACT && block->count == BLOCK && !plan->extremes &&
         square_integers(plan->n_dtype, n, &next[0])) {
         prefetch_block(ahead);
-        enter_equal_f32(kind, NULL, start, BLOCK, &next[0], state, sums);
+        enter_equal_f32(kind, plan, NULL, start, BLOCK, &next[0], state, sums);
         return 1;
     }
     x[0] = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
@@ -188,8 +191,8 @@ ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair
         x[1] = load_f32(plan->n_dtype, second, block->count, block->b_buffer);
         square_blocks_f32(EQUAL_BLOCKS, x, BLOCK, ahead, next);
         if (lanes_are_finite(&next[0]) && lanes_are_finite(&next[1])) {
-            enter_equal_f32(kind, x[0], start, BLOCK, &next[0], state, sums);
-            enter_equal_f32(kind, x[1], start + BLOCK, BLOCK, &next[1], state, sums);
+            enter_equal_f32(kind, plan, x[0], start, BLOCK, &next[0], state, sums);
+            enter_equal_f32(kind, plan, x[1], start + BLOCK, BLOCK, &next[1], state, sums);
             return EQUAL_BLOCKS;
         }
     } else {
@@ -197,7 +200,7 @@ ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair
     }
     if (!lanes_are_finite(&next[0]))
         return 0;
-    enter_equal_f32(kind, x[0], start, block->count, &next[0], state, sums);
+    enter_equal_f32(kind, plan, x[0], start, block->count, &next[0], state, sums);
     return 1;
 }
 
@@ -218,7 +221,7 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
 
 #if HAS_NEAR_GROUPS
 /* The way of a block whose pairs are near to each other; false when it is not for this one. */
-ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted,
+ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool extremes,
                                  const struct tdc_pair_plan *plan, const void *n, const void *b,
                                  const struct prefetch *ahead, size_t start,
                                  const struct single_constants *constants,
@@ -234,6 +237,10 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted,
         .abs_at = sums->abs_at,
         .rel_at = sums->rel_at,
     };
+    if (extremes) {
+        near.extremes = state->extremes;
+        start_sums(&near.extremes);
+    }
     if (split) {
         split_bf16(n, block->n_buffer);
         split_bf16(b, block->b_buffer);
@@ -241,12 +248,16 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted,
         sides.n = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
         sides.b = load_f32(plan->b_dtype, b, block->count, block->b_buffer);
     }
-    near_block(kind, counted, &sides, ahead, start, constants, &near);
+    near_block(kind, counted, extremes, &sides, ahead, start, constants, &near);
     if (near.far > BLOCK / NEAR_GROUP / 2)
         state->far = FAR_BLOCKS;
     if (!lanes_are_finite(&near.lanes))
         return false;
     add_lanes(&state->lanes, &near.lanes);
+    if (extremes) {
+        add_sums(&near.extremes, &state->extremes);
+        state->extremes = near.extremes;
+    }
     sums->finite += BLOCK;
     sums->abs_max = near.abs_max;
     sums->abs_at = near.abs_at;
@@ -263,21 +274,27 @@ ALWAYS_INLINE bool try_near_f32(enum single_rule kind, const struct tdc_pair_pla
                                 struct tdc_pair_sums *sums)
 {
     /* before there is a maximum, groups raise it again and again */
-    if (state->wary > 0 || block->count < BLOCK || plan->extremes || !(sums->rel_max > 0) ||
+    if (state->wary > 0 || block->count < BLOCK || !(sums->rel_max > 0) ||
         !near_dtype(plan->n_dtype) || !near_dtype(plan->b_dtype))
         return false;
     if (state->far > 0) {
         state->far--;
         return false;
     }
+#define TAKE_NEAR(counted)                                                                         \
+    (plan->extremes ? take_near_f32(kind, counted, true, plan, n, b, ahead, start, constants,      \
+                                    block, state, sums)                                            \
+                    : take_near_f32(kind, counted, false, plan, n, b, ahead, start, constants,     \
+                                    block, state, sums))
     switch (near_limits(plan)) {
     case 0:
-        return take_near_f32(kind, 0, plan, n, b, ahead, start, constants, block, state, sums);
+        return TAKE_NEAR(0);
     case 1:
-        return take_near_f32(kind, 1, plan, n, b, ahead, start, constants, block, state, sums);
+        return TAKE_NEAR(1);
     default:
-        return take_near_f32(kind, 2, plan, n, b, ahead, start, constants, block, state, sums);
+        return TAKE_NEAR(2);
     }
+#undef TAKE_NEAR
 }
 #endif
 

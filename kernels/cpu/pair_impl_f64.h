@@ -95,13 +95,17 @@ static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
                            double *buffer, struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct lane_sums next;
-    if (count == BLOCK && square_integers(plan->n_dtype, n, &next))
+    const f64_unaligned *x = NULL;
+    if (count == BLOCK && !plan->extremes && square_integers(plan->n_dtype, n, &next)) {
         prefetch_block(ahead);
-    else
-        square_block_f64(load_f64(plan->n_dtype, n, count, buffer), padded_count(count), ahead,
-                         &next);
+    } else {
+        x = load_f64(plan->n_dtype, n, count, buffer);
+        square_block_f64(x, padded_count(count), ahead, &next);
+    }
     if (!lanes_are_finite(&next))
         return false;
+    if (plan->extremes)
+        add_extremes_f64(&state->extremes, x, x, count);
     add_lanes(&state->lanes, &next);
     enter_equal(start, count, 0, 0, limits, sums);
     return true;
@@ -213,6 +217,8 @@ static bool take_equal_complex(const struct tdc_pair_plan *plan, const void *n,
     square_block_complex(block->n, block->n_imaginary, padded_count(count), ahead, &next);
     if (!lanes_are_finite(&next))
         return false;
+    if (plan->extremes)
+        add_extremes_f64(&state->extremes, block->n, block->n, count);
     add_lanes(&state->lanes, &next);
     enter_equal(start, count, 0, 0, TDC_PAIR_LIMITS, sums);
     return true;

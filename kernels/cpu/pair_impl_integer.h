@@ -45,7 +45,7 @@ static bool convert_narrow(tdc_dtype dtype, const void *source, size_t count, fl
 static bool load_narrow_block(const struct tdc_pair_plan *plan, const void *n, const void *b,
                               struct f32_operands *block)
 {
-    if (plan->extremes || !convert_narrow(plan->n_dtype, n, block->count, block->n_buffer) ||
+    if (!convert_narrow(plan->n_dtype, n, block->count, block->n_buffer) ||
         !convert_narrow(plan->b_dtype, b, block->count, block->b_buffer))
         return false;
     pad_f32(block->n_buffer, block->count, 0);
@@ -115,6 +115,8 @@ static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const v
                            &state, sums))
             continue;
         if (wide == 0 && load_narrow_block(plan, n_block, b_block, &block)) {
+            if (plan->extremes)
+                add_extremes_f32(&state.extremes, block.n, block.b, block.count);
             enter_block_f32(SINGLE_EXACT, plan, &ahead, start, &constants, &block, &state, sums);
             continue;
         }
