@@ -44,6 +44,24 @@ __aicore__ inline void split(const split_lanes &to, const lanes &x)
     settle();
 }
 
+/* Two numbers side by side: half of the barriers. */
+__aicore__ inline void split_both(const split_lanes &to_x, const lanes &x, const split_lanes &to_y,
+                                  const lanes &y)
+{
+    Muls(to_x.high, x, 4097.0f, TILE);
+    Muls(to_y.high, y, 4097.0f, TILE);
+    settle();
+    Sub(to_x.low, to_x.high, x, TILE);
+    Sub(to_y.low, to_y.high, y, TILE);
+    settle();
+    Sub(to_x.high, to_x.high, to_x.low, TILE);
+    Sub(to_y.high, to_y.high, to_y.low, TILE);
+    settle();
+    Sub(to_x.low, x, to_x.high, TILE);
+    Sub(to_y.low, y, to_y.high, TILE);
+    settle();
+}
+
 /*
  * Dekker: what rounding took from `product`, the rounded product of x and y. product + error = x *
  * y as long as no partial product falls below 2^-149. `error` may be `product`.
@@ -64,6 +82,26 @@ __aicore__ inline void product_error(const lanes &error, const lanes &product, c
     Add(error, error, spare, TILE);
     settle();
     Mul(spare, x.low, y.low, TILE);
+    settle();
+    Add(error, error, spare, TILE);
+    settle();
+}
+
+/* The same for a square, whose middle products are equal. */
+__aicore__ inline void square_error(const lanes &error, const lanes &square, const split_lanes &x,
+                                    const lanes &spare)
+{
+    Mul(spare, x.high, x.high, TILE);
+    settle();
+    Sub(error, spare, square, TILE);
+    settle();
+    Mul(spare, x.high, x.low, TILE);
+    settle();
+    Add(error, error, spare, TILE);
+    settle();
+    Add(error, error, spare, TILE);
+    settle();
+    Mul(spare, x.low, x.low, TILE);
     settle();
     Add(error, error, spare, TILE);
     settle();
@@ -95,8 +133,7 @@ __aicore__ inline void divide_with_remainder(const division &d)
     Mul(d.correction, d.quotient, d.divisor, TILE);
     settle();
     Sub(d.dividend, d.dividend, d.correction, TILE);
-    split(d.quotient_parts, d.quotient);
-    split(d.divisor_parts, d.divisor);
+    split_both(d.quotient_parts, d.quotient, d.divisor_parts, d.divisor);
     product_error(d.correction, d.correction, d.quotient_parts, d.divisor_parts, d.spare);
     Sub(d.dividend, d.dividend, d.correction, TILE);
     settle();

@@ -122,12 +122,12 @@ template <typename N, typename B, rule relative> class pair_tiles
             pipe->InitBuffer(work_buffers[i], TILE * sizeof(float));
         for (int32_t i = 0; i < MASKS; i++)
             pipe->InitBuffer(mask_buffers[i], MASK_BYTES);
-        pipe->InitBuffer(partial_buffer, REPEAT * sizeof(float));
+        pipe->InitBuffer(hold_buffer, HOLD_FLOATS * sizeof(float));
         for (int32_t i = 0; i < WORK_TENSORS; i++)
             current.work[i] = work_buffers[i].template Get<float>();
         for (int32_t i = 0; i < MASKS; i++)
             current.masks[i] = mask_buffers[i].template Get<uint8_t>();
-        current.partial = partial_buffer.template Get<float>();
+        current.hold = hold_buffer.template Get<float>();
     }
 
     __aicore__ inline void compute()
@@ -135,12 +135,10 @@ template <typename N, typename B, rule relative> class pair_tiles
         constexpr float mark = relative == rule::exact ? TDC_TILE_MARK_EXACT : TDC_TILE_MARK_NATIVE;
         current.record = record_queue.template AllocTensor<float>();
         Duplicate(current.record[TDC_TILE_N_MAX], 0.0f, 8);
-        Duplicate(current.record[TDC_TILE_ABS_MAX], mark, 8);
+        Duplicate(current.record[TDC_TILE_N_MIN], mark, 8);
         settle();
-        count_finite(current);
-        find_extremes(current);
-        sum_products<short_values>(current);
-        sum_values(current);
+        mark_finite(current);
+        sum_values<short_values>(current);
         take_differences(current);
         sum_differences(current);
         if constexpr (relative == rule::exact)
@@ -163,7 +161,7 @@ template <typename N, typename B, rule relative> class pair_tiles
     side<B> b_side;
     GlobalTensor<float> results;
     TQue<TPosition::VECOUT, 1> record_queue;
-    TBuf<TPosition::VECCALC> work_buffers[WORK_TENSORS], mask_buffers[MASKS], partial_buffer;
+    TBuf<TPosition::VECCALC> work_buffers[WORK_TENSORS], mask_buffers[MASKS], hold_buffer;
     tile_work current;
 };
 

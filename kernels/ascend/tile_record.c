@@ -54,7 +54,7 @@ static double read_sum(const float *record, int at)
     double high = 0, low = 0;
     for (int lane = 0; lane < TDC_TILE_SUM_LANES; lane++) {
         high += (double)record[at + lane];
-        low += (double)record[at + TDC_TILE_SUM_LANES + lane];
+        low += (double)record[at + TDC_TILE_SUM_LOW + lane];
     }
     return high + low;
 }

@@ -13,16 +13,49 @@ constexpr float EPSILON = 2.220446049250313e-16f;    /* 2^-52 */
 constexpr float LEAST_SURE = 3.308722450212111e-24f; /* 2^-78: see divide() */
 
 constexpr int32_t WORK_TENSORS = 7;
-constexpr int32_t MASKS = 4;
+/* Of the masks these two last; the others are scratch. */
+constexpr int32_t EXACT_PAIRS = 3;  /* whose difference is exact */
+constexpr int32_t FINITE_PAIRS = 4; /* of finite numbers */
+constexpr int32_t MASKS = 5;
+constexpr int32_t HOLD_FLOATS = 2 * SHARE;
 
 /* Everything of a tile that lies in UB. */
 struct tile_work {
     lanes n, b;
     lanes work[WORK_TENSORS];
-    mask masks[MASKS]; /* the last one: pairs with an exact difference; the others are scratch */
-    lanes partial;     /* 64 floats */
+    mask masks[MASKS];
+    lanes hold; /* the share of a sum; behind the sums the masks that are to be counted */
     lanes record;
 };
+
+/* The masks to be counted, in the order of their counts in the record. */
+enum counted {
+    COUNT_BELOW_MORE, /* and the next one: the limits of the exact kernels alone */
+    COUNT_ZEROS = COUNT_BELOW_MORE + 2,
+    COUNT_FINITE,
+    COUNT_UNSURE,
+    COUNT_BELOW, /* and the next one */
+    COUNTS = COUNT_BELOW + 2
+};
+static_assert((COUNTS - 1) * MASK_BYTES <= HOLD_FLOATS * 4, "the masks fit where a share was");
+
+__aicore__ inline mask counted_mask(const tile_work &t, int32_t which)
+{
+    if (which == COUNT_FINITE)
+        return t.masks[FINITE_PAIRS];
+    const int32_t place = which < COUNT_FINITE ? which : which - 1;
+    return t.hold.template ReinterpretCast<uint8_t>()[place * MASK_BYTES];
+}
+
+/* All counts from `first` on; those before it are 0. */
+template <int32_t first>
+__aicore__ inline void count_pairs(const tile_work &t, const count_space &space)
+{
+    mask masks[COUNTS - first];
+    for (int32_t i = first; i < COUNTS; i++)
+        masks[i - first] = counted_mask(t, i);
+    count<COUNTS - first>(t.record[TDC_TILE_BELOW_2 + first * RECORD_STEP], masks, space);
+}
 
 /* above = x > 0, unsure = 0 < x < 2^-78 */
 __aicore__ inline void mark_unsure(const mask &above, const mask &unsure, const lanes &x)
@@ -31,14 +64,6 @@ __aicore__ inline void mark_unsure(const mask &above, const mask &unsure, const 
     CompareScalar(unsure, x, LEAST_SURE, CMPMODE::LT, TILE);
     settle();
     both(unsure, unsure, above);
-}
-
-__aicore__ inline void count_below(const tile_work &t, const lanes &error, float limit,
-                                   int32_t slot, const lanes &spare)
-{
-    CompareScalar(t.masks[2], error, limit, CMPMODE::LT, TILE);
-    settle();
-    count(t.record[slot], t.masks[2], spare, t.partial);
 }
 
 /* ---- TDC_RELATIVE_NATIVE, f32 and bf16 ----------------------------------------------------- */
@@ -98,24 +123,35 @@ __aicore__ inline void round_certain(const division &d)
     settle();
 }
 
+/* The largest e and the pairs below two limits: what native kernels tell of e. */
+template <int32_t first_count>
+__aicore__ inline void judge_native(const tile_work &t, const division &d, float limit_0,
+                                    float limit_1)
+{
+    CompareScalar(counted_mask(t, COUNT_BELOW), d.quotient, limit_0, CMPMODE::LT, TILE);
+    CompareScalar(counted_mask(t, COUNT_BELOW + 1), d.quotient, limit_1, CMPMODE::LT, TILE);
+    highest(d.correction, d.quotient);
+    settle();
+    finish_highest(t.record[TDC_TILE_REL_MAX], d.correction, 1);
+    count_pairs<first_count>(t, {d.spare, d.dividend, d.divisor, d.quotient_parts.high});
+}
+
 template <bool divisor_has_24_bits> __aicore__ inline void native_f32(const tile_work &t)
 {
     const division d = {t.work[0],  t.work[1], t.work[2], t.work[3], {t.work[4], t.work[5]},
                         {t.n, t.b}, /* read for the last time by the operands */
                         t.work[6]};
+    const mask unsure = counted_mask(t, COUNT_UNSURE);
     native_f32_operands(t, d.dividend, d.divisor);
-    mark_unsure(t.masks[0], t.masks[1], d.dividend);
+    mark_unsure(t.masks[0], unsure, d.dividend);
     divide(d);
     if constexpr (divisor_has_24_bits) {
         round_wavering(d, t.masks[2]);
-        either(t.masks[1], t.masks[1], t.masks[2]);
+        either(unsure, unsure, t.masks[2]);
     } else {
         round_certain(d);
     }
-    count(t.record[TDC_TILE_UNSURE], t.masks[1], d.spare, t.partial);
-    count_below(t, d.quotient, 0.001f, TDC_TILE_BELOW_0, d.spare);
-    count_below(t, d.quotient, 0.005f, TDC_TILE_BELOW_1, d.spare);
-    highest(t.record[TDC_TILE_REL_MAX], d.quotient, t.partial);
+    judge_native<COUNT_FINITE>(t, d, 0.001f, 0.005f);
 }
 
 /* ---- TDC_RELATIVE_NATIVE, f16 -------------------------------------------------------------- */
@@ -147,10 +183,8 @@ __aicore__ inline void native_f16(const tile_work &t)
     settle();
     Select(d.divisor, nonzero, d.divisor, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
     settle();
-    mark_unsure(apart, t.masks[2], d.dividend);
-    count(t.record[TDC_TILE_UNSURE], t.masks[2], d.spare, t.partial);
-    neither(t.masks[2], nonzero, apart);
-    count(t.record[TDC_TILE_ZEROS], t.masks[2], d.spare, t.partial);
+    mark_unsure(apart, counted_mask(t, COUNT_UNSURE), d.dividend);
+    neither(counted_mask(t, COUNT_ZEROS), nonzero, apart);
     divide(d);
     round_certain(d);
     round_to_half(d.quotient, d.quotient, d.spare);
@@ -160,9 +194,7 @@ __aicore__ inline void native_f16(const tile_work &t)
     Select(d.quotient, apart, d.quotient, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
     settle();
     /* The limits as f16 has them. */
-    count_below(t, d.quotient, 0.0010004043579101562f, TDC_TILE_BELOW_0, d.spare);
-    count_below(t, d.quotient, 0.005001068115234375f, TDC_TILE_BELOW_1, d.spare);
-    highest(t.record[TDC_TILE_REL_MAX], d.quotient, t.partial);
+    judge_native<COUNT_ZEROS>(t, d, 0.0010004043579101562f, 0.005001068115234375f);
 }
 
 /* ---- TDC_RELATIVE_F64 ---------------------------------------------------------------------- */
@@ -179,18 +211,29 @@ __aicore__ inline void native_f16(const tile_work &t)
  * at most 2^-11 k high, changes neither sign. Where b is 0, s >= 0: not below, as e = 1 demands;
  * where n is 0, too, e = 0, and the host adds those pairs.
  */
-__aicore__ inline void count_below_inverse(const tile_work &t, const lanes &modulus,
-                                           const split_lanes &difference, float k, int32_t slot,
-                                           const lanes &sign, const lanes &spare)
+struct sign_space {
+    lanes sign, spare;
+};
+
+/* Two limits, 1/k and 1/l, side by side. */
+__aicore__ inline void mark_below_inverse(const tile_work &t, const division &d, float k, float l,
+                                          int32_t counts, const sign_space &x, const sign_space &y)
 {
-    Muls(sign, difference.high, k, TILE);
-    Muls(spare, difference.low, k, TILE);
+    const split_lanes &difference = d.quotient_parts;
+    Muls(x.sign, difference.high, k, TILE);
+    Muls(y.sign, difference.high, l, TILE);
+    Muls(x.spare, difference.low, k, TILE);
+    Muls(y.spare, difference.low, l, TILE);
     settle();
-    Sub(sign, sign, modulus, TILE);
+    Sub(x.sign, x.sign, d.divisor, TILE);
+    Sub(y.sign, y.sign, d.divisor, TILE);
     settle();
-    Add(sign, sign, spare, TILE);
+    Add(x.sign, x.sign, x.spare, TILE);
+    Add(y.sign, y.sign, y.spare, TILE);
     settle();
-    count_below(t, sign, 0.0f, slot, spare);
+    CompareScalar(counted_mask(t, counts), x.sign, 0.0f, CMPMODE::LT, TILE);
+    CompareScalar(counted_mask(t, counts + 1), y.sign, 0.0f, CMPMODE::LT, TILE);
+    settle();
 }
 
 /*
@@ -216,14 +259,13 @@ __aicore__ inline void bound_quotient(const division &d, const mask &certain, co
     settle();
 }
 
-/* The largest bound; e is 1 where b is 0 (masks[0] has the others) and 0 where n = b (masks[1]). */
-__aicore__ inline void highest_bound(const tile_work &t, const lanes &bound, int32_t slot)
+/* e is 1 where b is 0 (masks[0] has the others) and 0 where n = b (masks[1]). */
+__aicore__ inline void select_bound(const tile_work &t, const lanes &bound)
 {
     Select(bound, t.masks[0], bound, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
     settle();
     Select(bound, t.masks[1], bound, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, TILE);
     settle();
-    highest(t.record[slot], bound, t.partial);
 }
 
 /* work[0] holds |n - b|, work[2] and work[3] its halves. */
@@ -232,25 +274,26 @@ __aicore__ inline void exact_f64(const tile_work &t)
     const split_lanes parts = {t.work[2], t.work[3]};
     const division d = {t.work[0], t.work[1], t.work[4], t.work[5], parts, {t.n, t.b}, t.work[6]};
     const mask &nonzero = t.masks[0], &apart = t.masks[1], &certain = t.masks[2];
+    const sign_space first = {d.quotient, d.correction}, second = {d.spare, t.n};
     Abs(d.divisor, t.b, TILE);
     settle();
-    count_below_inverse(t, d.divisor, parts, 1000.0f, TDC_TILE_BELOW_0, d.quotient, d.spare);
-    count_below_inverse(t, d.divisor, parts, 200.0f, TDC_TILE_BELOW_1, d.quotient, d.spare);
-    count_below_inverse(t, d.divisor, parts, 100.0f, TDC_TILE_BELOW_2, d.quotient, d.spare);
-    count_below_inverse(t, d.divisor, parts, 10.0f, TDC_TILE_BELOW_3, d.quotient, d.spare);
-    mark_unsure(apart, t.masks[2], d.dividend);
-    count(t.record[TDC_TILE_UNSURE], t.masks[2], d.spare, t.partial);
+    mark_below_inverse(t, d, 1000.0f, 200.0f, COUNT_BELOW, first, second);
+    mark_below_inverse(t, d, 100.0f, 10.0f, COUNT_BELOW_MORE, first, second);
     CompareScalar(nonzero, d.divisor, 0.0f, CMPMODE::GT, TILE);
-    settle();
-    neither(t.masks[2], nonzero, apart);
-    count(t.record[TDC_TILE_ZEROS], t.masks[2], d.spare, t.partial);
+    mark_unsure(apart, counted_mask(t, COUNT_UNSURE), d.dividend);
+    neither(counted_mask(t, COUNT_ZEROS), nonzero, apart);
     divide_with_remainder(d);
     CompareScalar(certain, d.dividend, 0.0f, CMPMODE::EQ, TILE);
     settle();
-    both(certain, certain, t.masks[MASKS - 1]);
+    both(certain, certain, t.masks[EXACT_PAIRS]);
     bound_quotient(d, certain, parts.low, parts.high);
-    highest_bound(t, parts.low, TDC_TILE_REL_MAX);
-    highest_bound(t, parts.high, TDC_TILE_REL_TOP);
+    select_bound(t, parts.low);
+    select_bound(t, parts.high);
+    highest(d.correction, parts.low);
+    highest(d.correction[REPEAT], parts.high);
+    settle();
+    finish_highest(t.record[TDC_TILE_REL_MAX], d.correction, 2);
+    count_pairs<COUNT_BELOW_MORE>(t, {d.spare, d.dividend, d.divisor, d.quotient});
 }
 
 } // namespace tdc_ascend

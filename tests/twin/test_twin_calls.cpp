@@ -205,6 +205,26 @@ void reductions(void **)
     assert_true(m.out[72] == *std::min_element(m.in, m.in + COUNT));
 }
 
+/* Two repeats of 8 blocks each, which are to lie in turns. */
+void blocks_apart(void **)
+{
+    memory m;
+    require(m, [](bench &b) {
+        b.load();
+        Add(b.y, b.x, b.x[64], uint64_t{64}, uint8_t{1}, BinaryRepeatParams(2, 1, 1, 16, 8, 8));
+        Copy(b.y[8], b.x, uint64_t{64}, uint8_t{1}, CopyRepeatParams(2, 1, 16, 8));
+        Copy(b.y[128], b.x[128], uint64_t{64}, uint8_t{2}, CopyRepeatParams(1, 1, 8, 8));
+        b.store(b.y);
+    });
+    for (uint32_t i = 0; i < 64; i++) {
+        const uint32_t at = i / 8 * 16 + i % 8;
+        assert_true(m.out[at] == m.in[i] + m.in[64 + i]);
+        assert_true(m.out[at + 8] == m.in[i]);
+    }
+    for (uint32_t i = 128; i < COUNT; i++)
+        assert_true(m.out[i] == m.in[i]);
+}
+
 void padded_moves(void **)
 {
     memory m;
@@ -290,6 +310,15 @@ void mistakes(void **)
         b.load();
         BlockReduceSum(b.y, b.x, 64, 128, 1, 1, 8);
     });
+    refuse("a block that is written twice", [](bench &b) {
+        b.load();
+        Copy(b.y, b.x, uint64_t{64}, uint8_t{2}, CopyRepeatParams(2, 1, 8, 8));
+    });
+    refuse("V may still use it", [](bench &b) {
+        b.load();
+        Copy(b.y, b.x, uint64_t{64}, uint8_t{1}, CopyRepeatParams(2, 1, 16, 8));
+        Adds(b.y[16], b.x, 1.0f, 8);
+    });
     refuse("still set",
            [](bench &b) { SetFlag<HardEvent::V_S>(b.pipe.FetchEventID(HardEvent::V_S)); });
     refuse("more elements", [](bench &b) { b.space[0].Get<float>(COUNT + 1); });
@@ -302,6 +331,7 @@ int main()
     const CMUnitTest tests[] = {
         cmocka_unit_test(halves_and_integers),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(blocks_apart),
         cmocka_unit_test(padded_moves),
         cmocka_unit_test(scalars),
         cmocka_unit_test(mistakes),

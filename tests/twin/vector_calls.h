@@ -130,6 +130,42 @@ void binary(const char *name, const AscendC::LocalTensor<T> &dst,
                   false});
 }
 
+/* Blocks of 32 bytes that an operand takes: eight a repeat. */
+struct block_strides {
+    uint32_t block, repeat;
+};
+
+template <typename T> uint64_t strided_place(const block_strides &s, uint32_t repeat, uint32_t i)
+{
+    constexpr uint32_t per_block = UB_BLOCK / sizeof(T);
+    return uint64_t{repeat * s.repeat + i / per_block * s.block} * per_block + i % per_block;
+}
+
+/* An operand for each block, so that what lies between them is not taken for touched. */
+template <typename T>
+void strided_operands(std::vector<operand> &all, const char *name,
+                      const AscendC::LocalTensor<T> &tensor, const block_strides &s,
+                      uint32_t repeats, bool written)
+{
+    constexpr uint32_t per_block = UB_BLOCK / sizeof(T);
+    for (uint32_t r = 0; r < repeats; r++)
+        for (uint32_t block = 0; block < 8; block++)
+            all.push_back(operand_of(
+                name, tensor[static_cast<uint32_t>(strided_place<T>(s, r, block * per_block))],
+                per_block, written));
+}
+
+/* The calls with a mask and repeats; the twin knows whole repeats of distinct blocks only. */
+template <typename T> void check_repeats(uint64_t mask, uint32_t repeats, const block_strides &to)
+{
+    if (mask != 256 / sizeof(T))
+        here().complain("a mask of " + std::to_string(mask) + " lanes");
+    if (repeats < 1 || repeats > 255)
+        here().complain(std::to_string(repeats) + " repeats");
+    if (to.block < 1 || (repeats > 1 && to.repeat < 8 * to.block))
+        here().complain("a block that is written twice");
+}
+
 template <typename T, typename S, typename F>
 void unary(const char *name, const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<S> &src,
            int64_t count, F function)
@@ -152,6 +188,77 @@ void unary(const char *name, const AscendC::LocalTensor<T> &dst, const AscendC::
 
 namespace AscendC
 {
+
+struct BinaryRepeatParams {
+    BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep,
+                       uint8_t src0Rep, uint8_t src1Rep)
+        : dstBlkStride(dstBlk), src0BlkStride(src0Blk), src1BlkStride(src1Blk),
+          dstRepStride(dstRep), src0RepStride(src0Rep), src1RepStride(src1Rep)
+    {
+    }
+    uint8_t dstBlkStride, src0BlkStride, src1BlkStride;
+    uint8_t dstRepStride, src0RepStride, src1RepStride;
+};
+
+struct CopyRepeatParams {
+    CopyRepeatParams(uint16_t dst, uint16_t src, uint16_t dstRepeat, uint16_t srcRepeat)
+        : dstStride(dst), srcStride(src), dstRepeatSize(dstRepeat), srcRepeatSize(srcRepeat)
+    {
+    }
+    uint16_t dstStride, srcStride, dstRepeatSize, srcRepeatSize;
+};
+
+template <typename T, tdc_twin::only_if<tdc_twin::among<T, float>> = 0>
+void Add(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+         uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams &params)
+{
+    using namespace tdc_twin;
+    const block_strides to = {params.dstBlkStride, params.dstRepStride},
+                        x = {params.src0BlkStride, params.src0RepStride},
+                        y = {params.src1BlkStride, params.src1RepStride};
+    const uint32_t repeats = repeatTime, lanes = static_cast<uint32_t>(mask);
+    check_repeats<T>(mask, repeats, to);
+    std::vector<operand> operands;
+    strided_operands(operands, "dst", dst, to, repeats, true);
+    strided_operands(operands, "src0", src0, x, repeats, false);
+    strided_operands(operands, "src1", src1, y, repeats, false);
+    T *out = dst.twin_data();
+    const T *left = src0.twin_data(), *right = src1.twin_data();
+    here().issue({"Add", QUEUE_V, mask * repeats, operands,
+                  [=] {
+                      for (uint32_t r = 0; r < repeats; r++)
+                          for (uint32_t i = 0; i < lanes; i++) {
+                              const T a = left[strided_place<T>(x, r, i)],
+                                      b = right[strided_place<T>(y, r, i)];
+                              out[strided_place<T>(to, r, i)] =
+                                  flaw != TDC_TWIN_SOUND ? flawed_add(a, b) : a + b;
+                          }
+                  },
+                  false});
+}
+
+template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, float, int16_t, int32_t>> = 0>
+void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask,
+          const uint8_t repeatTime, const CopyRepeatParams &params)
+{
+    using namespace tdc_twin;
+    const block_strides to = {params.dstStride, params.dstRepeatSize},
+                        from = {params.srcStride, params.srcRepeatSize};
+    const uint32_t repeats = repeatTime, lanes = static_cast<uint32_t>(mask);
+    check_repeats<T>(mask, repeats, to);
+    std::vector<operand> operands;
+    strided_operands(operands, "dst", dst, to, repeats, true);
+    strided_operands(operands, "src", src, from, repeats, false);
+    T *out = dst.twin_data();
+    const T *in = src.twin_data();
+    here().issue({"Copy", QUEUE_V, mask * repeats, operands,
+                  [=] {
+                      for (uint32_t r = 0; r < repeats; r++)
+                          for (uint32_t i = 0; i < lanes; i++)
+                              out[strided_place<T>(to, r, i)] = in[strided_place<T>(from, r, i)];
+                  },
+                  false});
+}
 
 #define TDC_TWIN_NUMBERS(T)                                                                        \
     template <typename T, tdc_twin::only_if<tdc_twin::among<T, half, float, int16_t, int32_t>> = 0>

@@ -45,7 +45,7 @@ static void a_record_becomes_sums(void **state)
     float record[TDC_TILE_RECORD_FLOATS];
     struct tdc_tile tile;
     make_record(record, TDC_RELATIVE_F64);
-    record[TDC_TILE_SUM_NB + TDC_TILE_SUM_LANES] = 0x1p-30f;
+    record[TDC_TILE_SUM_NB + TDC_TILE_SUM_LOW] = 0x1p-30f;
     record[TDC_TILE_BELOW_3] = 5;
     record[TDC_TILE_ZEROS] = 2;
     assert_int_equal(tdc_tile_read(&plan, record, &tile), TDC_TILE_USE);
@@ -88,7 +88,7 @@ static void special_records_are_refused(void **state)
         {TDC_TILE_MARK, 0},
         {TDC_TILE_MARK, TDC_TILE_MARK_NATIVE},
         {TDC_TILE_SUM_NB, NAN},
-        {TDC_TILE_SUM_ABS + 15, NAN},
+        {TDC_TILE_SUM_ABS + TDC_TILE_SUM_LOW + 7, NAN},
         {TDC_TILE_SUM_N, INFINITY},
         {TDC_TILE_SUM_NN, 2e35f},
         {TDC_TILE_N_MAX, NAN},
