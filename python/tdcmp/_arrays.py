@@ -20,7 +20,7 @@ from ._library import (
 )
 from ._optional import numpy
 from ._options import Settings
-from ._result import _LEVELS
+from ._result import LEVELS
 
 # Numbers of tdc_dtype.
 DTYPES = {
@@ -65,6 +65,7 @@ class Tensor:
         if dtype not in DTYPES:
             raise TypeError(f"tensors of {dtype} cannot be compared")
         self.keep = keep
+        self.own = False  # a copy that nobody else has
         self.data = data
         self.shape = shape
         self.dtype = dtype
@@ -172,14 +173,17 @@ def _from_buffer(given: Any) -> Tensor:
 
 def _from_torch(tensor: Any) -> Tensor:
     tensor = tensor.detach()
-    if tensor.device.type != "cpu":
+    moved = tensor.device.type != "cpu"
+    if moved:
         tensor = tensor.cpu()
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
     dtype = str(tensor.dtype).replace("torch.", "")
-    if dtype in DTYPES:
-        return Tensor(tensor, tensor.data_ptr(), dtype, tuple(tensor.shape), tensor.stride())
-    return _from_dlpack(tensor)
+    if dtype not in DTYPES:
+        return _from_dlpack(tensor)
+    taken = Tensor(tensor, tensor.data_ptr(), dtype, tuple(tensor.shape), tensor.stride())
+    taken.own = moved
+    return taken
 
 
 def take(given: Any) -> Tensor:
@@ -215,7 +219,7 @@ class Difference:
     """
 
     def __init__(self, numbers: DifferenceNumbers, shape: tuple[int, ...]) -> None:
-        self.level: str = _LEVELS[numbers.row_class]
+        self.level: str = LEVELS[numbers.row_class]
         self.message = text(numbers.message)
         self.computed: bool = numbers.computed
         self.shape = shape

@@ -25,7 +25,7 @@ from ._table import FIELDS, INTEGER, NUMBER, TEXT, Freed, Table
 
 _FORMATS = {"xlsx": 1, "csv": 2, "json": 4, "jsonl": 8}
 _MODES = {1: "tensor", 2: "statistics", 3: "digest"}
-_LEVELS = (
+LEVELS = (
     "not judged",
     "shown",
     "same",
@@ -100,7 +100,7 @@ class Summary:
         self.seconds: float = numbers.seconds
         self.left_out = left_out  # dumps of one side that have no counterpart
         self.levels: dict[str, int] = {
-            name: numbers.classes[i] for i, name in enumerate(_LEVELS) if numbers.classes[i]
+            name: numbers.classes[i] for i, name in enumerate(LEVELS) if numbers.classes[i]
         }
 
     def __getitem__(self, level: str) -> int:
@@ -278,7 +278,7 @@ class Result:
                     found[name] = float(found[name])
                 else:
                     found[name] = int(found[name])
-        found["level"] = _LEVELS[lib.tdc_table_class(table.pointer, at)]
+        found["level"] = LEVELS[lib.tdc_table_class(table.pointer, at)]
         found["call"] = text(lib.tdc_table_call(table.pointer, at))
         found["finding"] = text(lib.tdc_table_worst(table.pointer, at))
         if len(self._tables) > 1:

@@ -15,7 +15,8 @@ from ._session import Session
 def collect(model: Any, path: PathLike, level: str = "mix", task: str = "statistics", **options: Any) -> Session:
     """A collector; each `with` of it is a step, counted from 0.
 
-    model: a module of PyTorch or a list of them; None for level "L1".
+    model: a module of PyTorch, a cell of MindSpore, or a list of them; None for functions of PyTorch
+    (level "L1").
     level: "L0" (modules), "L1" (functions) or "mix". task: "statistics", "tensor" or "md5".
     steps, ranks: only these. scope: names of the first and the last call. list: texts of which a
     name holds one. against: a dump that every tensor is compared with as it appears; only what
@@ -24,7 +25,9 @@ def collect(model: Any, path: PathLike, level: str = "mix", task: str = "statist
     kinds = [type(one) for one in (model if isinstance(model, (list, tuple)) else [model])]
     modules = {base.__module__.split(".")[0] for kind in kinds for base in kind.__mro__}
     if "mindspore" in modules:
-        raise TypeError("networks of MindSpore cannot be collected yet")
+        from ._mindspore import MindSporeSession
+
+        return MindSporeSession(model, path, level, task, **options)
     from ._torch import TorchSession
 
     return TorchSession(model, path, level, task, **options)

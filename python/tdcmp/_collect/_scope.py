@@ -15,6 +15,10 @@ class Scope:
         self._first: Optional[str] = scope[0] if scope else None
         self._last: Optional[str] = scope[1] if scope else None
         self._names = list(names or ())
+        self.reset()
+
+    def reset(self) -> None:
+        """Before another step, where all names come again."""
         self._inside = False
         self._open: set[str] = set()  # modules that are named and have not ended
 
@@ -35,6 +39,11 @@ class Scope:
         wanted = self._first is None or self._inside
         if wanted and self._names and not self._open:
             wanted = any(part in name for part in self._names)
-        if name == self._last and not name.startswith(("Module.", "Cell.")):
+        return wanted
+
+    def wants_end(self, function: str) -> bool:
+        """Likewise, of a function that has returned: the range ends with it if it is the last."""
+        wanted = self.wants(function)
+        if function == self._last:
             self._inside = False
         return wanted
