@@ -59,12 +59,16 @@ static void add_line(struct tdc_text *message, const char *text)
     tdc_text_adds(message, text);
 }
 
+/* Both sides share a line. */
 static bool add_finding(const struct tdc_logical *logical, const struct tdc_twin_finding *finding,
-                        struct tdc_text *message)
+                        bool second, struct tdc_text *message)
 {
     if (!finding->apart)
         return false;
-    add_line(message, "");
+    if (second)
+        tdc_text_adds(message, "; ");
+    else
+        add_line(message, "");
     tdc_text_addf(message, "%c: replicas %s and %s differ, max abs err %.6g at [", logical->letter,
                   finding->where, finding->twin, finding->worst);
     for (unsigned d = 0; d < logical->dimensions; d++)
@@ -80,9 +84,9 @@ void tdc_aligned_finish(struct tdc_table *table, size_t row, const struct tdc_ou
     if (aligned == NULL || aligned->settled != 0)
         return;
     bool differ = outcome != NULL && outcome->code != TDC_OUTCOME_UNREADABLE &&
-                  add_finding(aligned->sides[0], &outcome->n_twins, message);
+                  add_finding(aligned->sides[0], &outcome->n_twins, false, message);
     differ |= outcome != NULL && outcome->code != TDC_OUTCOME_UNREADABLE &&
-              add_finding(aligned->sides[1], &outcome->b_twins, message);
+              add_finding(aligned->sides[1], &outcome->b_twins, differ, message);
     if (differ)
         table->rows[row].row_class = TDC_ROW_ERROR;
     if (aligned->text != NULL)

@@ -256,6 +256,33 @@ static tdc_status place_shard(struct tdc_placing *placing, unsigned mesh_axis, i
                      &leaf->steps[0].digits[0].join);
 }
 
+static void number_joins(struct tdc_placing *placing, struct tdc_step_plan *step,
+                         const struct tdc_join_plan *joins)
+{
+    for (unsigned i = 0; i < step->digit_count; i++) {
+        placing->joins[placing->join_count] = joins[step->digits[i].join];
+        step->digits[i].join = placing->join_count++;
+    }
+}
+
+/* Joins in the order of the axes they stand on, those of placements among them: the order in which
+ * a part that is missing is looked for and named. */
+static void order_joins(struct tdc_placing *placing)
+{
+    struct tdc_join_plan joins[TDC_MOST_JOINS];
+    memcpy(joins, placing->joins, sizeof joins);
+    placing->join_count = 0;
+    for (unsigned i = 0; i < placing->axis_count; i++) {
+        struct tdc_axis_plan *axis = &placing->axes[i];
+        for (unsigned k = 0; k < axis->leaf_count; k++) {
+            struct tdc_leaf_plan *leaf = &placing->leaves[axis->first_leaf + k];
+            for (unsigned s = 0; s < leaf->step_count; s++)
+                number_joins(placing, &leaf->steps[s], joins);
+        }
+        number_joins(placing, &axis->whole, joins);
+    }
+}
+
 static tdc_status plan_placements(struct tdc_placing *placing, const struct tdc_dtensor *dtensor)
 {
     static const char *const names[] = {"m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"};
@@ -283,6 +310,8 @@ static tdc_status plan_placements(struct tdc_placing *placing, const struct tdc_
             placing->sums[placing->sum_count++] =
                 (struct tdc_join_plan){.name = names[i], .repeat = 1};
     }
+    if (status == TDC_OK)
+        order_joins(placing);
     return status;
 }
 

@@ -7,7 +7,7 @@
 
 #include "host/align/rules/expression.h"
 
-/* Of one axis, join, range or step list: more is no layout. */
+/* Of one axis, join or step list: more is no layout. */
 #define MOST  64
 #define SHOWN 300
 
@@ -142,14 +142,18 @@ static bool take_range(struct parsing *parsing, const struct tdc_range **range)
     if (made == NULL)
         return no_memory(parsing);
     made->text = keep(parsing, open + 1, (size_t)(close - open - 1));
-    made->items = room(parsing, sizeof *made->items);
-    if (made->text == NULL || made->items == NULL)
+    if (made->text == NULL)
         return false;
     const char *at = made->text, *end = at + strlen(at);
+    /* as many as are written: a permutation names every index of its axis */
+    size_t most = 1;
+    for (const char *c = at; c < end; c++)
+        most += *c == ',';
+    made->items = tdc_arena_zeroed(parsing->arena, most, sizeof *made->items);
+    if (made->items == NULL)
+        return no_memory(parsing);
     for (;;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
-        if (made->count == MOST)
-            return unreadable(parsing, open);
         if (!take_item(parsing, trimmed(at, comma != NULL ? comma : end),
                        &made->items[made->count++]))
             return false;

@@ -16,19 +16,34 @@ static void without_partner(const struct tdc_case *row_case, struct tdc_row *row
         tdc_sound_say(row, message, TDC_REASON_NOT_JUDGED);
 }
 
+/* Tensors without a dump.json are told in the words of logical tensors (host/align/row.c), which
+ * name the sides as the columns do: a checkpoint in parts and one in a file have one text. */
+static void say_structure(const struct tdc_case *row_case, struct tdc_row *row,
+                          struct tdc_text *message, enum tdc_reason reason)
+{
+    if (row_case->match->npu->kind != TDC_TENSORS_BY_NAME)
+        tdc_sound_say(row, message, reason);
+    else
+        tdc_sound_say_text(row, message, reason,
+                           reason == TDC_REASON_NO_TEST  ? "No NPU data matched."
+                           : reason == TDC_REASON_NO_REF ? "No bench data matched."
+                                                         : "Shape of NPU and bench Tensor do not "
+                                                           "match. Skipped.");
+}
+
 bool tdc_sound_structure(const struct tdc_case *row_case, struct tdc_row *row,
                          struct tdc_text *message)
 {
     const struct tdc_record *npu = row_case->npu, *bench = row_case->bench;
     if (npu == NULL || bench == NULL) {
-        tdc_sound_say(row, message, npu == NULL ? TDC_REASON_NO_TEST : TDC_REASON_NO_REF);
+        say_structure(row_case, row, message, npu == NULL ? TDC_REASON_NO_TEST : TDC_REASON_NO_REF);
         without_partner(row_case, row, message);
         return true;
     }
     if (strcmp(npu->requires_grad, bench->requires_grad) != 0)
         tdc_sound_say(row, message, TDC_REASON_REQUIRES_GRAD);
     if (npu->scalar != bench->scalar || !tdc_shapes_agree(npu, bench)) {
-        tdc_sound_say(row, message, TDC_REASON_SHAPE);
+        say_structure(row_case, row, message, TDC_REASON_SHAPE);
         without_partner(row_case, row, message);
         return true;
     }

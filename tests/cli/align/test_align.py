@@ -271,6 +271,53 @@ class Engine(harness.Case):
         self.assertEqual("error", rows["out @step=1"]["Verdict"])
 
 
+class Texts(harness.Case):
+    """What the golden tables have no row for."""
+
+    def check(self, rules, code):
+        harness.write_text(self.path("align.yaml"), rules)
+        done = harness.run("compare", self.path("a"), self.path("b"), "--align", self.path("align.yaml"), "-F", "csv", "-q",
+                           "-o", self.path("out"))
+        self.assertEqual(code, done.code, done)
+        return rows_of(self.path("out"), "compare_result")
+
+    def test_a_range_names_every_index(self):
+        whole = situations.numbers((200,))
+        order = [(i * 77 + 5) % 200 for i in range(200)]
+        name = "Module.x.Op.forward.0.output.0"
+        situations.dump(self.path("a/rank0"), {name: whole})
+        situations.dump(self.path("b/rank0"), {name: situations.made((200,), lambda i: whole.at((order[i],)))})
+        row, = self.check("version: 1\ntensors:\n  - {name: x, a: {match: \"**\", dims: \"n{%s}\"}, b: {match: \"**\", dims: n}}\n"
+                          % ",".join(map(str, order)), 0)
+        self.assertEqual(("200", "0"), (row["Elements"], row["MaxAbsErr"]))
+
+    def test_replicas_of_both_sides_share_a_line(self):
+        x, name = situations.numbers((2, 3)), "Module.x.Op.forward.0.output.0"
+        for side, by in (("a", 0.5), ("b", 2)):
+            situations.dump(self.path(side + "/rank0"), {name: x})
+            situations.dump(self.path(side + "/rank1"), {name: x.moved((1, 2), by)})
+        row, = self.check("version: 1\ntensors:\n  - {name: x, a: \"**\", b: \"**\"}\n", 2)
+        self.assertIn("A: replicas rank0 and rank1 differ, max abs err 0.5 at [1, 2]; B: replicas rank0 and rank1 differ, max "
+                      "abs err 2 at [1, 2]", row["Err_message"].split("\n"))
+
+    def test_placements_are_named_by_axis(self):
+        name = "Module.x.Op.forward.0.output.0"
+        situations.dump(self.path("b/rank0"), {name: situations.numbers((2, 3))})
+        for rank in (0, 1, 2, 4, 5):
+            folder = self.path("a/rank%d" % rank)
+            situations.dump(folder, {name: situations.numbers((1, 1))})
+            path = os.path.join(folder, "dump.json")
+            with open(path, encoding="utf-8") as file:
+                text = json.load(file)
+            for call in text["data"].values():
+                call["output"][0].update(device_mesh=[[0, 1], [2, 3], [4, 5]],
+                                         placements=[{"Shard": {"dim": 1}}, {"Shard": {"dim": 0}}])
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(text, file)
+        row, = self.check("version: 1\na: {mesh: dtensor}\ntensors:\n  - {name: x, a: \"**\", b: \"**\"}\n", 2)
+        self.assertIn("A: no part for m1=1 m0=1 (5 of 6 found)", row["Err_message"].split("\n"))
+
+
 class Words(harness.Case):
     def test_presets(self):
         listed = harness.run("align", "--list")
