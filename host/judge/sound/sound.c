@@ -21,7 +21,8 @@ static void without_partner(const struct tdc_case *row_case, struct tdc_row *row
 static void say_structure(const struct tdc_case *row_case, struct tdc_row *row,
                           struct tdc_text *message, enum tdc_reason reason)
 {
-    if (row_case->match->npu->kind != TDC_TENSORS_BY_NAME)
+    const struct tdc_dump *dump = row_case->match->npu; /* NULL: tensors in memory */
+    if (dump == NULL || dump->kind != TDC_TENSORS_BY_NAME)
         tdc_sound_say(row, message, reason);
     else
         tdc_sound_say_text(row, message, reason,
