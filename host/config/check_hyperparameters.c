@@ -143,7 +143,7 @@ static struct parameter *find_partner(struct tdc_config_work *work, struct param
     found = find_alike(available, name, &ratio);
     if (found == NULL)
         return NULL;
-    char text[64] = "similarity:";
+    char text[sizeof "similarity:" + TDC_FLOAT_TEXT] = "similarity:";
     tdc_float_repr(ratio, text + strlen(text));
     *how = tdc_arena_text(&work->arena, text, strlen(text));
     tdc_config_say(work, "Fuzzy matched parameter '%s' to '%s' (similarity: %.2f)", name,

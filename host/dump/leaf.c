@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "host/dump/leaf_members.h"
 #include "host/dump/python_value.h"
 #include "io/text/pytext.h"
 
@@ -43,6 +44,27 @@ static const char *intern_str(struct tdc_record_builder *builder, const struct t
         tdc_pytext_str(&builder->text, value);
     builder->failed |= builder->text.failed;
     return intern(builder, tdc_text_get(&builder->text), builder->text.length);
+}
+
+/* The same for a member that often repeats what the one of the leaf before was. */
+static const char *intern_recent(struct tdc_record_builder *builder, const struct tdc_json *value,
+                                 struct tdc_recent_text *recent)
+{
+    const char *text = value != NULL ? value->text : NULL;
+    size_t length = value != NULL ? value->length : 0;
+    if (value == NULL || value->kind != TDC_JSON_STRING) {
+        tdc_text_clear(&builder->text);
+        if (value == NULL)
+            tdc_text_adds(&builder->text, "None");
+        else
+            tdc_pytext_str(&builder->text, value);
+        builder->failed |= builder->text.failed;
+        text = tdc_text_get(&builder->text);
+        length = builder->text.length;
+    }
+    if (recent->text == NULL || recent->length != length || memcmp(recent->text, text, length) != 0)
+        *recent = (struct tdc_recent_text){intern(builder, text, length), length};
+    return recent->text;
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -114,11 +136,10 @@ static bool names_a_rank(const struct tdc_text *name)
 
 /* The lines of docs/msprobe.md#fields-of-a-row for leaves without a dtype. */
 static void describe_untyped(struct tdc_record_builder *builder, struct tdc_record *record,
-                             const struct tdc_json *leaf)
+                             const struct tdc_leaf *leaf)
 {
-    static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
-    const struct tdc_json *type = tdc_json_get(leaf, "type");
-    const struct tdc_json *value = tdc_json_get(leaf, "value");
+    const struct tdc_json *type = leaf->members[TDC_LEAF_TYPE];
+    const struct tdc_json *value = leaf->members[TDC_LEAF_VALUE];
     record->shape = "[]";
     record->scalar = true;
     if (tdc_json_is_text(type, "torch.Size") || tdc_json_is_text(type, "slice")) {
@@ -126,7 +147,7 @@ static void describe_untyped(struct tdc_record_builder *builder, struct tdc_reco
         record->shape = tdc_json_is_text(type, "slice") ? slice_shape(builder, value)
                                                         : intern_str(builder, value);
         for (int i = 0; i < TDC_STATISTICS; i++)
-            set_stat(builder, record, i, tdc_json_get(leaf, statistic_names[i]), true);
+            set_stat(builder, record, i, leaf->members[TDC_LEAF_MAX + i], true);
     } else if (tdc_json_is_text(type, "ellipsis")) {
         record->dtype = "ellipsis";
         set_all_stats(builder, record, value, false);
@@ -135,7 +156,7 @@ static void describe_untyped(struct tdc_record_builder *builder, struct tdc_reco
         set_all_stats(builder, record, value, true);
         record->digest = intern_str(builder, value);
     } else if (tdc_json_is_text(type, "torch.ProcessGroup")) {
-        const struct tdc_json *ranks = tdc_json_get(leaf, "group_ranks");
+        const struct tdc_json *ranks = leaf->members[TDC_LEAF_GROUP_RANKS];
         record->dtype = "torch.ProcessGroup";
         set_all_stats(builder, record, ranks, true);
         record->digest = intern_str(builder, ranks);
@@ -148,18 +169,20 @@ static void describe_untyped(struct tdc_record_builder *builder, struct tdc_reco
 static const char *digest_of_value(struct tdc_record_builder *builder, const struct tdc_json *value)
 {
     char digits[TDC_VALUE_DIGEST];
+    if (value == NULL)
+        return "00000000"; /* of the empty text: what nearly all tensors have */
     builder->failed |= !tdc_value_digest(&builder->text, value, digits);
     return intern(builder, digits, strlen(digits));
 }
 
-static const char *digest_of(struct tdc_record_builder *builder, const struct tdc_json *leaf)
+static const char *digest_of(struct tdc_record_builder *builder, const struct tdc_leaf *leaf)
 {
-    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    const struct tdc_json *digest = leaf->members[TDC_LEAF_MD5];
     if (tdc_json_truthy(digest)) {
         builder->dump->digest_records = true;
         return intern_str(builder, digest);
     }
-    return digest_of_value(builder, tdc_json_get(leaf, "value"));
+    return digest_of_value(builder, leaf->members[TDC_LEAF_VALUE]);
 }
 
 static struct tdc_record *new_record(struct tdc_record_builder *builder, enum tdc_state state)
@@ -230,15 +253,14 @@ static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)
         dump->seen_framework = "mindspore";
 }
 
-void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_json *leaf,
+void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_leaf *leaf,
                           enum tdc_state state)
 {
-    static const char *const statistic_names[] = {"Max", "Min", "Mean", "Norm"};
     struct tdc_record *record = new_record(builder, state);
     if (record == NULL)
         return;
-    note_framework(builder->dump, tdc_json_get(leaf, "type"));
-    const struct tdc_json *data_name = tdc_json_get(leaf, "data_name");
+    note_framework(builder->dump, leaf->members[TDC_LEAF_TYPE]);
+    const struct tdc_json *data_name = leaf->members[TDC_LEAF_DATA_NAME];
     if (tdc_json_truthy(data_name) && data_name->kind == TDC_JSON_STRING) {
         record->data_name = keep(builder, data_name->text, data_name->length);
         const char *dot = strrchr(record->data_name, '.');
@@ -247,22 +269,27 @@ void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_j
     } else {
         record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
     }
-    record->dtensor = tdc_dtensor_read(&builder->dump->arena, leaf, &builder->failed);
-    const struct tdc_json *requires_grad = tdc_json_get(leaf, "requires_grad");
-    if (requires_grad != NULL && requires_grad->kind != TDC_JSON_NULL)
+    if (leaf->members[TDC_LEAF_DEVICE_MESH] != NULL)
+        record->dtensor = tdc_dtensor_read(&builder->dump->arena, leaf->object, &builder->failed);
+    const struct tdc_json *requires_grad = leaf->members[TDC_LEAF_REQUIRES_GRAD];
+    if (requires_grad != NULL && requires_grad->kind == TDC_JSON_TRUE)
+        record->requires_grad = "True";
+    else if (requires_grad != NULL && requires_grad->kind == TDC_JSON_FALSE)
+        record->requires_grad = "False";
+    else if (requires_grad != NULL && requires_grad->kind != TDC_JSON_NULL)
         record->requires_grad = intern_str(builder, requires_grad);
-    const struct tdc_json *dtype = tdc_json_get(leaf, "dtype");
+    const struct tdc_json *dtype = leaf->members[TDC_LEAF_DTYPE];
     if (tdc_json_truthy(dtype)) {
-        record->dtype = intern_str(builder, dtype);
-        const struct tdc_json *shape = tdc_json_get(leaf, "shape");
-        record->shape = intern_str(builder, shape);
+        record->dtype = intern_recent(builder, dtype, &builder->dtype);
+        const struct tdc_json *shape = leaf->members[TDC_LEAF_SHAPE];
+        record->shape = intern_recent(builder, shape, &builder->shape);
         record->no_shape = shape == NULL || shape->kind == TDC_JSON_NULL;
         for (int i = 0; i < TDC_STATISTICS; i++)
-            set_stat(builder, record, i, tdc_json_get(leaf, statistic_names[i]), true);
+            set_stat(builder, record, i, leaf->members[TDC_LEAF_MAX + i], true);
     } else {
         describe_untyped(builder, record, leaf);
     }
-    const struct tdc_json *digest = tdc_json_get(leaf, "md5");
+    const struct tdc_json *digest = leaf->members[TDC_LEAF_MD5];
     record->digest_given = tdc_json_truthy(digest);
     record->digest_number = record->digest_given && record->digest == NULL &&
                             (digest->kind == TDC_JSON_FLOAT || digest->kind == TDC_JSON_INTEGER);

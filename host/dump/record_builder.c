@@ -2,9 +2,10 @@
  * (docs/msprobe.md#rows-of-a-dump). */
 #include "host/dump/record_builder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "host/dump/leaf_members.h"
 
 /* A row name longer than this is not from a collector. */
 #define NAME_LIMIT ((size_t)1 << 16)
@@ -33,10 +34,13 @@ static bool has_gradient_part(const char *name)
 {
     static const char part[] = "parameters_grad";
     const size_t length = sizeof part - 1;
-    for (const char *at = strstr(name, part); at != NULL; at = strstr(at + 1, part))
-        if ((at == name || at[-1] == '.') && (at[length] == '.' || at[length] == '\0'))
+    for (const char *at = name;; at++) {
+        if (strncmp(at, part, length) == 0 && (at[length] == '.' || at[length] == '\0'))
             return true;
-    return false;
+        at = strchr(at, '.');
+        if (at == NULL)
+            return false;
+    }
 }
 
 /* Depth is bounded by the JSON reader. */
@@ -58,6 +62,15 @@ static void expand_under(struct tdc_record_builder *builder, const char *part, s
     builder->name.data[before] = '\0';
 }
 
+/* Before `end`; returns the first digit. */
+static char *write_index(size_t index, char *end)
+{
+    do
+        *--end = (char)('0' + index % 10);
+    while ((index /= 10) != 0);
+    return end;
+}
+
 static void expand_list(struct tdc_record_builder *builder, const struct tdc_json *list,
                         enum tdc_state state)
 {
@@ -69,8 +82,8 @@ static void expand_list(struct tdc_record_builder *builder, const struct tdc_jso
             expand(builder, item, state);
         } else {
             char digits[24];
-            int length = snprintf(digits, sizeof digits, "%zu", index);
-            expand_under(builder, digits, (size_t)length, item, state);
+            char *first = write_index(index, digits + sizeof digits);
+            expand_under(builder, first, (size_t)(digits + sizeof digits - first), item, state);
         }
     }
 }
@@ -99,16 +112,20 @@ static void expand(struct tdc_record_builder *builder, const struct tdc_json *it
         builder->keyword = NULL;
         expand_list(builder, item, state);
     } else if (item->kind == TDC_JSON_OBJECT && item->children != 0) {
-        const struct tdc_json *type = tdc_json_get(item, "type");
-        if (tdc_json_is_text(tdc_json_get(item, "class_type"), "torch.distributed.P2POp")) {
-            const struct tdc_json *tensor = tdc_json_get(item, "tensor");
-            if (tensor != NULL && tensor->kind == TDC_JSON_OBJECT)
-                tdc_records_add_leaf(builder, tensor, state);
-            else
+        struct tdc_leaf leaf;
+        tdc_leaf_look(item, &leaf);
+        const struct tdc_json *type = leaf.members[TDC_LEAF_TYPE];
+        if (tdc_json_is_text(leaf.members[TDC_LEAF_CLASS_TYPE], "torch.distributed.P2POp")) {
+            const struct tdc_json *tensor = leaf.members[TDC_LEAF_TENSOR];
+            if (tensor != NULL && tensor->kind == TDC_JSON_OBJECT) {
+                tdc_leaf_look(tensor, &leaf);
+                tdc_records_add_leaf(builder, &leaf, state);
+            } else {
                 tdc_records_add_null(builder, state);
+            }
             expand_operation(builder, item, state);
         } else if (type != NULL && type->kind == TDC_JSON_STRING) {
-            tdc_records_add_leaf(builder, item, state);
+            tdc_records_add_leaf(builder, &leaf, state);
         } else {
             builder->keyword = NULL;
             for (const struct tdc_json *member = item->child; member != NULL && !builder->failed;
@@ -136,14 +153,16 @@ static void start_name(struct tdc_record_builder *builder, const char *entry, co
 }
 
 static const struct {
-    const char *member, *suffix;
+    const char *member;
+    size_t length;
+    const char *suffix;
     enum tdc_state state;
 } call_members[] = {
-    {"input_args", ".input", TDC_STATE_INPUT},
-    {"input_kwargs", ".input", TDC_STATE_INPUT},
-    {"input", ".input", TDC_STATE_INPUT},
-    {"output", ".output", TDC_STATE_OUTPUT},
-    {"parameters", ".parameters", TDC_STATE_PARAMETERS},
+    {"input_args", 10, ".input", TDC_STATE_INPUT},
+    {"input_kwargs", 12, ".input", TDC_STATE_INPUT},
+    {"input", 5, ".input", TDC_STATE_INPUT},
+    {"output", 6, ".output", TDC_STATE_OUTPUT},
+    {"parameters", 10, ".parameters", TDC_STATE_PARAMETERS},
 };
 
 #define CALL_MEMBERS (sizeof call_members / sizeof *call_members)
@@ -182,12 +201,13 @@ static void expand_members(struct tdc_record_builder *builder, const char *entry
 }
 
 /* A part of a call, or what the collector notes about it. */
-static bool belongs_to_call(const char *member)
+static bool belongs_to_call(const struct tdc_json *member)
 {
     for (size_t i = 0; i < CALL_MEMBERS; i++)
-        if (strcmp(member, call_members[i].member) == 0)
+        if (member->key_length == call_members[i].length &&
+            memcmp(member->key, call_members[i].member, member->key_length) == 0)
             return true;
-    return strcmp(member, "is_recompute") == 0;
+    return strcmp(member->key, "is_recompute") == 0;
 }
 
 /*
@@ -209,7 +229,7 @@ static void expand_rest(struct tdc_record_builder *builder, const char *entry,
     } else {
         for (const struct tdc_json *member = value->child; member != NULL && !builder->failed;
              member = member->next)
-            if (!belongs_to_call(member->key))
+            if (!belongs_to_call(member))
                 expand_under(builder, member->key, member->key_length, member, state);
     }
     builder->sound_only = false;

@@ -6,13 +6,19 @@
 #include "io/text/json.h"
 #include "io/base/text.h"
 
+struct tdc_recent_text {
+    const char *text; /* NULL: none yet */
+    size_t length;
+};
+
 /* Collects the records of a dump; the arrays belong to the caller. */
 struct tdc_record_builder {
     struct tdc_dump *dump;
-    struct tdc_name_table interned; /* texts that repeat: types, shapes, names of states */
-    size_t capacity;                /* of dump->records */
-    struct tdc_text name;           /* scratch */
-    struct tdc_text text;           /* scratch */
+    struct tdc_name_table interned;      /* texts that repeat: types, shapes, names of states */
+    struct tdc_recent_text dtype, shape; /* interned last: neighbours are often alike */
+    size_t capacity;                     /* of dump->records */
+    struct tdc_text name;                /* scratch */
+    struct tdc_text text;                /* scratch */
     uint32_t entry;
     bool sound_only, since_26; /* of the records to come */
     const char *keyword;       /* of the next record, if it is the argument itself */
@@ -27,7 +33,8 @@ bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
                            const struct tdc_json *value);
 
 /* Appends a record for a leaf object, or for a null item, under the name in builder->name. */
-void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_json *leaf,
+struct tdc_leaf;
+void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_leaf *leaf,
                           enum tdc_state state);
 void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state state);
 /* The same for a bare number, text or truth value, which no collector of today writes. */

@@ -19,12 +19,14 @@ static bool formula_sign(const char *text, size_t length)
 
 bool tdc_runs_as_formula(const char *text, size_t length)
 {
-    if (formula_sign(text, length))
-        return true;
-    for (size_t i = 0; i + 1 < length; i++)
-        if (text[i] == ';' && formula_sign(text + i + 1, length - i - 1))
-            return true;
-    return false;
+    for (const char *end = text + length; !formula_sign(text, length);) {
+        const char *parted = length != 0 ? memchr(text, ';', length) : NULL;
+        if (parted == NULL)
+            return false;
+        text = parted + 1;
+        length = (size_t)(end - text);
+    }
+    return true;
 }
 
 enum refusal {
@@ -34,11 +36,16 @@ enum refusal {
     REQUIRES_GRAD_NOT_BOOL
 };
 
+static bool has_key(const struct tdc_json *member, const char *key, size_t length)
+{
+    return member->key_length == length && memcmp(member->key, key, length) == 0;
+}
+
 static enum refusal check_member(const struct tdc_json *member)
 {
-    if (strcmp(member->key, "shape") == 0 && member->kind != TDC_JSON_LIST)
+    if (has_key(member, "shape", 5) && member->kind != TDC_JSON_LIST)
         return SHAPE_NOT_LIST;
-    if (strcmp(member->key, "requires_grad") == 0 && member->kind != TDC_JSON_TRUE &&
+    if (has_key(member, "requires_grad", 13) && member->kind != TDC_JSON_TRUE &&
         member->kind != TDC_JSON_FALSE)
         return REQUIRES_GRAD_NOT_BOOL;
     if (member->kind == TDC_JSON_STRING && tdc_runs_as_formula(member->text, member->length))

@@ -1,7 +1,6 @@
 #include "host/judge/record_numbers.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "io/text/pytext.h"
@@ -32,9 +31,12 @@ double tdc_shape_elements(const char *shape)
             at++;
             continue;
         }
-        char *end;
-        product *= (double)strtoull(at, &end, 10);
-        at = end;
+        uint64_t size = 0;
+        bool fits = true; /* beyond that it is the largest number, as of strtoull */
+        for (; *at >= '0' && *at <= '9'; at++)
+            fits &= !__builtin_mul_overflow(size, (uint64_t)10, &size) &&
+                    !__builtin_add_overflow(size, (uint64_t)(*at - '0'), &size);
+        product *= (double)(fits ? size : UINT64_MAX);
     }
     return product;
 }

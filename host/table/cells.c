@@ -12,10 +12,11 @@
 #include "io/text/pytext.h"
 #include "kernels/dtype.h"
 
-/* A row being filled. Composed texts go to table->cell_texts, which may move while it grows: their
- * cells hold the offset until the row is complete. */
+/* A row being filled. Composed texts go to `texts`, which may move while it grows: their cells hold
+ * the offset until the row is complete. */
 struct filling {
-    struct tdc_table *table;
+    const struct tdc_table *table;
+    struct tdc_text *texts;
     const struct tdc_row *row;
     const struct tdc_extra *extra;
     const struct tdc_record *npu, *bench;
@@ -33,8 +34,8 @@ static void put_text(struct filling *fill, const char *text)
 static struct tdc_text *compose(struct filling *fill)
 {
     fill->composed = true;
-    fill->offset = fill->table->cell_texts.length;
-    return &fill->table->cell_texts;
+    fill->offset = fill->texts->length;
+    return fill->texts;
 }
 
 /* The cell is a number, and in csv it is this text. */
@@ -506,15 +507,15 @@ static void convert_for_highlight(struct tdc_cell *cell)
         *cell = (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = text, .length = strlen(text)};
 }
 
-tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
-                         struct tdc_error *error)
+tdc_status tdc_table_cells(const struct tdc_table *table, size_t row, struct tdc_text *texts,
+                           struct tdc_cell *cells, struct tdc_error *error)
 {
     size_t offsets[TDC_MOST_COLUMNS];
-    struct filling fill = {.table = table, .row = &table->rows[row]};
+    struct filling fill = {.table = table, .texts = texts, .row = &table->rows[row]};
     fill.npu = tdc_row_npu(table, fill.row);
     fill.bench = tdc_row_bench(table, fill.row);
     fill.extra = table->extras != NULL ? &table->extras[row] : NULL;
-    tdc_text_clear(&table->cell_texts);
+    tdc_text_clear(texts);
     for (size_t i = 0; i < table->column_count; i++) {
         fill.cell = &cells[i];
         fill.composed = fill.printed = false;
@@ -522,17 +523,23 @@ tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
         offsets[i] = fill.printed ? fill.offset : SIZE_MAX;
         if (fill.composed) {
             offsets[i] = fill.offset;
-            cells[i] = (struct tdc_cell){.kind = TDC_CELL_TEXT,
-                                         .length = table->cell_texts.length - fill.offset};
+            cells[i] =
+                (struct tdc_cell){.kind = TDC_CELL_TEXT, .length = texts->length - fill.offset};
         }
     }
-    if (table->cell_texts.failed)
+    if (texts->failed)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for the texts of row %zu", row);
     for (size_t i = 0; i < table->column_count; i++) {
         if (offsets[i] != SIZE_MAX)
-            cells[i].text = table->cell_texts.data + offsets[i];
+            cells[i].text = texts->data + offsets[i];
         if (table->highlight_cells)
             convert_for_highlight(&cells[i]);
     }
     return TDC_OK;
+}
+
+tdc_status tdc_table_row(tdc_table *table, size_t row, struct tdc_cell *cells,
+                         struct tdc_error *error)
+{
+    return tdc_table_cells(table, row, &table->cell_texts, cells, error);
 }

@@ -426,6 +426,7 @@ struct writers {
     size_t count;
     const struct tdc_output *outputs;
     size_t output_count;
+    int threads;   /* of the run */
     bool *written; /* which outputs are complete; each is touched by one thread */
     atomic_size_t next;
     pthread_mutex_t lock;
@@ -441,7 +442,7 @@ static void *write_tables(void *argument)
             return NULL;
         struct tdc_error error = {0};
         if (tdc_table_follow(writers->tables[index], writers->outputs, writers->output_count,
-                             writers->written, &error) == TDC_OK)
+                             writers->threads, writers->written, &error) == TDC_OK)
             continue;
         pthread_mutex_lock(&writers->lock);
         if (writers->error.status == TDC_OK)
@@ -516,8 +517,11 @@ tdc_status tdc_compare_to(tdc_table *const *tables, size_t count, const struct t
     if (status != TDC_OK)
         return status;
     struct tdc_output *all = malloc((output_count + 1) * sizeof *all);
-    struct writers writers = {
-        .tables = tables, .count = count, .outputs = all, .output_count = output_count};
+    struct writers writers = {.tables = tables,
+                              .count = count,
+                              .outputs = all,
+                              .output_count = output_count,
+                              .threads = tdc_team_size(whole.threads)};
     writers.written = calloc(output_count + 1, sizeof *writers.written);
     pthread_mutex_init(&writers.lock, NULL);
     if (writers.written == NULL || all == NULL)

@@ -93,6 +93,10 @@ static inline struct tdc_rows tdc_rows_of(const struct tdc_table *table)
                              table->tolerance.elements || table->tolerance.use_cosine};
 }
 
+/* tdc_table_row with texts of the caller: for several threads at once, of rows that are final. */
+tdc_status tdc_table_cells(const struct tdc_table *table, size_t row, struct tdc_text *texts,
+                           struct tdc_cell *cells, struct tdc_error *error);
+
 /* Chooses the columns of the table. */
 void tdc_columns_choose(struct tdc_table *table);
 
@@ -117,12 +121,14 @@ bool tdc_highlighter_finish(struct tdc_highlighter *highlighter);
 bool tdc_table_await(struct tdc_table *table, size_t row);
 
 /*
- * Writes a table to several files while it is being filled, following the rows. Colours are found
- * on the way. written[i] is set when outputs[i] is complete, also if a later one then fails.
- * TDC_ERR_INTERRUPTED when the run was given up; then there is none.
+ * Writes a table to several files while it is being filled, following the rows, with the help of
+ * further threads where the format allows it. Colours are found on the way. written[i] is set when
+ * outputs[i] is complete, also if a later one then fails. TDC_ERR_INTERRUPTED when the run was
+ * given up; then there is none.
  */
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
-                            size_t output_count, bool *written, struct tdc_error *error);
+                            size_t output_count, int threads, bool *written,
+                            struct tdc_error *error);
 
 /* tdc_table_summary without bytes and time, which belong to who compares: also for a writer that
  * has seen all rows while the comparison is not over yet. */

@@ -5,6 +5,7 @@
 #include "host/table/sheet.h"
 #include "host/table/table_json.h"
 #include "io/base/error.h"
+#include "io/table/row_blocks.h"
 #include "io/table/sink.h"
 
 /* As many files as there are formats, and some. */
@@ -281,19 +282,45 @@ static tdc_status judge_block(struct tdc_highlighter *highlighter, size_t start,
                : tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
 }
 
+static tdc_status cells_of(void *table, size_t row, struct tdc_text *texts, struct tdc_cell *cells,
+                           struct tdc_error *error)
+{
+    return tdc_table_cells(table, row, texts, cells, error);
+}
+
+/* Smaller tables are written before a thread has begun. */
+#define ROWS_FOR_HELPERS 2048
+
+/* NULL: rows are written one by one. */
+static struct tdc_row_blocks *start_blocks(struct files *files, int threads)
+{
+    bool alone = files->opened == 1 && files->status == TDC_OK &&
+                 !takes_objects(&files->outputs[files->places[0]]) &&
+                 !is_sheet(&files->outputs[files->places[0]]);
+    if (!alone || files->table->row_count < ROWS_FOR_HELPERS)
+        return NULL;
+    return tdc_row_blocks_start(files->sinks[0], threads, cells_of, files->table);
+}
+
 /* A failure to write is kept, and the rows are judged to the end: they are the answer. */
-static tdc_status follow_rows(struct files *files)
+static tdc_status follow_rows(struct files *files, int threads)
 {
     struct tdc_table *table = files->table;
     struct tdc_highlighter highlighter;
     tdc_highlighter_init(&highlighter, table);
+    struct tdc_row_blocks *blocks = start_blocks(files, threads);
     tdc_status status = TDC_OK;
     for (size_t start = 0; start < table->row_count && status == TDC_OK;) {
         size_t end = tdc_highlighter_block(&highlighter, start);
         status = judge_block(&highlighter, start, end, files->error);
-        for (; start < end && status == TDC_OK; start++)
+        if (status == TDC_OK && blocks != NULL)
+            tdc_row_blocks_ready(blocks, end);
+        for (; blocks == NULL && start < end && status == TDC_OK; start++)
             write_row(files, start, 0, files->opened);
+        start = end;
     }
+    if (blocks != NULL)
+        files->status = tdc_row_blocks_end(blocks, status == TDC_OK ? files->error : NULL);
     if (status == TDC_OK && !tdc_highlighter_finish(&highlighter))
         status = tdc_fail(files->error, TDC_ERR_MEMORY, "out of memory for origins");
     tdc_highlighter_free(&highlighter);
@@ -301,11 +328,12 @@ static tdc_status follow_rows(struct files *files)
 }
 
 tdc_status tdc_table_follow(struct tdc_table *table, const struct tdc_output *outputs,
-                            size_t output_count, bool *written, struct tdc_error *error)
+                            size_t output_count, int threads, bool *written,
+                            struct tdc_error *error)
 {
     struct files files;
     start_files(&files, table, outputs, output_count, error);
-    tdc_status status = follow_rows(&files);
+    tdc_status status = follow_rows(&files, threads);
     if (status == TDC_OK)
         write_late(&files);
     return close_files(&files, status == TDC_OK ? files.status : status, written);

@@ -8,16 +8,9 @@
 #include "io/platform/platform.h"
 
 #define BLOCK_SIZE ((size_t)1 << 18)
-#define ALIGNMENT  ((size_t)16)
+#define BLOCK_MOST ((size_t)8 << 20) /* what grows takes half as much again, up to so much */
 #define HUGE_PAGE  ((size_t)2 << 20) /* asked for in blocks of at least twice this size */
 #define KEPT_MOST  ((size_t)1 << 28) /* bytes kept over a reset */
-
-struct tdc_arena_block {
-    struct tdc_arena_block *older;
-    size_t size; /* bytes after the head */
-    size_t used;
-    size_t padding; /* keeps the content at a multiple of ALIGNMENT */
-};
 
 void tdc_arena_init(struct tdc_arena *arena, size_t limit)
 {
@@ -73,7 +66,11 @@ static struct tdc_arena_block *allocate(size_t whole)
 
 static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content)
 {
-    size_t size = content > BLOCK_SIZE ? content : BLOCK_SIZE;
+    size_t size = arena->used / 2 < BLOCK_MOST ? arena->used / 2 : BLOCK_MOST;
+    if (size < BLOCK_SIZE || size > (arena->limit - arena->used) / 2)
+        size = BLOCK_SIZE;
+    if (size < content)
+        size = content;
     size_t whole, used;
     if (arena->blocks == NULL && arena->hint > size && arena->hint <= arena->limit / 2)
         size = arena->hint;
@@ -93,11 +90,11 @@ static struct tdc_arena_block *new_block(struct tdc_arena *arena, size_t content
     return block;
 }
 
-void *tdc_arena_take(struct tdc_arena *arena, size_t size)
+void *tdc_arena_take_more(struct tdc_arena *arena, size_t size)
 {
-    if (size > SIZE_MAX - ALIGNMENT)
+    if (size > SIZE_MAX - TDC_ARENA_ALIGNMENT)
         return NULL;
-    size_t rounded = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    size_t rounded = (size + TDC_ARENA_ALIGNMENT - 1) & ~(TDC_ARENA_ALIGNMENT - 1);
     struct tdc_arena_block *block = arena->blocks;
     if (block == NULL || block->size - block->used < rounded) {
         block = new_block(arena, rounded);

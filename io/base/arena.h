@@ -12,7 +12,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct tdc_arena_block;
+/* A piece of memory that is handed out from its front. */
+struct tdc_arena_block {
+    struct tdc_arena_block *older;
+    size_t size; /* bytes after the head */
+    size_t used;
+    size_t padding; /* keeps the content at a multiple of TDC_ARENA_ALIGNMENT */
+};
+
+#define TDC_ARENA_ALIGNMENT ((size_t)16)
 
 struct tdc_arena {
     struct tdc_arena_block *blocks;
@@ -33,8 +41,20 @@ void tdc_arena_free(struct tdc_arena *arena);
  * rounds alike do not ask the system again. */
 void tdc_arena_reset(struct tdc_arena *arena);
 
+/* The same as tdc_arena_take where the newest block has no room. */
+void *tdc_arena_take_more(struct tdc_arena *arena, size_t size);
+
 /* Uninitialised memory aligned to 16 bytes; NULL when the limit is reached. size may be 0. */
-void *tdc_arena_take(struct tdc_arena *arena, size_t size);
+static inline void *tdc_arena_take(struct tdc_arena *arena, size_t size)
+{
+    struct tdc_arena_block *block = arena->blocks;
+    size_t room = block != NULL ? block->size - block->used : 0;
+    if (room < TDC_ARENA_ALIGNMENT || size > room - TDC_ARENA_ALIGNMENT)
+        return tdc_arena_take_more(arena, size);
+    void *memory = (char *)(block + 1) + block->used;
+    block->used += (size + TDC_ARENA_ALIGNMENT - 1) & ~(TDC_ARENA_ALIGNMENT - 1);
+    return memory;
+}
 /* count * size bytes, overflow checked, zeroed. */
 void *tdc_arena_zeroed(struct tdc_arena *arena, size_t count, size_t size);
 /* A terminated copy of length bytes. */

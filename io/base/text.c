@@ -49,7 +49,7 @@ bool tdc_text_reserve(struct tdc_text *text, size_t more)
     return true;
 }
 
-bool tdc_text_add(struct tdc_text *text, const char *data, size_t length)
+bool tdc_text_add_more(struct tdc_text *text, const char *data, size_t length)
 {
     if (!tdc_text_reserve(text, length))
         return false;
@@ -58,16 +58,6 @@ bool tdc_text_add(struct tdc_text *text, const char *data, size_t length)
     text->length += length;
     text->data[text->length] = '\0';
     return true;
-}
-
-bool tdc_text_adds(struct tdc_text *text, const char *terminated)
-{
-    return tdc_text_add(text, terminated, strlen(terminated));
-}
-
-bool tdc_text_addc(struct tdc_text *text, char c)
-{
-    return tdc_text_add(text, &c, 1);
 }
 
 bool tdc_text_addf(struct tdc_text *text, const char *format, ...)

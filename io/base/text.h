@@ -25,9 +25,32 @@ void tdc_text_free(struct tdc_text *text);
 void tdc_text_clear(struct tdc_text *text);
 /* Room for so many more bytes: adding them cannot fail. */
 bool tdc_text_reserve(struct tdc_text *text, size_t more);
-bool tdc_text_add(struct tdc_text *text, const char *data, size_t length);
-bool tdc_text_adds(struct tdc_text *text, const char *terminated);
-bool tdc_text_addc(struct tdc_text *text, char c);
+/* Appending where there may be no room yet. */
+bool tdc_text_add_more(struct tdc_text *text, const char *data, size_t length);
+
+static inline bool tdc_text_add(struct tdc_text *text, const char *data, size_t length)
+{
+    /* a text that has failed goes there, too: its capacity says nothing */
+    if (text->failed || length >= text->capacity - text->length ||
+        length > text->limit - text->length)
+        return tdc_text_add_more(text, data, length);
+    if (length != 0)
+        memcpy(text->data + text->length, data, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+    return true;
+}
+
+static inline bool tdc_text_adds(struct tdc_text *text, const char *terminated)
+{
+    return tdc_text_add(text, terminated, strlen(terminated));
+}
+
+static inline bool tdc_text_addc(struct tdc_text *text, char c)
+{
+    return tdc_text_add(text, &c, 1);
+}
+
 bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "2, 3, 4" with what stands between; nothing for no sizes. */

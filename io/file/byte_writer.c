@@ -49,6 +49,16 @@ bool tdc_byte_writer_flush(struct tdc_byte_writer *writer)
     return writer->failure == 0;
 }
 
+void tdc_put_large(struct tdc_byte_writer *writer, const char *data, size_t length)
+{
+    if (length < TDC_BYTE_WRITER_ROOM / 4) {
+        tdc_put(writer, data, length);
+        return;
+    }
+    tdc_byte_writer_flush(writer);
+    pass_on(writer, data, length);
+}
+
 void tdc_byte_writer_overflow(struct tdc_byte_writer *writer, const char *data, size_t length)
 {
     tdc_byte_writer_flush(writer);

@@ -33,6 +33,8 @@ bool tdc_byte_writer_start(struct tdc_byte_writer *writer, int fd);
 void tdc_byte_writer_free(struct tdc_byte_writer *writer);
 /* True if every byte put so far reached the file. */
 bool tdc_byte_writer_flush(struct tdc_byte_writer *writer);
+/* Puts bytes that are not copied if they are many: they go to the file behind what is held. */
+void tdc_put_large(struct tdc_byte_writer *writer, const char *data, size_t length);
 /* The slow half of tdc_put. */
 void tdc_byte_writer_overflow(struct tdc_byte_writer *writer, const char *data, size_t length);
 

@@ -4,6 +4,7 @@
  * Cells are quoted only where the format asks for it. A NUL, which ends the file for many readers,
  * and bytes that are not UTF-8 become U+FFFD.
  */
+#include <math.h>
 #include <string.h>
 
 #include "io/base/error.h"
@@ -24,9 +25,33 @@ static const unsigned char byte_traits[256] = {
     ['\r'] = NEEDS_QUOTES, [0x80 ... 0xff] = NEEDS_CHECK,
 };
 
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* The high bit of a byte that equals c; of those behind one it may be wrong. */
+static uint64_t bytes_equal(uint64_t word, char c)
+{
+    uint64_t difference = word ^ (ONES * (unsigned char)c);
+    return (difference - ONES) & ~difference & HIGHS;
+}
+
+/* Whether one of eight bytes may have traits: all of them that do are control characters, beyond
+ * ASCII, quotes or commas. */
+static bool has_traits(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return ((((word - ONES * 0x20) | word) & HIGHS) | bytes_equal(word, '"') |
+            bytes_equal(word, ',')) != 0;
+}
+
 static unsigned text_traits(const char *text, size_t length)
 {
     unsigned traits = 0;
+    while (length >= 8 && !has_traits(text)) {
+        text += 8;
+        length -= 8;
+    }
     for (size_t i = 0; i < length; i++)
         traits |= byte_traits[(unsigned char)text[i]];
     return traits;
@@ -77,9 +102,9 @@ static void put_doubling_quotes(struct tdc_byte_writer *writer, const char *text
     }
 }
 
-static void put_text(struct tdc_sink *sink, const char *text, size_t length)
+static void put_text(const struct tdc_sink *sink, const char *text, size_t length,
+                     struct tdc_byte_writer *writer)
 {
-    struct tdc_byte_writer *writer = &sink->writer;
     unsigned traits = text_traits(text, length);
     /* An empty cell alone on its line would be an empty line, which readers skip. */
     bool quoted = (traits & NEEDS_QUOTES) != 0 || (length == 0 && sink->column_count == 1);
@@ -98,21 +123,23 @@ static void put_text(struct tdc_sink *sink, const char *text, size_t length)
 }
 
 /* In tables of our own a number reads back as the same double; those of others have 16 digits. */
-static void put_number(struct tdc_sink *sink, double value)
+static void put_number(const struct tdc_sink *sink, double value, struct tdc_byte_writer *writer)
 {
     char text[TDC_FLOAT_TEXT];
+    if (value == 0 && !signbit(value)) {
+        tdc_putc(writer, '0');
+        return;
+    }
     size_t length =
         sink->escape_formulas ? tdc_float_repr(value, text) : tdc_float_g16(value, text);
     if (sink->escape_formulas && length > 2 && memcmp(text + length - 2, ".0", 2) == 0)
         length -= 2;
-    tdc_put(&sink->writer, text, length);
+    tdc_put(writer, text, length);
 }
 
-static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
-                          struct tdc_error *error)
+static void csv_form(const struct tdc_sink *sink, const struct tdc_cell *cells,
+                     struct tdc_byte_writer *writer)
 {
-    (void)colour;
-    struct tdc_byte_writer *writer = &sink->writer;
     for (size_t i = 0; i < sink->column_count; i++) {
         if (i != 0)
             tdc_putc(writer, ',');
@@ -120,13 +147,13 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
         case TDC_CELL_NONE:
             break;
         case TDC_CELL_TEXT:
-            put_text(sink, cells[i].text, cells[i].length);
+            put_text(sink, cells[i].text, cells[i].length, writer);
             break;
         case TDC_CELL_NUMBER:
             if (cells[i].text != NULL)
                 tdc_put(writer, cells[i].text, cells[i].length);
             else
-                put_number(sink, cells[i].number);
+                put_number(sink, cells[i].number, writer);
             break;
         case TDC_CELL_BOOL:
             if (cells[i].truth)
@@ -137,7 +164,14 @@ static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, t
         }
     }
     tdc_putc(writer, '\n');
-    return writer->failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
+}
+
+static tdc_status csv_row(struct tdc_sink *sink, const struct tdc_cell *cells, tdc_colour colour,
+                          struct tdc_error *error)
+{
+    (void)colour;
+    csv_form(sink, cells, &sink->writer);
+    return sink->writer.failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
 }
 
 static tdc_status csv_begin(struct tdc_sink *sink, const struct tdc_sink_spec *spec,
@@ -146,7 +180,7 @@ static tdc_status csv_begin(struct tdc_sink *sink, const struct tdc_sink_spec *s
     for (size_t i = 0; i < spec->column_count; i++) {
         if (i != 0)
             tdc_putc(&sink->writer, ',');
-        put_text(sink, spec->columns[i], strlen(spec->columns[i]));
+        put_text(sink, spec->columns[i], strlen(spec->columns[i]), &sink->writer);
     }
     tdc_putc(&sink->writer, '\n');
     return sink->writer.failure == 0 ? TDC_OK : tdc_sink_write_error(sink, error);
@@ -162,4 +196,5 @@ static void csv_release(struct tdc_sink *sink)
     (void)sink;
 }
 
-const struct tdc_sink_backend tdc_csv_backend = {csv_begin, csv_row, csv_end, csv_release, NULL};
+const struct tdc_sink_backend tdc_csv_backend = {
+    .begin = csv_begin, .row = csv_row, .end = csv_end, .release = csv_release, .form = csv_form};

@@ -139,5 +139,5 @@ static void json_release(struct tdc_sink *sink)
     sink->state = NULL;
 }
 
-const struct tdc_sink_backend tdc_json_backend = {json_begin, json_row, json_end, json_release,
-                                                  NULL};
+const struct tdc_sink_backend tdc_json_backend = {
+    .begin = json_begin, .row = json_row, .end = json_end, .release = json_release};

@@ -106,6 +106,22 @@ static tdc_status written(struct tdc_sink *sink, struct tdc_error *error)
     return repeat_first(sink, error);
 }
 
+void tdc_sink_put_block(struct tdc_sink *sink, const struct tdc_error *failure,
+                        struct tdc_sink_bytes before, struct tdc_sink_bytes bytes, size_t rows)
+{
+    if (sink->first.status != TDC_OK)
+        return;
+    if (failure != NULL) {
+        sink->first = *failure;
+        return;
+    }
+    tdc_put_large(&sink->writer, before.data, before.length);
+    tdc_put_large(&sink->writer, bytes.data, bytes.length);
+    sink->rows += rows;
+    if (sink->writer.failure != 0)
+        tdc_sink_write_error(sink, &sink->first);
+}
+
 tdc_status tdc_sink_head(struct tdc_sink *sink, const char *members, struct tdc_error *error)
 {
     if (!sink->objects || sink->backend != &tdc_json_backend)

@@ -16,6 +16,10 @@ struct tdc_sink_backend {
     /* Completes the content of the temporary file. */
     tdc_status (*end)(struct tdc_sink *sink, struct tdc_error *error);
     void (*release)(struct tdc_sink *sink);
+    /* The bytes of a row, by any thread; NULL: they depend on the rows before. A failure is the
+     * writer's. */
+    void (*form)(const struct tdc_sink *sink, const struct tdc_cell *cells,
+                 struct tdc_byte_writer *writer);
     /* NULL: the format has no pages */
     tdc_status (*page_row)(struct tdc_sink *sink, size_t page, const struct tdc_cell *cells,
                            size_t count, bool bold, struct tdc_error *error);
@@ -40,6 +44,15 @@ struct tdc_sink {
     void *state;            /* of the backend */
     struct tdc_error first; /* the failure that ended it, TDC_OK while none */
 };
+
+struct tdc_sink_bytes {
+    const char *data;
+    size_t length;
+};
+
+/* Rows that were formed: both pieces, in this order; or the failure to make them, NULL: none. */
+void tdc_sink_put_block(struct tdc_sink *sink, const struct tdc_error *failure,
+                        struct tdc_sink_bytes before, struct tdc_sink_bytes bytes, size_t rows);
 
 /* The failed write of sink->writer as an error. */
 tdc_status tdc_sink_write_error(const struct tdc_sink *sink, struct tdc_error *error);

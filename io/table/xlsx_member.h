@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "io/file/zip_reader.h"
-#include "io/text/xml_reader.h"
+#include "io/table/xml_reader.h"
 
 #define TDC_INFLATED_AT_ONCE ((size_t)64 << 10)
 

@@ -269,5 +269,8 @@ static void xlsx_release(struct tdc_sink *sink)
     sink->state = NULL;
 }
 
-const struct tdc_sink_backend tdc_xlsx_backend = {xlsx_begin, xlsx_row, xlsx_end, xlsx_release,
-                                                  xlsx_page_row};
+const struct tdc_sink_backend tdc_xlsx_backend = {.begin = xlsx_begin,
+                                                  .row = xlsx_row,
+                                                  .end = xlsx_end,
+                                                  .release = xlsx_release,
+                                                  .page_row = xlsx_page_row};

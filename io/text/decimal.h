@@ -25,6 +25,20 @@ struct tdc_decimal {
  * missing or empty, and returns its end. */
 const char *tdc_decimal_scan(const char *at, const char *end, struct tdc_decimal *decimal);
 
+/* A number that needs no second look. */
+struct tdc_plain_number {
+    double value;
+    bool whole;    /* digits alone */
+    bool negative; /* as written: of 0, too */
+};
+
+/*
+ * The same in one step for what nearly all numbers are: the JSON grammar, at most 19 digits before
+ * an exponent of at most three, and at least 32 bytes to the end of the input. NULL for all others,
+ * malformed ones included, and for those that 128 bits of a power of ten do not decide.
+ */
+const char *tdc_plain_number_read(const char *at, const char *end, struct tdc_plain_number *number);
+
 /* The nearest double, ties to even, of what tdc_decimal_scan made of this text; infinity on
  * overflow. */
 double tdc_decimal_double(const struct tdc_decimal *decimal, const char *text, size_t length);

@@ -12,28 +12,47 @@
 #define POWER_BOUND ((int64_t)1 << 50)
 /* The point half-way between two doubles has at most 767 significant digits. */
 #define HALFWAY_DIGITS 768
+#define ZEROS          UINT64_C(0x3030303030303030)
 
 static bool is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Eight digits at a time: pairs, then fours, then the eight are added up inside one word. */
-static bool take_eight(const char *at, uint64_t *digits)
+/* Eight bytes, the first in the lowest byte. */
+static uint64_t load_eight(const char *at)
 {
     uint64_t word;
     memcpy(&word, at, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
-    uint64_t values = word - 0x3030303030303030u;
-    if (((values | (word + 0x4646464646464646u)) & 0x8080808080808080u) != 0)
-        return false;
+    return word;
+}
+
+/* The high bit of each byte that is no digit; of bytes behind the first such it may be wrong. */
+static uint64_t no_digits(uint64_t word)
+{
+    return ((word - ZEROS) | (word + 0x4646464646464646u)) & 0x8080808080808080u;
+}
+
+/* Pairs, then fours, then the eight digits are added up inside one word. */
+static uint32_t eight_digits(uint64_t word)
+{
+    uint64_t values = word - ZEROS;
     values = values * 10 + (values >> 8);
     values = ((values & 0x000000ff000000ffu) * 0x000f424000000064u +
               ((values >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >>
              32;
-    *digits = *digits * 100000000 + (uint32_t)values;
+    return (uint32_t)values;
+}
+
+static bool take_eight(const char *at, uint64_t *digits)
+{
+    uint64_t word = load_eight(at);
+    if (no_digits(word) != 0)
+        return false;
+    *digits = *digits * 100000000 + eight_digits(word);
     return true;
 }
 
@@ -206,6 +225,101 @@ static double exact_quotient_or_product(uint64_t digits, int exponent)
     double value = (double)digits;
     return exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
 }
+
+/* ---- in one step ----------------------------------------------------------------------------- */
+
+#define MOST_PLAIN ((ptrdiff_t)32) /* sign, digits, point and exponent with a byte behind them */
+
+/* Up to 23 digits at `at`, from which so many bytes can be read, appended to *digits; their end. */
+static inline const char *take_run(const char *at, uint64_t *digits)
+{
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    uint64_t value = *digits, word = load_eight(at), other = no_digits(word);
+    for (int eights = 0; other == 0 && eights < 2; eights++) {
+        value = value * 100000000 + eight_digits(word);
+        at += 8;
+        word = load_eight(at);
+        other = no_digits(word);
+    }
+    unsigned count = other != 0 ? (unsigned)__builtin_ctzll(other) / 8 : 0;
+    if (count != 0) { /* those before the first other byte, with zeros before them */
+        word = word << (64 - 8 * count) | ZEROS >> (8 * count);
+        value = value * powers[count] + eight_digits(word);
+    }
+    *digits = value;
+    return at + count;
+}
+
+/* Of the next eight bytes. */
+static int leading_zeros(const char *at)
+{
+    uint64_t other = load_eight(at) ^ ZEROS;
+    return other != 0 ? __builtin_ctzll(other) / 8 : 8;
+}
+
+static bool nearest(uint64_t digits, int exponent, double *value)
+{
+    uint64_t bits;
+    if (digits == 0) {
+        *value = 0;
+    } else if (digits <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+        /* both operands are exact, so one rounding gives the nearest double */
+        *value = exact_quotient_or_product(digits, exponent);
+    } else {
+        if (!convert(digits, exponent, &bits))
+            return false;
+        memcpy(value, &bits, sizeof bits);
+    }
+    return true;
+}
+
+const char *tdc_plain_number_read(const char *at, const char *end, struct tdc_plain_number *number)
+{
+    if (end - at < MOST_PLAIN)
+        return NULL;
+    number->negative = *at == '-';
+    at += number->negative;
+    uint64_t digits = 0;
+    const char *first = at;
+    at = take_run(at, &digits);
+    ptrdiff_t count = at - first;
+    if (count == 0 || count > DIGITS_KEPT || (count > 1 && *first == '0'))
+        return NULL;
+    int exponent = 0;
+    number->whole = *at != '.';
+    if (!number->whole) {
+        const char *fraction = at + 1;
+        if (end - fraction < MOST_PLAIN)
+            return NULL;
+        if (digits == 0) /* zeros before the first other digit are none that count */
+            count = -leading_zeros(fraction);
+        at = take_run(fraction, &digits);
+        exponent = -(int)(at - fraction);
+        count -= exponent;
+        if (exponent == 0 || count > DIGITS_KEPT)
+            return NULL;
+    }
+    if (is_digit(*at) || *at == '.')
+        return NULL; /* more than a run takes; or wrong */
+    if ((*at | 0x20) == 'e') {
+        bool below = at[1] == '-';
+        const char *power = at + 1 + (below || at[1] == '+');
+        int value = 0;
+        for (at = power; is_digit(*at) && at - power < 4; at++)
+            value = value * 10 + (*at - '0');
+        if (at == power || at - power > 3)
+            return NULL;
+        exponent += below ? -value : value;
+        number->whole = false;
+    }
+    if (!nearest(digits, exponent, &number->value))
+        return NULL;
+    if (number->negative)
+        number->value = -number->value;
+    return at;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 double tdc_decimal_double(const struct tdc_decimal *decimal, const char *text, size_t length)
 {

@@ -126,24 +126,52 @@ static struct decimal_digits sixteen_digits_slowly(double magnitude)
     return (struct decimal_digits){digits, (negative ? -exponent : exponent) - (G_DIGITS - 1)};
 }
 
-#define DIGITS_ROOM 20
+/* Digits are moved by one copy of fixed size, whatever their number: rooms have so much more. */
+#define MOVE        17
+#define DIGITS_ROOM (2 * MOVE)
 
-static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
-                                  "25262728293031323334353637383940414243444546474849"
-                                  "50515253545556575859606162636465666768697071727374"
-                                  "75767778798081828384858687888990919293949596979899";
+#define ZEROS UINT64_C(0x3030303030303030)
 
-/* Writes the digits against the end of the room; returns the first one. */
-static const char *write_digits(uint64_t digits, char room[DIGITS_ROOM])
+/* The eight digits of a number below 10^8, the first in the lowest byte: halves of four, pairs and
+ * digits are divided at the same time inside one word. */
+static uint64_t spread_digits(uint32_t number)
 {
-    char *first = room + DIGITS_ROOM;
-    for (; digits >= 100; digits /= 100) {
-        first -= 2;
-        memcpy(first, digit_pairs + digits % 100 * 2, 2);
-    }
-    first -= 2;
-    memcpy(first, digit_pairs + digits * 2, 2);
-    return digits < 10 ? first + 1 : first;
+    uint64_t fours = (uint64_t)(number % 10000) << 32 | number / 10000;
+    uint64_t tops = (fours * 10486 >> 20) & 0x0000007f0000007fu; /* / 100, exact below 10000 */
+    uint64_t pairs = tops | (fours - 100 * tops) << 16;
+    uint64_t tens = (pairs * 103 >> 10) & 0x000f000f000f000fu; /* / 10, exact below 100 */
+    return tens | (pairs - 10 * tens) << 8;
+}
+
+static void store_digits(char *at, uint64_t spread)
+{
+    uint64_t word = spread | ZEROS;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(at, &word, sizeof word);
+}
+
+/* The digits of a number below 10^17 but 0, without zeros before and behind them. Returns the
+ * first, *count of them, and how many there are with the zeros behind. */
+static const char *write_digits(uint64_t digits, char room[DIGITS_ROOM], size_t *count,
+                                size_t *whole_count)
+{
+    uint64_t first = digits / POWER_16, rest = digits % POWER_16;
+    uint64_t high = spread_digits((uint32_t)(rest / 100000000));
+    uint64_t low = spread_digits((uint32_t)(rest % 100000000));
+    room[0] = (char)('0' + first);
+    store_digits(room + 1, high);
+    store_digits(room + 9, low);
+    size_t before = first != 0  ? 0
+                    : high != 0 ? 1 + (size_t)__builtin_ctzll(high) / 8
+                                : 9 + (size_t)__builtin_ctzll(low) / 8;
+    size_t behind = low != 0    ? (size_t)__builtin_clzll(low) / 8
+                    : high != 0 ? 8 + (size_t)__builtin_clzll(high) / 8
+                                : 16;
+    *whole_count = MOVE - before;
+    *count = MOVE - before - behind;
+    return room + before;
 }
 
 static char *write_power(char *at, int exponent)
@@ -160,32 +188,28 @@ static char *write_power(char *at, int exponent)
 
 static char *write_decimal(char *at, struct decimal_digits decimal, bool point_zero)
 {
-    char room[DIGITS_ROOM];
-    const char *digits = write_digits(decimal.digits, room);
-    size_t count = (size_t)(room + DIGITS_ROOM - digits);
-    int exponent = decimal.exponent + (int)count - 1;
-    while (count > 1 && digits[count - 1] == '0')
-        count--;
+    char room[DIGITS_ROOM] = {0};
+    size_t count, all;
+    const char *digits = write_digits(decimal.digits, room, &count, &all);
+    int exponent = decimal.exponent + (int)all - 1;
     if (exponent < LEAST_FIXED || exponent >= BEYOND_FIXED) {
         *at++ = digits[0];
         if (count > 1) {
             *at++ = '.';
-            memcpy(at, digits + 1, count - 1);
+            memcpy(at, digits + 1, MOVE - 1);
             at += count - 1;
         }
         return write_power(at, exponent);
     }
     if (exponent < 0) {
-        size_t zeros = (size_t)-exponent;
-        memcpy(at, "0.000", 1 + zeros);
-        at[1] = '.';
-        at += 1 + zeros;
-        memcpy(at, digits, count);
+        memcpy(at, "0.000", 5);
+        at += 1 - exponent;
+        memcpy(at, digits, MOVE);
         return at + count;
     }
     size_t whole = (size_t)exponent + 1;
     if (count <= whole) {
-        memcpy(at, digits, count);
+        memcpy(at, digits, MOVE);
         memset(at + count, '0', whole - count);
         at += whole;
         if (point_zero) {
@@ -194,9 +218,9 @@ static char *write_decimal(char *at, struct decimal_digits decimal, bool point_z
         }
         return at;
     }
-    memcpy(at, digits, whole);
+    memcpy(at, digits, MOVE);
     at[whole] = '.';
-    memcpy(at + whole + 1, digits + whole, count - whole);
+    memcpy(at + whole + 1, digits + whole, MOVE);
     return at + count + 1;
 }
 

@@ -41,12 +41,37 @@ struct tdc_json {
 
 #define TDC_JSON_MAX_DEPTH 1000
 
+/* How objects are written (json_layout.h); all texts are pieces of the input. */
+#define TDC_LAYOUT_MEMBERS 16
+#define TDC_LAYOUTS        4
+
+struct tdc_layout_member {
+    const char *before; /* from the end of the value before it, or the brace, to its own */
+    size_t before_length;
+    const char *key;
+    size_t key_length;
+};
+
+struct tdc_json_layout {
+    struct tdc_layout_member members[TDC_LAYOUT_MEMBERS];
+    unsigned count;
+    const char *last; /* from the last value on, closing brace included */
+    size_t last_length;
+};
+
+struct tdc_json_layouts {
+    struct tdc_json_layout known[TDC_LAYOUTS], learning;
+    unsigned count, latest, next; /* of known: how many, which fitted last, which is learnt next */
+    unsigned in_vain;             /* objects that were learnt from since one fitted */
+};
+
 struct tdc_json_cursor {
     const char *start, *at, *end;
     const char *name; /* of the file, for messages */
     size_t depth;
     bool ended;      /* the failure is that the text stops where more had to come */
     size_t repeated; /* keys that came again in trees read so far: an earlier value was dropped */
+    struct tdc_json_layouts layouts; /* of objects read so far */
 };
 
 void tdc_json_start(struct tdc_json_cursor *cursor, const char *name, const char *bytes,

@@ -49,8 +49,7 @@ static uint64_t bytes_equal(uint64_t word, char c)
     return (difference - ONES) & ~difference & HIGHS;
 }
 
-/* The first byte that is not plain ASCII text: quote, backslash, control or beyond ASCII. */
-static const char *pass_plain(const char *at, const char *end)
+const char *tdc_json_pass_plain(const char *at, const char *end)
 {
     for (; end - at >= 8; at += 8) {
         uint64_t word = tdc_json_load(at);
@@ -120,7 +119,7 @@ static tdc_status scan_escape(struct tdc_json_cursor *cursor, struct tdc_error *
     return TDC_OK;
 }
 
-/* Whatever pass_plain stopped at but the closing quote. */
+/* Whatever tdc_json_pass_plain stopped at but the closing quote. */
 static tdc_status scan_special(struct tdc_json_cursor *cursor, struct tdc_error *error)
 {
     if (cursor->at == cursor->end)
@@ -146,7 +145,7 @@ static tdc_status scan_string(struct tdc_json_cursor *cursor, struct tdc_json_sc
     scalar->escaped = false;
     scalar->raw = ++cursor->at;
     for (;;) {
-        cursor->at = pass_plain(cursor->at, cursor->end);
+        cursor->at = tdc_json_pass_plain(cursor->at, cursor->end);
         if (cursor->at < cursor->end && *cursor->at == '"')
             break;
         scalar->escaped |= cursor->at < cursor->end && *cursor->at == '\\';

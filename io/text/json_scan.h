@@ -34,10 +34,15 @@ static inline uint64_t tdc_json_load(const char *at)
     return word;
 }
 
-/* Dumps are indented: one line feed and many blanks is what stands between most tokens. */
-static inline void tdc_json_pass_space(struct tdc_json_cursor *cursor)
+/* Dumps are indented: one line feed and many blanks is what stands between most tokens, one blank
+ * or nothing between the others. */
+static inline const char *tdc_json_past_space(const char *at, const char *end)
 {
-    const char *at = cursor->at, *end = cursor->end;
+    if (end - at >= 2) {
+        bool blank = *at == ' ';
+        if ((unsigned char)at[blank] > ' ')
+            return at + blank;
+    }
     while (at < end && (unsigned char)*at <= ' ') {
         if (*at != ' ' && *at != '\n' && *at != '\r' && *at != '\t')
             break;
@@ -51,8 +56,16 @@ static inline void tdc_json_pass_space(struct tdc_json_cursor *cursor)
             at += 8;
         }
     }
-    cursor->at = at;
+    return at;
 }
+
+static inline void tdc_json_pass_space(struct tdc_json_cursor *cursor)
+{
+    cursor->at = tdc_json_past_space(cursor->at, cursor->end);
+}
+
+/* The first byte that is not plain ASCII text: quote, backslash, control or beyond ASCII. */
+const char *tdc_json_pass_plain(const char *at, const char *end);
 
 /* "name: line 3 column 7: what", at the cursor. */
 tdc_status tdc_json_wrong(struct tdc_json_cursor *cursor, const char *what,

@@ -9,7 +9,7 @@
 #include "io/base/text.h"
 
 /* Room for any result of tdc_float_repr and tdc_float_g16, terminator included. */
-#define TDC_FLOAT_TEXT 32
+#define TDC_FLOAT_TEXT 40
 
 /* repr of a float: shortest text that reads back as the same double: "1.0", "1e-07", "1e+16",
  * "nan", "inf". Returns the length. */

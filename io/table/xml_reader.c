@@ -1,4 +1,4 @@
-#include "io/text/xml_reader.h"
+#include "io/table/xml_reader.h"
 
 #include <string.h>
 
