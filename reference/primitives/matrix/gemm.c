@@ -5,101 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/pair.h"
+#include "reference/primitives/matrix/panels.h"
 
-#define MOST_ROWS     8 /* of a tile */
-#define MOST_COLUMNS  24
-#define DEPTH         256 /* of a packed panel: a tile's panels stay in the first-level cache */
-#define PANEL_ROWS    64  /* rows of a packed at once */
-#define PANEL_COLS    768 /* a multiple of every tile's columns */
+#define DEPTH         TDC_CHAIN
+#define PANEL_ROWS    64                 /* rows of a packed at once */
+#define PANEL_COLS    768                /* a multiple of every tile's columns */
 #define PARALLEL_FROM ((int64_t)1 << 18) /* multiplications */
-
-/* A tile of the result is what the registers hold: tile = pa x pb, panels packed depth by depth. */
-struct tile {
-    const char *name;
-    int64_t rows, columns;
-    void (*run)(int64_t depth, const double *pa, const double *pb, double *tile);
-};
-
-#if !defined(__aarch64__)
-/* fma(), though a CPU without the instruction needs a slow function for it: every machine is to get
- * the same bits. */
-static void tile_plain(int64_t depth, const double *pa, const double *pb, double *tile)
-{
-    double sum[4 * 4] = {0};
-    for (int64_t p = 0; p < depth; p++, pa += 4, pb += 4)
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 4; j++)
-                sum[i * 4 + j] = fma(pa[i], pb[j], sum[i * 4 + j]);
-    memcpy(tile, sum, sizeof sum);
-}
-static const struct tile plain = {"plain", 4, 4, tile_plain};
-#endif
-
-/* ROWS x 3 accumulators, three vectors of b and one of a. */
-#define WIDE_TILE(name, code, vector, width, ROWS, zero, load, store, broadcast, madd)             \
-    code static void name(int64_t depth, const double *pa, const double *pb, double *tile)         \
-    {                                                                                              \
-        vector sum[ROWS][3];                                                                       \
-        for (int i = 0; i < ROWS; i++)                                                             \
-            for (int j = 0; j < 3; j++)                                                            \
-                sum[i][j] = zero();                                                                \
-        for (int64_t p = 0; p < depth; p++, pa += ROWS, pb += 3 * width) {                         \
-            vector b0 = load(pb), b1 = load(pb + width), b2 = load(pb + 2 * width);                \
-            _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++)                                 \
-            {                                                                                      \
-                vector a = broadcast(pa[i]);                                                       \
-                sum[i][0] = madd(a, b0, sum[i][0]);                                                \
-                sum[i][1] = madd(a, b1, sum[i][1]);                                                \
-                sum[i][2] = madd(a, b2, sum[i][2]);                                                \
-            }                                                                                      \
-        }                                                                                          \
-        for (int i = 0; i < ROWS; i++)                                                             \
-            for (int j = 0; j < 3; j++)                                                            \
-                store(tile + (i * 3 + j) * width, sum[i][j]);                                      \
-    }
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-WIDE_TILE(tile_avx2, __attribute__((target("avx2,fma"))), __m256d, 4, 4, _mm256_setzero_pd,
-          _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd)
-WIDE_TILE(tile_avx512, __attribute__((target("avx512f"))), __m512d, 8, 8, _mm512_setzero_pd,
-          _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd)
-static const struct tile avx2 = {"avx2", 4, 12, tile_avx2};
-static const struct tile avx512 = {"avx512", 8, 24, tile_avx512};
-
-static const struct tile *choose_tile(void)
-{
-    switch (tdc_cpu_variant_chosen()) {
-    case TDC_CPU_X86_64_V4:
-        return &avx512;
-    case TDC_CPU_X86_64_V3:
-        return &avx2;
-    default:
-        return &plain;
-    }
-}
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#define NEON_ZERO()       vdupq_n_f64(0)
-#define NEON_FMA(a, b, c) vfmaq_f64(c, a, b)
-WIDE_TILE(tile_neon, , float64x2_t, 2, 8, NEON_ZERO, vld1q_f64, vst1q_f64, vdupq_n_f64, NEON_FMA)
-static const struct tile neon = {"neon", 8, 6, tile_neon};
-
-static const struct tile *choose_tile(void)
-{
-    return &neon;
-}
-#else
-static const struct tile *choose_tile(void)
-{
-    return &plain;
-}
-#endif
 
 const char *tdc_gemm_variant(void)
 {
-    return choose_tile()->name;
+    return tdc_tile_chosen()->name;
 }
 
 struct operands {
@@ -115,70 +30,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Panels of `width` lines each: line l of depth p is x[l * line + p * step]; missing lines are 0.
- */
-static void pack(const double *x, int64_t line, int64_t step, int64_t lines, int64_t depth,
-                 int64_t width, double *to)
-{
-    for (int64_t l = 0; l < lines; l += width, to += width * depth) {
-        int64_t here = least(width, lines - l);
-        if (here < width)
-            memset(to, 0, (size_t)(width * depth) * sizeof *to);
-        if (line == 1) {
-            for (int64_t p = 0; p < depth; p++)
-                memcpy(to + p * width, x + l + p * step, (size_t)here * sizeof *to);
-            continue;
-        }
-        /* in squares, so that neither side leaves its cache lines half used */
-        for (int64_t start = 0; start < depth; start += 8)
-            for (int64_t i = 0; i < here; i++)
-                for (int64_t p = start; p < least(start + 8, depth); p++)
-                    to[p * width + i] = x[(l + i) * line + p * step];
-    }
-}
-
-static void pack_a(const struct operands *o, const struct tile *t, int64_t row, int64_t rows,
-                   int64_t start, int64_t depth, double *to)
-{
-    int64_t line = o->a.transposed ? 1 : o->a.line, step = o->a.transposed ? o->a.line : 1;
-    pack(o->a.x + row * line + start * step, line, step, rows, depth, t->rows, to);
-}
-
-static void pack_b(const struct operands *o, const struct tile *t, int64_t column, int64_t columns,
-                   int64_t start, int64_t depth, double *to)
-{
-    int64_t line = o->b.transposed ? o->b.line : 1, step = o->b.transposed ? 1 : o->b.line;
-    pack(o->b.x + column * line + start * step, line, step, columns, depth, t->columns, to);
-}
-
-/* A piece of c and the packed panels it is the product of. */
-struct block {
-    const double *pa, *pb;
-    int64_t row, rows, column, columns, depth;
-    bool add;
-};
-
-static void multiply_block(const struct operands *o, const struct tile *t, const struct block *b)
-{
-    double tile[MOST_ROWS * MOST_COLUMNS] __attribute__((aligned(64)));
-    for (int64_t c = 0; c < b->columns; c += t->columns)
-        for (int64_t r = 0; r < b->rows; r += t->rows) {
-            t->run(b->depth, b->pa + r * b->depth, b->pb + c * b->depth, tile);
-            int64_t width = least(t->columns, b->columns - c);
-            for (int64_t i = 0; i < least(t->rows, b->rows - r); i++) {
-                double *to = o->c + (b->row + r + i) * o->line + b->column + c;
-                const double *from = tile + i * t->columns;
-                if (b->add)
-                    for (int64_t j = 0; j < width; j++)
-                        to[j] += from[j];
-                else
-                    memcpy(to, from, (size_t)width * sizeof *to);
-            }
-        }
-}
-
 /* b's panel is packed by all threads together, then each takes bands of rows. */
-static void multiply_together(const struct operands *o, const struct tile *t, double *pb,
+static void multiply_together(const struct operands *o, const struct tdc_tile *t, double *pb,
                               double *panels, int64_t panel_size, int64_t band, int threads)
 {
     int64_t bands = (o->m + band - 1) / band;
@@ -191,15 +44,15 @@ static void multiply_together(const struct operands *o, const struct tile *t, do
                 int64_t depth = least(DEPTH, o->k - start);
 #pragma omp for schedule(static)
                 for (int64_t c = 0; c < columns; c += t->columns)
-                    pack_b(o, t, column + c, least(t->columns, columns - c), start, depth,
-                           pb + c * depth);
+                    tdc_pack_right(t, o->b, column + c, least(t->columns, columns - c), start,
+                                   depth, pb + c * depth);
 #pragma omp for schedule(dynamic)
                 for (int64_t index = 0; index < bands; index++) {
-                    struct block b = {pa,     pb,      index * band, 0,
-                                      column, columns, depth,        o->add || start > 0};
-                    b.rows = least(band, o->m - b.row);
-                    pack_a(o, t, b.row, b.rows, start, depth, pa);
-                    multiply_block(o, t, &b);
+                    int64_t row = index * band, rows = least(band, o->m - row);
+                    tdc_pack_left(t, o->a, row, rows, start, depth, pa);
+                    tdc_multiply_panels(t, rows, columns, depth, pa, pb,
+                                        o->c + row * o->line + column, o->line,
+                                        o->add || start > 0);
                 }
             }
         }
@@ -255,7 +108,7 @@ static void multiply(const struct operands *o, bool alone)
         multiply_plainly(o);
         return;
     }
-    const struct tile *t = choose_tile();
+    const struct tdc_tile *t = tdc_tile_chosen();
     bool parallel = !alone && (double)o->m * (double)o->n * (double)o->k >= (double)PARALLEL_FROM;
     int threads = parallel && !omp_in_parallel() ? omp_get_max_threads() : 1;
     /* a few bands per thread, so that a thread that was held up does not hold up all */

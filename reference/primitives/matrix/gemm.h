@@ -5,13 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* op(x) of a matrix in memory: element (i, j) is x[i * line + j], or x[j * line + i] when
- * transposed. */
-struct tdc_matrix {
-    const double *x;
-    int64_t line;
-    bool transposed;
-};
+#include "reference/primitives/matrix/panels.h"
 
 /*
  * c = a b, or c += a b when `add`; a is [m, k], b [k, n], c's rows are `line` apart. Each element
