@@ -52,8 +52,8 @@ static int64_t image_row(const struct tdc_windows *w, int64_t line, int64_t k)
     return at;
 }
 
-static void unfold_row(const struct tdc_windows *w, const double *plane, int64_t k, int64_t from,
-                       int64_t to, double *row)
+void tdc_unfold_row(const struct tdc_windows *w, const double *plane, int64_t k, int64_t from,
+                    int64_t to, double *row)
 {
     unsigned last = w->n - 1;
     int64_t width = w->count[last], stride = w->stride[last];
@@ -113,8 +113,8 @@ void tdc_unfold_columns(const struct tdc_windows *w, const double *image, int64_
     int64_t kernels = tdc_window_product(w, w->kernel), plane = tdc_window_product(w, w->size);
 #pragma omp parallel for schedule(static) if (channels * kernels * (to - from) >= TDC_PARALLEL_FROM)
     for (int64_t r = 0; r < channels * kernels; r++)
-        unfold_row(w, image + r / kernels * plane, r % kernels, from, to,
-                   columns + r * (to - from));
+        tdc_unfold_row(w, image + r / kernels * plane, r % kernels, from, to,
+                       columns + r * (to - from));
 }
 
 void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_t channels,

@@ -18,6 +18,10 @@ struct tdc_windows {
 /* Products of the n entries; INT64_MAX when that overflows. */
 int64_t tdc_window_product(const struct tdc_windows *w, const int64_t *v);
 
+/* Windows [from, to) of kernel element k over one channel's plane; zeros where a window leaves it.
+ */
+void tdc_unfold_row(const struct tdc_windows *w, const double *plane, int64_t k, int64_t from,
+                    int64_t to, double *row);
 /* Columns [from, to) of some channels unfolded; zeros where a window leaves the image. */
 void tdc_unfold_columns(const struct tdc_windows *w, const double *image, int64_t channels,
                         int64_t from, int64_t to, double *columns);
