@@ -1,5 +1,6 @@
 #include "reference/primitives/matrix/attention.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -29,13 +30,8 @@ static void plane_strides(const struct tdc_attention_plan *p, const tdc_array *x
     }
 }
 
-struct tdc_attention_plane {
-    const tdc_array *x;
-    int64_t at, row, column; /* element of row 0, and steps */
-};
-
-static struct tdc_attention_plane plane_of(const struct tdc_attention_plan *p, const tdc_array *x,
-                                           int64_t unit)
+struct tdc_attention_plane tdc_attention_plane_of(const struct tdc_attention_plan *p,
+                                                  const tdc_array *x, int64_t unit)
 {
     struct tdc_attention_plane plane = {.x = x};
     int64_t strides[RANK];
@@ -68,9 +64,9 @@ static void add_terms(const struct tdc_attention_plan *p, const struct tdc_atten
                       int64_t r)
 {
     const struct tdc_attention *a = &p->a;
-    struct tdc_attention_plane shift = plane_of(p, a->shift, b->unit),
-                               bias = plane_of(p, a->bias, b->unit);
-    struct tdc_attention_plane hidden = plane_of(p, a->hidden, b->unit);
+    struct tdc_attention_plane shift = tdc_attention_plane_of(p, a->shift, b->unit),
+                               bias = tdc_attention_plane_of(p, a->bias, b->unit);
+    struct tdc_attention_plane hidden = tdc_attention_plane_of(p, a->hidden, b->unit);
     int64_t row = b->from + r;
     double *s = b->scores + r * p->columns;
     for (int64_t j = 0; shift.x != NULL && j < p->columns; j++)
@@ -116,7 +112,7 @@ void tdc_attention_soften(const struct tdc_attention_plan *p, const struct tdc_a
 void tdc_attention_drop(const struct tdc_attention_plan *p, const struct tdc_attention_block *b,
                         double *x)
 {
-    struct tdc_attention_plane kept = plane_of(p, p->a.kept, b->unit);
+    struct tdc_attention_plane kept = tdc_attention_plane_of(p, p->a.kept, b->unit);
     for (int64_t r = 0; kept.x != NULL && r < b->rows; r++)
         for (int64_t j = 0; j < p->columns; j++) {
             int64_t at = kept.at + (b->from + r) * kept.row + j * kept.column;
@@ -137,15 +133,9 @@ struct slopes {
 /* d = w (d - sum d w), 0 where the weight is 0 */
 static void pull_softmax(const tdc_evaluation *e, const double *w, double *d, int64_t n)
 {
-    if (tdc_is_narrow(e)) {
-        double sum = tdc_step(e, tdc_narrow_dot(w, d, n, e->arithmetic));
-        for (int64_t j = 0; j < n; j++)
-            d[j] = w[j] == 0 ? 0 : tdc_step(e, w[j] * tdc_step(e, d[j] - sum));
-        return;
-    }
-    double sum = tdc_pairwise_dot(w, d, n);
+    double sum = tdc_step(e, tdc_narrow_dot(w, d, n, e->arithmetic));
     for (int64_t j = 0; j < n; j++)
-        d[j] = w[j] == 0 ? 0 : w[j] * (d[j] - sum);
+        d[j] = w[j] == 0 ? 0 : tdc_step(e, w[j] * tdc_step(e, d[j] - sum));
 }
 
 /* dV += P^T g; dP = g V^T; dS = P (dP - sum dP P) scale; dQ = dS K; dK += dS^T Q */
@@ -182,6 +172,19 @@ static void pull_block(const struct tdc_attention_plan *p, const struct slopes *
         p->multiply(n, p->depth, b->rows, (struct tdc_matrix){b->second, n, true},
                     (struct tdc_matrix){b->q, p->depth, false}, s->k + b->key * n * p->depth,
                     p->depth, true);
+}
+
+static void pull_rows(const struct tdc_attention_plan *p, const struct slopes *s)
+{
+    int64_t keys = p->units / p->shared;
+    /* heads that share keys, and a head's blocks, are taken in turn: they add to the same sums */
+#pragma omp parallel for schedule(dynamic) num_threads(p->teams) if (keys >= p->teams)
+    for (int64_t key = 0; key < keys; key++)
+        for (int64_t i = 0; i < p->shared * p->blocks; i++) {
+            struct tdc_attention_block b =
+                tdc_attention_block_at(p, key * p->shared + i / p->blocks, i % p->blocks);
+            pull_block(p, s, &b);
+        }
 }
 
 static tdc_array *zeros_if_tracked(tdc_evaluation *e, const tdc_array *x)
@@ -221,15 +224,13 @@ static void pull_attention(tdc_evaluation *e, struct tdc_tape_node *node, tdc_ar
     }
     if (tdc_is_bounded(e))
         tdc_bound_attention_pull(e, &p, gradient, dq, dk, dv);
-    int64_t keys = p.units / p.shared;
-    /* heads that share keys, and a head's blocks, are taken in turn: they add to the same sums */
-#pragma omp parallel for schedule(dynamic) num_threads(p.teams) if (keys >= p.teams)
-    for (int64_t key = 0; key < keys; key++)
-        for (int64_t i = 0; i < p.shared * p.blocks; i++) {
-            struct tdc_attention_block b =
-                tdc_attention_block_at(&p, key * p.shared + i / p.blocks, i % p.blocks);
-            pull_block(&p, &s, &b);
-        }
+    if (tdc_is_narrow(e)) {
+        pull_rows(&p, &s);
+    } else if (p.columns > 0) {
+        const struct tdc_attended forward = {node->output->real, p.most->real, p.sum->real};
+        tdc_pull_attention_tiles(
+            &p, &(struct tdc_attention_pull){s.q, s.k, s.v, s.out, forward, false, false});
+    }
     if (dq != NULL)
         tdc_collect(e, p.a.q, dq);
     if (dk != NULL)
@@ -256,6 +257,26 @@ static void check_plane(tdc_evaluation *e, const struct tdc_attention_plan *p, c
     }
     if (!fits)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "a mask or bias does not fit the scores");
+}
+
+static double largest(const tdc_array *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < x->count; i++)
+        most = fabs(x->real[i]) <= most ? most : fabs(x->real[i]); /* a NaN stays */
+    return most;
+}
+
+/* Whether a score that the band hides is -infinity and its weight 0, whatever the operands: then it
+ * need not be computed. */
+static bool is_calm(const struct tdc_attention_plan *p)
+{
+    const struct tdc_attention *a = &p->a;
+    if (!a->banded || a->shift != NULL || a->bias != NULL || a->hidden_term > -DBL_MAX)
+        return false;
+    double q = largest(a->q), k = largest(a->k), v = largest(a->v);
+    double score = q * k * (double)p->depth;
+    return score < 1e300 && score * fabs(a->scale) < 1e300 && v < 1e300;
 }
 
 static struct tdc_attention_plan *make_plan(tdc_evaluation *e, const struct tdc_attention *a)
@@ -295,8 +316,29 @@ static struct tdc_attention_plan *make_plan(tdc_evaluation *e, const struct tdc_
     int64_t room;
     if (__builtin_mul_overflow(p->columns, 2 * BLOCK * p->teams, &room))
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
-    p->room = tdc_take(e, room, sizeof *p->room);
+    if (tdc_is_narrow(e) || tdc_is_bounded(e))
+        p->room = tdc_take(e, room, sizeof *p->room);
+    if (!tdc_is_narrow(e) && p->units * p->rows > 0 && p->columns > 0) {
+        p->tile = tdc_tile_chosen();
+        p->tiles_size = tdc_attention_tiles_size(p);
+        p->tiles = tdc_take(e, p->tiles_size * p->teams, sizeof *p->tiles);
+        p->calm = is_calm(p);
+    }
     return p;
+}
+
+static void attend_rows(const struct tdc_attention_plan *p, double *most, double *sums, double *y)
+{
+    int64_t units = p->columns == 0 ? 0 : p->units * p->blocks;
+#pragma omp parallel for schedule(dynamic) num_threads(p->teams) if (units > 1)
+    for (int64_t u = 0; u < units; u++) {
+        struct tdc_attention_block b = tdc_attention_block_at(p, u / p->blocks, u % p->blocks);
+        int64_t row = b.unit * p->rows + b.from;
+        tdc_attention_soften(p, &b, most + row, sums + row);
+        tdc_attention_drop(p, &b, b.scores);
+        p->multiply(b.rows, p->width, p->columns, (struct tdc_matrix){b.scores, p->columns, false},
+                    (struct tdc_matrix){b.v, p->width, false}, y + row * p->width, p->width, false);
+    }
 }
 
 tdc_array *tdc_attend(tdc_evaluation *e, const struct tdc_attention *a, tdc_array **top,
@@ -309,17 +351,12 @@ tdc_array *tdc_attend(tdc_evaluation *e, const struct tdc_attention *a, tdc_arra
     tdc_array *sums = tdc_new(e, TDC_F64, p->outer_rank + 1, shape);
     shape[p->outer_rank + 1] = p->width;
     tdc_array *y = tdc_zeros(e, TDC_F64, p->outer_rank + 2, shape);
-    int64_t units = p->columns == 0 ? 0 : p->units * p->blocks;
-#pragma omp parallel for schedule(dynamic) num_threads(p->teams) if (units > 1)
-    for (int64_t u = 0; u < units; u++) {
-        struct tdc_attention_block b = tdc_attention_block_at(p, u / p->blocks, u % p->blocks);
-        int64_t row = b.unit * p->rows + b.from;
-        tdc_attention_soften(p, &b, most->real + row, sums->real + row);
-        tdc_attention_drop(p, &b, b.scores);
-        p->multiply(b.rows, p->width, p->columns, (struct tdc_matrix){b.scores, p->columns, false},
-                    (struct tdc_matrix){b.v, p->width, false}, y->real + row * p->width, p->width,
-                    false);
-    }
+    p->most = most;
+    p->sum = sums;
+    if (tdc_is_narrow(e))
+        attend_rows(p, most->real, sums->real, y->real);
+    else
+        tdc_attend_tiles(p, &(struct tdc_attended){y->real, most->real, sums->real});
     if (top != NULL)
         *top = most;
     if (total != NULL)

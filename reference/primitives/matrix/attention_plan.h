@@ -4,6 +4,7 @@
 
 #include "reference/primitives/matrix/attention.h"
 #include "reference/primitives/matrix/narrow_gemm.h"
+#include "reference/primitives/matrix/panels.h"
 
 #define TDC_ATTENTION_BLOCK 64 /* rows of scores at a time */
 
@@ -15,12 +16,49 @@ struct tdc_attention_plan {
     unsigned outer_rank;
     int64_t outer[TDC_REFERENCE_RANK];
     int teams;
-    double *room;            /* 2 * TDC_ATTENTION_BLOCK * columns per thread */
+    const struct tdc_tile *tile;
+    double *tiles; /* tiles_size elements per thread, for float64 */
+    int64_t tiles_size;
+    bool calm;               /* a band's hidden blocks can be passed over */
+    tdc_array *most, *sum;   /* of the rows' scores and exponentials, known from the forward pass */
+    double *room;            /* 2 * TDC_ATTENTION_BLOCK * columns per thread; NULL: not needed */
     const tdc_evaluation *e; /* whose arithmetic it is */
     tdc_multiply *multiply;
     double kept_factor;       /* of weights that are not dropped */
     tdc_array *scores_pulled; /* gradient of the scores, kept when shift or bias want one */
 };
+
+/* Where an operand that is broadcast to [outer..., rows, columns] stands for one head. */
+struct tdc_attention_plane {
+    const tdc_array *x;
+    int64_t at, row, column; /* element of row 0, and steps */
+};
+struct tdc_attention_plane tdc_attention_plane_of(const struct tdc_attention_plan *p,
+                                                  const tdc_array *x, int64_t unit);
+
+/* ---- float64, by tiles ------------------------------------------------------------------------
+ */
+
+int64_t tdc_attention_tiles_size(const struct tdc_attention_plan *p);
+
+/* The result, and the rows' largest score and sum of exponentials. */
+struct tdc_attended {
+    double *y, *most, *sum;
+};
+void tdc_attend_tiles(const struct tdc_attention_plan *p, const struct tdc_attended *to);
+
+struct tdc_attention_pull {
+    double *q, *k, *v;           /* gradients, zeroed; NULL where none is asked for */
+    const double *out;           /* gradient of the result */
+    struct tdc_attended forward; /* what the forward pass gave */
+    bool dq_pass, dk_pass;       /* which of them a pass makes */
+};
+/* Also fills plan->scores_pulled. */
+void tdc_pull_attention_tiles(const struct tdc_attention_plan *p,
+                              const struct tdc_attention_pull *slopes);
+
+/* ---- by rows, in any arithmetic ----------------------------------------------------------------
+ */
 
 /* A block of rows of one head. */
 struct tdc_attention_block {
