@@ -6,7 +6,7 @@
 #include "reference/primitives/elementwise/promote.h"
 #include "reference/primitives/elementwise/unary.h"
 #include "reference/primitives/gather.h"
-#include "reference/primitives/matrix/attention.h"
+#include "reference/primitives/attention/attention.h"
 #include "reference/primitives/move.h"
 #include "reference/primitives/scan.h"
 

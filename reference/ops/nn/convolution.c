@@ -5,7 +5,7 @@
 #include "reference/operators.h"
 #include "reference/ops/nn/window_arguments.h"
 #include "reference/primitives/elementwise/binary.h"
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 #include "reference/primitives/move.h"
 
 static tdc_array *add_bias(tdc_evaluation *e, tdc_array *y, unsigned n)

@@ -7,7 +7,7 @@
 #include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/elementwise/unary.h"
 #include "reference/primitives/gather.h"
-#include "reference/primitives/matrix/attention.h"
+#include "reference/primitives/attention/attention.h"
 #include "reference/primitives/matrix/product.h"
 #include "reference/primitives/move.h"
 #include "reference/primitives/reduce.h"

@@ -10,7 +10,7 @@
 #include "reference/primitives/elementwise/binary.h"
 #include "reference/primitives/elementwise/unary.h"
 #include "reference/primitives/gather.h"
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 #include "reference/primitives/reduce.h"
 #include "reference/tape.h"
 

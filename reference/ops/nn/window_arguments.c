@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reference/arguments.h"
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 #include "reference/primitives/move.h"
 
 void tdc_read_sizes(tdc_evaluation *e, const char *name, unsigned n, int64_t *to, int64_t least)

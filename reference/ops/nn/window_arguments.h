@@ -2,7 +2,7 @@
 #ifndef TDC_REFERENCE_WINDOW_ARGUMENTS_H
 #define TDC_REFERENCE_WINDOW_ARGUMENTS_H
 
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 
 /* One number for all n dimensions or one for each; `least` is the smallest allowed. */
 void tdc_read_sizes(tdc_evaluation *e, const char *name, unsigned n, int64_t *to, int64_t least);

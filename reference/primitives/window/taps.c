@@ -1,4 +1,4 @@
-#include "reference/primitives/matrix/taps.h"
+#include "reference/primitives/window/taps.h"
 
 #include <string.h>
 

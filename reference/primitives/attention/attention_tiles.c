@@ -10,7 +10,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "reference/primitives/matrix/attention_plan.h"
+#include "reference/primitives/attention/attention_plan.h"
 #include "reference/primitives/matrix/panels.h"
 #include "reference/primitives/vector/panel_softmax.h"
 

@@ -2,7 +2,7 @@
 #ifndef TDC_REFERENCE_ATTENTION_PLAN_H
 #define TDC_REFERENCE_ATTENTION_PLAN_H
 
-#include "reference/primitives/matrix/attention.h"
+#include "reference/primitives/attention/attention.h"
 #include "reference/primitives/matrix/narrow_gemm.h"
 #include "reference/primitives/matrix/panels.h"
 

@@ -2,7 +2,7 @@
  * one sample's windows of one group. */
 #include <omp.h>
 
-#include "reference/primitives/matrix/convolution.h"
+#include "reference/primitives/window/convolution.h"
 #include "reference/primitives/matrix/narrow_gemm.h"
 
 #define PIECE 131072 /* elements of an unfolded piece, about */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "reference/bounds.h"
-#include "reference/primitives/matrix/attention_plan.h"
+#include "reference/primitives/attention/attention_plan.h"
 #include "reference/primitives/matrix/gemm.h"
 
 #define BLOCK TDC_ATTENTION_BLOCK

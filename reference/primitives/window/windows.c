@@ -1,4 +1,4 @@
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 
 #include <string.h>
 

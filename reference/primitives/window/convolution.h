@@ -7,7 +7,7 @@
 #ifndef TDC_REFERENCE_CONVOLUTION_H
 #define TDC_REFERENCE_CONVOLUTION_H
 
-#include "reference/primitives/matrix/taps.h"
+#include "reference/primitives/window/taps.h"
 
 struct tdc_convolution;
 /* One of the products, of an image or a map and weights, or of both; `to` comes zeroed. */

@@ -11,7 +11,7 @@
 #define TDC_REFERENCE_TAPS_H
 
 #include "reference/primitives/matrix/panels.h"
-#include "reference/primitives/matrix/windows.h"
+#include "reference/primitives/window/windows.h"
 
 struct tdc_taps {
     unsigned n; /* spatial dimensions */

@@ -1,4 +1,4 @@
-#include "reference/primitives/matrix/attention.h"
+#include "reference/primitives/attention/attention.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "reference/bounds.h"
 #include "reference/primitives/elementwise/unary.h"
-#include "reference/primitives/matrix/attention_plan.h"
+#include "reference/primitives/attention/attention_plan.h"
 #include "reference/primitives/matrix/narrow_gemm.h"
 #include "reference/primitives/move.h"
 #include "reference/primitives/reduce.h"

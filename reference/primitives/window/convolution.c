@@ -1,5 +1,5 @@
 /* Convolutions as products whose right operand is packed straight from the image. */
-#include "reference/primitives/matrix/convolution.h"
+#include "reference/primitives/window/convolution.h"
 
 #include <omp.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "reference/arithmetic.h"
 #include "reference/bounds.h"
 #include "reference/primitives/elementwise/binary.h"
-#include "reference/primitives/matrix/convolution.h"
+#include "reference/primitives/window/convolution.h"
 #include "reference/tape.h"
 
 #define ADJOINT_ROUNDINGS 4.0
