@@ -3,9 +3,11 @@ Skipped, and said so, where torch is not installed. The expected entries are tho
 the same network."""
 
 import importlib.util
+import inspect
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +21,7 @@ if importlib.util.find_spec("torch") is None:
 import torch
 import torch.nn.functional as F
 
+ALWAYS = "always_call" in inspect.signature(torch.nn.Module.register_forward_hook).parameters
 NEW = int(torch.__version__.split(".")[0]) >= 2
 
 
@@ -240,7 +243,9 @@ class Collecting(unittest.TestCase):
 
     def test_scope_and_list(self):
         self.collect(level="L1", scope=["Torch.relu.0.forward", "Torch.relu.1.forward"])
-        self.assertEqual(list(load(self.place())[1]["data"]), FUNCTIONS[1:5])
+        data = load(self.place())[1]["data"]
+        self.assertEqual(list(data), FUNCTIONS[1:5])
+        self.assertEqual(data[FUNCTIONS[4]]["output"][0]["shape"], [2, 4])
         shutil.rmtree(self.place())
         self.collect(level="L1", list=["relu"])
         self.assertEqual(list(load(self.place())[1]["data"]), [n for n in FUNCTIONS if "relu" in n])
@@ -251,6 +256,113 @@ class Collecting(unittest.TestCase):
             tdcmp.collect(self.net, self.place(), scope=["a"])
         with self.assertRaises(ValueError):
             tdcmp.collect(self.net, self.place(), level="L2")
+
+    def test_functions_that_modules_keep(self):
+        class Keeps(torch.nn.Module):
+            def __init__(self, other=F.relu):
+                super().__init__()
+                self.act, self.other = F.gelu, other
+
+            def forward(self, x):
+                return self.other(self.act(x))
+
+        net = Keeps()
+        with tdcmp.collect(net, self.place(), level="L1"):
+            net(INPUT)
+        # msprobe stands in the places of functions before a model is made, but after its defaults were
+        self.assertEqual(list(load(self.place())[1]["data"]), ["Functional.gelu.0.forward", "Torch.relu.0.forward"])
+        self.assertIs(net.act, F.gelu)
+
+    @unittest.skipUnless(ALWAYS, "this torch does not tell that a module failed")
+    def test_checkpoints(self):
+        from torch.utils.checkpoint import checkpoint
+
+        class Again(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = torch.nn.Linear(3, 3), torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.GELU())
+
+            def forward(self, x):
+                return checkpoint(self.b, self.a(x), use_reentrant=False)
+
+        net = Again()
+        with tdcmp.collect(net, self.place(), level="mix"):
+            run(net)
+        _, dump, _, construct = load(self.place())
+        names = list(dump["data"])
+        # computed again in the backward pass, and stopped before its end
+        self.assertLess(names.index("Tensor.sum.0.backward"), names.index("Module.b.Sequential.forward.1"))
+        self.assertEqual(dump["data"]["Module.b.Sequential.forward.1"]["output"], [None])
+        self.assertEqual(construct["Module.b.0.Linear.forward.1"], "Module.b.Sequential.forward.1")
+        self.assertEqual(construct["Module.b.0.Linear.backward.0"], "Module.b.Sequential.backward.0")
+        self.assertIsNone(construct["Module.a.Linear.backward.0"])
+
+    @unittest.skipUnless(ALWAYS, "this torch does not tell that a module failed")
+    def test_a_module_that_fails_has_ended(self):
+        class Fails(torch.nn.Module):
+            def forward(self, x):
+                raise ValueError("not this way")
+
+        class Tries(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one, self.two = Fails(), torch.nn.Linear(3, 2)
+
+            def forward(self, x):
+                try:
+                    return self.one(x)
+                except ValueError:
+                    return self.two(x)
+
+        net = Tries()
+        with tdcmp.collect(net, self.place(), level="mix"):
+            net(INPUT)
+        construct = load(self.place())[3]
+        self.assertIsNone(construct["Module.two.Linear.forward.0"])
+        self.assertEqual(construct["Functional.linear.0.forward"], "Module.two.Linear.forward.0")
+
+    @unittest.skipUnless(NEW, "this torch has no hooks of optimizers")
+    def test_optimizers_and_clipping(self):
+        optimizer = torch.optim.SGD(self.net.parameters(), 0.1, momentum=0.9, foreach=False)
+        collector = tdcmp.collect(self.net, self.place(), level="mix")
+        for _ in range(2):
+            with collector:
+                run(self.net)
+                torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+                optimizer.step()
+        first, second = load(self.place(), 0)[3], load(self.place(), 1)[3]
+        self.assertNotIn("Tensor.mul_.0.forward", [name for name, where in first.items() if where == "optimizer"])
+        self.assertIn("optimizer", second.values())
+        self.assertIn("clip_grad", second.values())
+        self.assertIsNone(second["optimizer"])
+
+    def test_ranks_of_processes(self):
+        if not (torch.distributed.is_available() and torch.distributed.is_gloo_available()):
+            self.skipTest("this torch has no gloo")
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "collect_rank.py")
+        ranks = [subprocess.Popen([sys.executable, program, self.folder, str(rank)]) for rank in range(2)]
+        self.assertEqual([rank.wait(120) for rank in ranks], [0, 0])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "all", "step0"))), ["rank0", "rank1"])
+        self.assertEqual(os.listdir(os.path.join(self.folder, "one", "step0")), ["rank1"])
+        for rank in range(2):
+            with open(os.path.join(self.folder, "all", "step0", f"rank{rank}", "dump.json"), encoding="utf-8") as file:
+                data = json.load(file)["data"]
+            reduced = data["Distributed.all_reduce.0.forward"]
+            self.assertEqual((reduced["input_args"][0]["Max"], reduced["output"][0]["Max"]), (rank, 1.0))
+            self.assertEqual(data["Distributed.broadcast.0.forward"]["output"][0]["Max"], 0.0)
+
+    def test_what_waits_is_bounded(self):
+        from tdcmp._collect._writer import Writer
+
+        writer, waiting = Writer(10, 2), []
+        for _ in range(200):
+            writer.put(4, lambda: waiting.append(writer._waiting))
+        writer.put(50, lambda: waiting.append(writer._waiting))  # too large for any room: alone
+        self.assertIsNone(writer.drain())
+        writer.end()
+        self.assertEqual(len(waiting), 201)
+        self.assertLessEqual(max(waiting[:-1]), 10)
+        self.assertEqual(waiting[-1], 50)
 
     def check_against(self, task, where):
         reference = self.place(task)

@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 import threading
-from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, TypeVar
 
 from ._items import Items
 from ._replaced import Replaced, follow, listed
@@ -30,6 +30,14 @@ def silent(method: _Method) -> _Method:
             local.busy = before
 
     return run  # type: ignore[return-value]
+
+
+def _defaults(kind: type) -> Iterator[Any]:
+    """Of the arguments of a constructor, those of its bases as well."""
+    for base in kind.__mro__:
+        made = vars(base).get("__init__")
+        yield from getattr(made, "__defaults__", None) or ()
+        yield from (getattr(made, "__kwdefaults__", None) or {}).values()
 
 
 class Local(threading.local):
@@ -65,6 +73,7 @@ class Calls(Items):
         self.construct: dict[str, Optional[str]] = {}
         self.phase = ""  # calls outside of modules that belong together: "optimizer"
         self._open: dict[str, bool] = {}  # modules that have begun and not ended, in any thread
+        self._stand_ins: dict[int, Any] = {}  # recording functions, by the originals that they hold
         self._turns: dict[str, list[Any]] = {}  # of the gradients of a module's parameters
 
     # ---- entries ---------------------------------------------------------------------------------
@@ -182,9 +191,20 @@ class Calls(Items):
             if not callable(original):
                 continue
             function = self.recorded(original, f"{head}.{name}")
+            self._stand_ins.setdefault(id(original), function)
             for owner in owners:
                 if hasattr(follow(owner, path), name):
                     self.replaced.put(follow(owner, path), name, function)
+
+    def replace_kept(self, modules: Iterable[Any]) -> None:
+        """Likewise for functions that modules have as attributes of their own (`self.act = F.gelu`), unless
+        these are defaults of their constructors: msprobe replaces functions before a model is made, but after
+        the defaults were."""
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                function = self._stand_ins.get(id(value))
+                if function is not None and all(value is not one for one in _defaults(type(module))):
+                    self.replaced.put(module, name, function)
 
     def recorded(self, original: Any, api: str) -> Any:
         """The function, which also records its calls, but not those that it makes itself."""

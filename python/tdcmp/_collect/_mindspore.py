@@ -31,7 +31,7 @@ _WITHOUT_GRADIENT = {
 _WIDENED = ("BFloat16", "Float8E5M2", "Float8E4M3FN", "HiFloat8")
 
 
-def _cells(cell: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+def _walk(cell: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """A cell and those in it, by their paths; not what a compiled one runs, nor one a second time."""
     if id(cell) in seen or getattr(cell.construct, "__wrapped_by_jit__", False):
         return
@@ -39,7 +39,7 @@ def _cells(cell: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
     yield path, cell
     for name, child in cell._cells.items():
         if child is not None:
-            yield from _cells(child, f"{path}.{name}" if path else name, seen)
+            yield from _walk(child, f"{path}.{name}" if path else name, seen)
 
 
 def _changeable(value: Any) -> Any:
@@ -115,6 +115,7 @@ class MindSporeSession(Session):
                 "MintDistributed": [mint.distributed],
             }
             self.replace_functions("mindspore_apis.txt", places)
+            self.replace_kept(cell for _, cell in self._cells())
             self._attach_primitives()
             self.replaced.put(_api._JitExecutor, "__call__", self._compiled(_api._JitExecutor.__call__))
 
@@ -124,12 +125,11 @@ class MindSporeSession(Session):
             self._undo.pop()()
         self._gradient_hooks.clear()
 
-    def _models(self) -> Iterator[tuple[str, Any]]:
+    def _cells(self) -> Iterator[tuple[str, Any]]:
         """All cells with their paths, those of several models behind a number; the models have none."""
-        several = isinstance(self.model, (list, tuple))
-        for number, root in enumerate(self.model if several else [self.model]):
-            for path, cell in _cells(root, "", set()):
-                yield (f"{number}.{path}" if several and path else path), cell
+        for head, root in self.roots():
+            for path, cell in _walk(root, "", set()):
+                yield (head + path if path else path), cell
 
     # ---- gradients -------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class MindSporeSession(Session):
     def _attach_primitives(self) -> None:
         """Those that cells hold as attributes; which attribute, is in their names."""
         seen: set[int] = set()
-        for _, cell in self._models() if self.model is not None else ():
+        for _, cell in self._cells():
             for attribute, value in vars(cell).items():
                 if isinstance(value, mindspore.ops.Primitive) and id(value) not in seen:
                     seen.add(id(value))
@@ -266,7 +266,7 @@ class MindSporeSession(Session):
     # ---- cells -----------------------------------------------------------------------------------
 
     def _attach_cells(self) -> None:
-        for path, cell in self._models():
+        for path, cell in self._cells():
             if path:
                 self._attach_cell(cell, f"Cell.{path}.{type(cell).__name__}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 from .._arrays import Tensor
 from .._library import ArgumentError, PathLike
@@ -77,6 +77,13 @@ class Session(Calls):
     def own_copy(self, tensor: Tensor) -> Tensor:
         """A copy that nobody changes while it waits."""
         raise NotImplementedError
+
+    def roots(self) -> Iterator[tuple[str, Any]]:
+        """The models; several of them have their number in front of the names in them."""
+        if isinstance(self.model, (list, tuple)):
+            yield from ((f"{number}.", root) for number, root in enumerate(self.model))
+        elif self.model is not None:
+            yield "", self.model
 
     # ---- steps -----------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import sys
+from inspect import signature
 from typing import Any, Callable, Optional, Sequence
 
 from .._optional import package, package_or_none
@@ -10,6 +12,10 @@ from ._calls import silent
 from ._torch_values import TorchValues, dist, torch
 
 _NEW = int(torch.__version__.split(".")[0]) >= 2  # hooks with keywords, of optimizers, before gradients
+# Hooks that are called of a module that fails, too: it has ended. One that a checkpoint computes again is stopped by
+# an exception as soon as everything is there.
+_ALWAYS = {"always_call": True} if "always_call" in signature(torch.nn.Module.register_forward_hook).parameters else {}
+_STOPPED = "_StopRecomputationError"
 _DROPOUTS = tuple(f"Functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"))
 # Arguments that a call only writes to: their values before it mean nothing.
 _UNREAD: dict[str, tuple[Any, ...]] = {
@@ -134,7 +140,6 @@ class TorchSession(TorchValues):
             "Functional": [torch.nn.functional],
             "Tensor": [torch.Tensor],
             "Torch": [torch],
-            "VF": [torch._VF],
         }
         if dist.is_available():
             places["Distributed"] = [dist, dist.distributed_c10d]
@@ -143,6 +148,7 @@ class TorchSession(TorchValues):
         if npu is not None:
             places["NPU"] = [npu]
         self.replace_functions("torch_apis.txt", places)
+        self.replace_kept(module for _, root in self.roots() for module in root.modules())
 
     def given(self, api: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
         unread = _UNREAD.get(api.split(".")[1], ()) if api.startswith("Distributed.") else ()
@@ -193,13 +199,10 @@ class TorchSession(TorchValues):
     # ---- modules ---------------------------------------------------------------------------------
 
     def _attach_modules(self) -> None:
-        several = isinstance(self.model, (list, tuple))
-        for number, root in enumerate(self.model if several else [self.model]):
+        for head, root in self.roots():
             for path, module in root.named_modules():
-                if module is root or type(module).__name__ == "FullyShardedDataParallel":
-                    continue
-                place = f"{number}.{path}" if several else path
-                self._attach_module(module, f"Module.{place}.{type(module).__name__}")
+                if module is not root and type(module).__name__ != "FullyShardedDataParallel":
+                    self._attach_module(module, f"Module.{head}{path}.{type(module).__name__}")
 
     def _attach_module(self, module: Any, stem: str) -> None:
         def before(_module: Any, args: Any, kwargs: Any = None) -> Any:
@@ -210,11 +213,14 @@ class TorchSession(TorchValues):
         def after(_module: Any, args: Any, *rest: Any) -> Any:
             if not self.running or self.local.busy:
                 return None
+            failure = sys.exc_info()[0] if rest[-1] is None else None
+            if failure is not None and failure.__name__ != _STOPPED:
+                return self.end_module(f"{stem}.forward.{self.counts.get(stem)}")
             return self._module_ends(module, stem, rest[-1])
 
         if _NEW:
             self._handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
-            self._handles.append(module.register_forward_hook(after, with_kwargs=True, prepend=True))
+            self._handles.append(module.register_forward_hook(after, with_kwargs=True, prepend=True, **_ALWAYS))
         else:
             self._handles.append(module.register_forward_pre_hook(before))
             self._handles.append(module.register_forward_hook(after))
