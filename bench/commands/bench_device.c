@@ -11,7 +11,7 @@
 #include "host/terminal/message.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
-#include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/ascend/ascend_device.h"
 #include "host/engine/device.h"
 #include "io/file/mapping_guard.h"
 
@@ -328,7 +328,7 @@ static int measure(const struct settings *settings)
     free(ring);
     free(data.n);
     free(data.b);
-    run->close(run);
+    tdc_device_run_close(run);
     return code;
 }
 

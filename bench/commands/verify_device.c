@@ -26,7 +26,7 @@ static void judge(bool good, const char *what)
 static void print_probe(struct tdc_ascend_slot *slot, void *function)
 {
     struct tdc_probe_figures figures;
-    struct tdc_acl_failure failure = tdc_probe_run(slot, function, &figures);
+    struct tdc_call_failure failure = tdc_probe_run(slot, function, &figures);
     if (failure.code != 0) {
         printf("  tdc_probe: %s returned %d\n", failure.function, failure.code);
         wrong++;
@@ -107,9 +107,8 @@ static bool chunks_agree(struct tdc_ascend_slot *slot, const struct tdc_pair_pla
     size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
     for (size_t i = 0; i < CHUNKS; i++) {
         struct tdc_pair_sums sums, right;
-        struct rescue rescue = {
-            plan, (unsigned char *)tdc_ascend_slot_n(slot) + i * TDC_PAIR_CHUNK * n_size,
-            (unsigned char *)tdc_ascend_slot_b(slot) + i * TDC_PAIR_CHUNK * b_size};
+        struct rescue rescue = {plan, slot->base.n + i * TDC_PAIR_CHUNK * n_size,
+                                slot->base.b + i * TDC_PAIR_CHUNK * b_size};
         size_t rescued = 0;
         tdc_tiles_merge(
             plan, tdc_ascend_slot_records(slot) + i * TDC_TILES_PER_CHUNK * TDC_TILE_RECORD_FLOATS,
@@ -123,9 +122,9 @@ static bool chunks_agree(struct tdc_ascend_slot *slot, const struct tdc_pair_pla
 
 static bool run_on(struct tdc_ascend_slot *slot, unsigned kernel, void *function, uint32_t blocks)
 {
-    struct tdc_acl_failure failure =
+    struct tdc_call_failure failure =
         tdc_ascend_slot_launch(slot, kernel, function, TDC_SLOT_TILES, blocks);
-    struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
+    struct tdc_call_failure waited = tdc_slot_wait(&slot->base);
     if (failure.code == 0)
         failure = waited;
     if (failure.code != 0)
@@ -139,7 +138,7 @@ static void verify_kernel(struct tdc_ascend_slot *slot, unsigned kernel)
     struct tdc_error error = {0};
     struct tdc_pair_plan plan;
     printf("  %s\n", spec->name);
-    void *function = tdc_ascend_kernel(slot->device, kernel, slot, &error);
+    void *function = tdc_ascend_kernel(tdc_ascend_slot_device(slot), kernel, slot, &error);
     if (function == NULL)
         printf("    %s\n", error.message);
     judge(function != NULL, "loaded, and the self-test passed");
@@ -149,7 +148,7 @@ static void verify_kernel(struct tdc_ascend_slot *slot, unsigned kernel)
     plan.extremes = true;
     uint64_t state = 2026;
     size_t count = (size_t)TDC_SLOT_TILES * TDC_TILE_PAIRS;
-    unsigned char *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    unsigned char *n = slot->base.n, *b = slot->base.b;
     size_t bytes = (size_t)TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES;
     float *first = malloc(bytes);
     fill_side(spec->b_dtype, b, count, &state, NULL);
@@ -185,12 +184,12 @@ static void verify_tensors(struct tdc_ascend_slot *slot)
         wrong++;
         return;
     }
-    float *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    float *n = (float *)(void *)slot->base.n, *b = (float *)(void *)slot->base.b;
     fill_side(TDC_F32, (unsigned char *)b, COUNT, &state, NULL);
     fill_side(TDC_F32, (unsigned char *)n, COUNT, &state, (unsigned char *)b);
-    struct tdc_acl_failure failure =
-        tdc_ascend_slot_launch(slot, 0, slot->device->kernels[0].loaded, TDC_SLOT_TILES, 0);
-    bool there = tdc_ascend_slot_wait(slot).code == 0 && failure.code == 0;
+    struct tdc_call_failure failure = tdc_ascend_slot_launch(
+        slot, 0, tdc_ascend_slot_device(slot)->kernels[0].loaded, TDC_SLOT_TILES, 0);
+    bool there = tdc_slot_wait(&slot->base).code == 0 && failure.code == 0;
     static const size_t offsets[] = {0, 8, 1};
     for (size_t i = 0; i < 3; i++) {
         size_t offset = offsets[i];
@@ -205,10 +204,7 @@ static void verify_tensors(struct tdc_ascend_slot *slot)
         }
         bool good = there &&
                     tdc_compare_device(device, (const char *)slot->memory + 4 * offset, TDC_F32,
-                                       (const char *)slot->memory +
-                                           ((const char *)tdc_ascend_slot_b(slot) -
-                                            (const char *)tdc_ascend_slot_n(slot)) +
-                                           4 * offset,
+                                       (const char *)slot->memory + TDC_ASCEND_SIDE + 4 * offset,
                                        TDC_F32, COUNT - offset, TDC_RULES_SOUND, slot->stream,
                                        &sums, sizeof sums, &error) == TDC_OK &&
                     sums.count == COUNT - offset && sums.abs_max == right.abs_max &&
@@ -241,16 +237,16 @@ static void print_driver(void)
 static void verify_card(const struct tdc_acl *acl, uint32_t id)
 {
     struct tdc_ascend_device device;
-    struct tdc_ascend_slot slot = {.device = NULL};
+    struct tdc_ascend_slot slot = {.base = {.card = NULL}};
     struct tdc_error error = {0};
     if (tdc_ascend_device_open(acl, (int32_t)id, &device, &error) != TDC_OK) {
         printf("\nascend:%u %s\n", (unsigned)id, error.message);
         wrong++;
         return;
     }
-    printf("\nascend:%u %s, %u vector cores, %.1f GiB free\n", (unsigned)id, device.soc,
+    printf("\nascend:%u %s, %u vector cores, %.1f GiB free\n", (unsigned)id, device.base.name,
            (unsigned)device.cores, (double)device.memory * 0x1p-30);
-    struct tdc_acl_failure failure = tdc_ascend_slot_open(&slot, &device, false);
+    struct tdc_call_failure failure = tdc_slot_open(&slot.base, &device.base, false);
     if (failure.code != 0) {
         printf("  %s returned %d\n", failure.function, failure.code);
         wrong++;
@@ -266,7 +262,7 @@ static void verify_card(const struct tdc_acl *acl, uint32_t id)
         if (function != NULL)
             verify_tensors(&slot);
     }
-    tdc_ascend_slot_close(&slot);
+    tdc_slot_close(&slot.base);
     tdc_ascend_device_close(&device);
 }
 
@@ -281,7 +277,7 @@ int tdc_verify_device(void)
     }
     wrong = 0;
     printf("tdcmp %s, CPU kernels %s\nAscendCL: %s\n", tdc_version(), tdc_cpu_name(),
-           tdc_acl_load()->path);
+           tdc_acl_load()->base.path);
     const char *home = getenv("ASCEND_HOME_PATH");
     printf("CANN: %s\n", home != NULL ? home : "ASCEND_HOME_PATH is not set");
     print_driver();

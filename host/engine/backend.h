@@ -27,7 +27,7 @@ struct tdc_backend_chunk {
     /* the backend's while the chunk is under way */
     struct tdc_backend_chunk *next;
     void *place;
-    size_t first;
+    unsigned at; /* its number there */
 };
 
 enum tdc_submit_result {

@@ -188,8 +188,8 @@ tdc_status tdc_device_open(struct tdc_device_request *request, enum tdc_relative
     }
     tdc_status status = settle_ids(request, error);
     return status != TDC_OK ? status
-                            : request->family->open(request->ids, request->count, rule, no_fallback,
-                                                    timed, run, error);
+                            : tdc_device_run_open(request->family, request->ids, request->count,
+                                                  rule, no_fallback, timed, run, error);
 }
 
 /* ---- the fastest ----------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static struct tdc_device_run *faster_of(struct tdc_device_run *first, double *fi
     bool better = first == NULL || second_rate > *first_rate;
     struct tdc_device_run *worse = better ? first : second;
     if (worse != NULL)
-        worse->close(worse);
+        tdc_device_run_close(worse);
     if (better)
         *first_rate = second_rate;
     return better ? second : first;
@@ -265,7 +265,7 @@ static struct tdc_device_run *measure(const struct tdc_options *options,
             say(options, TDC_MESSAGE_INFO, text);
             *reason = (struct tdc_error){0};
             if (!faster) {
-                run->close(run);
+                tdc_device_run_close(run);
                 run = NULL;
             }
         }
@@ -330,7 +330,7 @@ tdc_status tdc_device_finish(struct tdc_device_choice *choice, const struct tdc_
                  (unsigned long long)tdc_device_run_figures(run).fallbacks);
         say(options, TDC_MESSAGE_WARNING, text);
     }
-    run->close(run);
+    tdc_device_run_close(run);
     choice->run = NULL;
     return status;
 }

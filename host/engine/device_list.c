@@ -11,7 +11,7 @@ tdc_status tdc_devices(void (*line)(void *context, const char *text), void *cont
     unsigned usable = 0;
     tdc_listing_put(&listing, "cpu %s kernels", tdc_cpu_name());
     for (unsigned i = 0; i < TDC_DEVICE_FAMILIES; i++)
-        usable += tdc_device_families[i]->list(&listing);
+        usable += tdc_device_families[i]->list(tdc_device_families[i], &listing);
     return usable != 0 ? TDC_OK : TDC_ERR_NOT_FOUND;
 }
 

@@ -60,15 +60,15 @@ GPU_INLINE void gpu_join_counts(GPU_GLOBAL const gpu_u64 *from, gpu_u64 blocks,
     *odd_to = odd;
 }
 
-GPU_KERNEL void tdc_join_lanes(GPU_GLOBAL const gpu_u64 *lanes, GPU_GLOBAL gpu_u64 *chunks,
-                               struct gpu_pair pair)
+GPU_KERNEL void tdc_join_lanes(GPU_GLOBAL const gpu_u32 *table, GPU_GLOBAL const gpu_u64 *lanes,
+                               GPU_GLOBAL gpu_u64 *chunks, struct gpu_pair pair)
 {
     gpu_u64 item = GPU_WORK_ITEM(), lane = item % GPU_LANES;
     gpu_u64 word = item / GPU_LANES % pair.words, chunk = item / GPU_LANES / pair.words;
-    gpu_u64 all = (pair.count + (GPU_BLOCK - 1)) / GPU_BLOCK, first = chunk * GPU_CHUNK_BLOCKS;
-    if (first >= all)
+    if (chunk >= pair.chunks)
         return;
-    gpu_u64 blocks = all - first < GPU_CHUNK_BLOCKS ? all - first : GPU_CHUNK_BLOCKS;
+    gpu_u64 first = table[2u * chunk];
+    gpu_u64 blocks = ((gpu_u64)table[2u * chunk + 1u] + (GPU_BLOCK - 1)) / GPU_BLOCK;
     GPU_GLOBAL const gpu_u64 *block = lanes + first * GPU_BLOCK_STRIDE + lane;
     GPU_GLOBAL const gpu_u64 *from = block + word * GPU_LANES, *places = block + GPU_AT * GPU_LANES;
     GPU_GLOBAL gpu_u64 *to = chunks + chunk * GPU_CHUNK_WORDS * GPU_LANES + lane;

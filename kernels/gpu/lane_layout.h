@@ -4,6 +4,9 @@
  * The first kernel has one work item per block of 1024 elements and lane of 8, as kernels/pair.h
  * counts them, and leaves GPU_LANE_WORDS words each. The second adds up the blocks of a chunk in
  * their order, lane by lane, and leaves GPU_CHUNK_WORDS words of 8 lanes. The host joins the lanes.
+ *
+ * A launch has many chunks, of one tensor or of several. Each begins with a block of its own; a
+ * table has two numbers for each: its first block and its elements.
  */
 #ifndef TDC_GPU_LANE_LAYOUT_H
 #define TDC_GPU_LANE_LAYOUT_H
@@ -90,11 +93,11 @@
 
 /* Everything a kernel is told of a pair besides its bytes; the same layout on host and device. */
 struct gpu_pair {
-    gpu_u64 count;      /* elements of all chunks of the launch */
+    gpu_u64 blocks;     /* of all chunks of the launch */
     gpu_u64 n_at, b_at; /* bytes into the memory of each side */
     gpu_u32 n_code, b_code;
     gpu_u32 mode, n_single; /* n + epsilon is rounded to f32 */
-    gpu_u32 words, unused;  /* GPU_SHORT_WORDS or GPU_LANE_WORDS */
+    gpu_u32 words, chunks;  /* GPU_SHORT_WORDS or GPU_LANE_WORDS; entries of the table */
     double n_epsilon, b_epsilon;
     double limits[4];
 };

@@ -123,10 +123,9 @@ static double limit_of(gpu_u32 mode, double limit)
     return mode == GPU_NATIVE_F32 ? (double)(float)limit : limit;
 }
 
-unsigned tdc_gpu_pair_make(const struct tdc_pair_plan *plan, uint64_t count, struct gpu_pair *pair)
+unsigned tdc_gpu_pair_make(const struct tdc_pair_plan *plan, struct gpu_pair *pair)
 {
     *pair = (struct gpu_pair){
-        .count = count,
         .n_code = code_of(plan->n_dtype),
         .b_code = code_of(plan->b_dtype),
         .mode = plan->rule == TDC_RELATIVE_F64 ? exact_mode(plan->n_dtype, plan->b_dtype)
@@ -144,6 +143,14 @@ unsigned tdc_gpu_pair_make(const struct tdc_pair_plan *plan, uint64_t count, str
     return TDC_GPU_ANY;
 }
 
+void tdc_gpu_table_add(gpu_u32 *table, struct gpu_pair *pair, size_t count)
+{
+    gpu_u32 *entry = table + (size_t)2 * pair->chunks++;
+    entry[0] = (gpu_u32)pair->blocks;
+    entry[1] = (gpu_u32)count;
+    pair->blocks += (count + GPU_BLOCK - 1) / GPU_BLOCK;
+}
+
 /* ---- work items ------------------------------------------------------------------------------ */
 
 static uint64_t in_groups(uint64_t items)
@@ -153,12 +160,12 @@ static uint64_t in_groups(uint64_t items)
 
 uint64_t tdc_gpu_pair_items(const struct gpu_pair *pair)
 {
-    return in_groups((pair->count + GPU_BLOCK - 1) / GPU_BLOCK * GPU_LANES);
+    return in_groups(pair->blocks * GPU_LANES);
 }
 
 uint64_t tdc_gpu_join_items(const struct gpu_pair *pair)
 {
-    return in_groups((pair->count + GPU_CHUNK - 1) / GPU_CHUNK * pair->words * GPU_LANES);
+    return in_groups((uint64_t)pair->chunks * pair->words * GPU_LANES);
 }
 
 /* ---- what comes back ------------------------------------------------------------------------- */

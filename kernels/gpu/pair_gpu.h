@@ -13,8 +13,10 @@ typedef uint64_t gpu_u64;
 
 _Static_assert(GPU_CHUNK == TDC_PAIR_CHUNK, "a chunk is part of the result");
 
-/* Bytes a chunk needs on the device besides its elements, and those that come back. */
-#define TDC_GPU_LANE_BYTES  ((size_t)GPU_CHUNK_BLOCKS * GPU_LANE_WORDS * GPU_LANES * sizeof(gpu_u64))
+/* Bytes on the device besides the elements: of a block, of an entry of the table; and those of a
+ * chunk that come back. */
+#define TDC_GPU_BLOCK_BYTES ((size_t)GPU_LANE_WORDS * GPU_LANES * sizeof(gpu_u64))
+#define TDC_GPU_ENTRY_BYTES (2 * sizeof(gpu_u32))
 #define TDC_GPU_CHUNK_WORDS ((size_t)GPU_CHUNK_WORDS * GPU_LANES)
 #define TDC_GPU_CHUNK_BYTES (TDC_GPU_CHUNK_WORDS * sizeof(gpu_u64))
 
@@ -29,8 +31,10 @@ extern const char *const tdc_gpu_kernel_names[TDC_GPU_KERNELS];
 uint64_t tdc_gpu_pair_items(const struct gpu_pair *pair);
 uint64_t tdc_gpu_join_items(const struct gpu_pair *pair);
 
-/* For a plan and a number of elements; returned is the kernel that serves it best. */
-unsigned tdc_gpu_pair_make(const struct tdc_pair_plan *plan, uint64_t count, struct gpu_pair *pair);
+/* For a plan, without chunks as yet; returned is the kernel that serves it best. */
+unsigned tdc_gpu_pair_make(const struct tdc_pair_plan *plan, struct gpu_pair *pair);
+/* One more chunk of `count` elements, behind the blocks there are. */
+void tdc_gpu_table_add(gpu_u32 *table, struct gpu_pair *pair, size_t count);
 
 /*
  * The sums of one chunk of `count` elements from its TDC_GPU_CHUNK_WORDS words. False when a pair

@@ -244,20 +244,38 @@ GPU_INLINE void gpu_store_lane(const struct gpu_lane *lane, gpu_u32 words, GPU_G
     to[GPU_B_MAX * GPU_LANES] = GPU_AS_BITS(lane->b_max);
 }
 
+/* The chunk a block is of: the last one that does not begin behind it. */
+GPU_INLINE gpu_u32 gpu_chunk_of(GPU_GLOBAL const gpu_u32 *table, gpu_u32 chunks, gpu_u64 block)
+{
+    gpu_u32 low = 0u, high = chunks;
+    while (high - low > 1u) {
+        gpu_u32 middle = (low + high) / 2u;
+        if (table[2u * middle] <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The lane of a work item; those behind the last element do nothing. */
 GPU_INLINE void gpu_pair_lane(GPU_GLOBAL const gpu_u8 *n, GPU_GLOBAL const gpu_u8 *b,
                               const struct gpu_pair *pair, gpu_u32 n_code, gpu_u32 b_code,
-                              gpu_u32 mode, GPU_GLOBAL gpu_u64 *lanes, gpu_u64 item)
+                              gpu_u32 mode, GPU_GLOBAL const gpu_u32 *table,
+                              GPU_GLOBAL gpu_u64 *lanes, gpu_u64 item)
 {
-    gpu_u64 block = item / GPU_LANES, start = block * GPU_BLOCK;
-    if (start >= pair->count)
+    gpu_u64 block = item / GPU_LANES;
+    if (block >= pair->blocks)
         return;
-    gpu_u64 end = pair->count - start < GPU_BLOCK ? pair->count : start + GPU_BLOCK;
+    gpu_u32 chunk = gpu_chunk_of(table, pair->chunks, block);
+    gpu_u64 first = (gpu_u64)table[2u * chunk] * GPU_BLOCK, start = block * GPU_BLOCK;
+    gpu_u64 all = first + table[2u * chunk + 1u];
+    gpu_u64 end = start + GPU_BLOCK < all ? start + GPU_BLOCK : all;
     struct gpu_lane lane;
     gpu_start_lane(&lane);
     for (gpu_u64 i = start + item % GPU_LANES; i < end; i += GPU_LANES)
         gpu_take_pair(&lane, pair, mode, gpu_element(n + pair->n_at, i, n_code),
-                      gpu_element(b + pair->b_at, i, b_code), n_code, b_code, i % GPU_CHUNK);
+                      gpu_element(b + pair->b_at, i, b_code), n_code, b_code, i - first);
     gpu_store_lane(&lane, pair->words,
                    lanes + block * GPU_LANE_WORDS * GPU_LANES + item % GPU_LANES);
 }
@@ -266,18 +284,20 @@ GPU_INLINE void gpu_pair_lane(GPU_GLOBAL const gpu_u8 *n, GPU_GLOBAL const gpu_u
 
 /* Any two types. */
 GPU_KERNEL void tdc_pair_any(GPU_GLOBAL const gpu_u8 *n, GPU_GLOBAL const gpu_u8 *b,
-                             GPU_GLOBAL gpu_u64 *lanes, struct gpu_pair pair)
+                             GPU_GLOBAL const gpu_u32 *table, GPU_GLOBAL gpu_u64 *lanes,
+                             struct gpu_pair pair)
 {
-    gpu_pair_lane(n, b, &pair, pair.n_code, pair.b_code, pair.mode, lanes, GPU_WORK_ITEM());
+    gpu_pair_lane(n, b, &pair, pair.n_code, pair.b_code, pair.mode, table, lanes, GPU_WORK_ITEM());
 }
 
 /* Those that matter, of which the compiler knows all: by TDC_RELATIVE_F64, and by the other rules.
  */
 #define GPU_PAIR_OF(name, n_type, b_type, native)                                                  \
     GPU_KERNEL void tdc_pair_##name(GPU_GLOBAL const gpu_u8 *n, GPU_GLOBAL const gpu_u8 *b,        \
-                                    GPU_GLOBAL gpu_u64 *lanes, struct gpu_pair pair)               \
+                                    GPU_GLOBAL const gpu_u32 *table, GPU_GLOBAL gpu_u64 *lanes,    \
+                                    struct gpu_pair pair)                                          \
     {                                                                                              \
-        gpu_pair_lane(n, b, &pair, n_type, b_type, native, lanes, GPU_WORK_ITEM());                \
+        gpu_pair_lane(n, b, &pair, n_type, b_type, native, table, lanes, GPU_WORK_ITEM());         \
     }
 
 GPU_PAIR_OF(f32_exact, GPU_CODE_F32, GPU_CODE_F32, GPU_EXACT_REAL)

@@ -19,8 +19,8 @@ static void start(void)
 {
     runtime.asked = true;
     const struct tdc_acl_library *library = tdc_acl_load();
-    if (library->state != TDC_ACL_USABLE) {
-        tdc_fail(&runtime.error, TDC_ERR_NOT_FOUND, "AscendCL: %s", library->reason);
+    if (library->base.state != TDC_RUNTIME_USABLE) {
+        tdc_fail(&runtime.error, TDC_ERR_NOT_FOUND, "AscendCL: %s", library->base.reason);
         return;
     }
     /* aclFinalize would wait two seconds for the log of the device otherwise */
@@ -31,7 +31,8 @@ static void start(void)
     runtime.ours = code == 0;
     if (code == TDC_ACL_ERROR_COMPILING_STUB_MODE) {
         tdc_fail(&runtime.error, TDC_ERR_NOT_FOUND,
-                 "AscendCL: %s is a stub for building (no driver is installed)", library->path);
+                 "AscendCL: %s is a stub for building (no driver is installed)",
+                 library->base.path);
     } else if (!runtime.running) {
         char text[512];
         tdc_acl_describe(&library->table, "aclInit", code, text, sizeof text);

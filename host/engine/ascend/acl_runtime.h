@@ -12,12 +12,6 @@
 #include "host/engine/ascend/acl_error.h"
 #include "tdcmp.h"
 
-/* A call that failed. */
-struct tdc_acl_failure {
-    const char *function;
-    int code;
-};
-
 /* Loads and starts it. NULL when it cannot be used; error says why: TDC_ERR_NOT_FOUND when there is
  * no device or no driver, TDC_ERR_DEVICE when there is but it fails. */
 const struct tdc_acl *tdc_acl_runtime_start(struct tdc_error *error);

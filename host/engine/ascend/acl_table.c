@@ -59,81 +59,33 @@ const char *tdc_acl_place(unsigned index, char *buffer, size_t size)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* dlopen tells "no such file" and "a dependency is missing" apart in its text alone: the text
- * names the file that could not be opened. */
-static bool names_the_file_itself(const char *text, const char *place)
-{
-    return text != NULL && strncmp(text, place, strlen(place)) == 0 &&
-           strstr(text, "No such file") != NULL;
-}
-
-static void keep_reason(enum tdc_acl_state state, const char *text)
-{
-    library.state = state;
-    snprintf(library.reason, sizeof library.reason, "%s", text != NULL ? text : "unknown reason");
-}
-
-/* The first place that loads. A library that is there but does not load is remembered as the
- * reason, and the search goes on. */
-static void *open_library(void)
-{
-    char place[sizeof library.path];
-    if (tdc_loader_absent() != NULL) {
-        keep_reason(TDC_ACL_NO_LOADER, tdc_loader_absent());
-        return NULL;
-    }
-    keep_reason(TDC_ACL_NOT_FOUND, "neither libacl_rt.so nor libascendcl.so was found");
-    for (unsigned i = 0; tdc_acl_place(i, place, sizeof place) != NULL; i++) {
-        void *handle = tdc_loader_open(place);
-        if (handle != NULL) {
-            memcpy(library.path, place, sizeof place);
-            return handle;
-        }
-        const char *text = tdc_loader_error();
-        if (library.state == TDC_ACL_NOT_FOUND && !names_the_file_itself(text, place))
-            keep_reason(TDC_ACL_BROKEN, text);
-    }
-    const char *given = variable_value("TDC_ACL_LIBRARY");
-    if (given != NULL && library.state == TDC_ACL_NOT_FOUND)
-        snprintf(library.reason, sizeof library.reason, "TDC_ACL_LIBRARY: no such file: %.500s",
-                 given);
-    return NULL;
-}
-
-/* A function pointer as an object pointer: POSIX allows it for dlsym, C does not know it. */
-static bool resolve(void *handle, bool required, const char *name, void *slot)
-{
-    void *symbol = tdc_loader_symbol(handle, name);
-    memcpy(slot, &symbol, sizeof symbol);
-    if (symbol == NULL && required && library.state == TDC_ACL_USABLE) {
-        library.state = TDC_ACL_TOO_OLD;
-        snprintf(library.reason, sizeof library.reason, "%.500s has no function %s", library.path,
-                 name);
-    }
-    return symbol != NULL;
-}
-
 static void load(void)
 {
-    void *handle = open_library();
-    if (handle == NULL)
+    static char texts[NAMES * FOLDERS][sizeof library.base.path];
+    const char *places[NAMES * FOLDERS + 1] = {NULL};
+    struct tdc_runtime_library *base = &library.base;
+    for (unsigned i = 0; i < NAMES * FOLDERS; i++)
+        places[i] = tdc_acl_place(i, texts[i], sizeof texts[i]);
+    bool opened = tdc_runtime_open(base, "TDC_ACL_LIBRARY", places);
+    if (base->state == TDC_RUNTIME_NOT_FOUND && variable_value("TDC_ACL_LIBRARY") == NULL)
+        snprintf(base->reason, sizeof base->reason,
+                 "neither libacl_rt.so nor libascendcl.so was found");
+    if (!opened)
         return;
-    library.handle = handle;
-    library.state = TDC_ACL_USABLE;
 #define ACL_FN(required, result, name, arguments)                                                  \
-    resolve(handle, required, #name, &library.table.name);
+    tdc_runtime_resolve(base, required, #name, &library.table.name);
 #define ACL_CONST(name, value)
 #include "host/engine/ascend/acl_functions.h"
 #undef ACL_FN
 #undef ACL_CONST
     const struct tdc_acl *acl = &library.table;
-    if (library.state == TDC_ACL_USABLE &&
+    if (base->state == TDC_RUNTIME_USABLE &&
         (acl->aclrtBinaryLoadFromFile == NULL || acl->aclrtBinaryUnLoad == NULL ||
          acl->aclrtBinaryGetFunction == NULL || acl->aclrtLaunchKernelWithHostArgs == NULL)) {
-        library.state = TDC_ACL_TOO_OLD;
-        snprintf(library.reason, sizeof library.reason,
+        base->state = TDC_RUNTIME_TOO_OLD;
+        snprintf(base->reason, sizeof base->reason,
                  "%.500s cannot launch kernels from files: tdcmp needs CANN 8.5 or newer",
-                 library.path);
+                 base->path);
     }
 }
 
@@ -146,5 +98,5 @@ const struct tdc_acl_library *tdc_acl_load(void)
 void *tdc_acl_symbol(const char *name)
 {
     const struct tdc_acl_library *acl = tdc_acl_load();
-    return acl->handle != NULL ? tdc_loader_symbol(acl->handle, name) : NULL;
+    return acl->base.handle != NULL ? tdc_loader_symbol(acl->base.handle, name) : NULL;
 }

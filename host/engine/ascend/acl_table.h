@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/engine/device/runtime_library.h"
+
 #define ACL_FN(required, result, name, arguments) result(*name) arguments;
 #define ACL_CONST(name, value)
 struct tdc_acl {
@@ -27,20 +29,9 @@ enum {
 #undef ACL_FN
 #undef ACL_CONST
 
-enum tdc_acl_state {
-    TDC_ACL_USABLE,
-    TDC_ACL_NOT_FOUND, /* no file of that name anywhere */
-    TDC_ACL_BROKEN,    /* found, but it does not load: typically the driver is missing */
-    TDC_ACL_TOO_OLD,   /* loads, but functions are missing */
-    TDC_ACL_NO_LOADER  /* this program can load nothing */
-};
-
 struct tdc_acl_library {
-    enum tdc_acl_state state;
+    struct tdc_runtime_library base;
     struct tdc_acl table;
-    void *handle;
-    char path[512];    /* what was loaded */
-    char reason[1024]; /* one line: why it is not usable */
 };
 
 /* Loads it on the first call; the same object ever after. From any thread. */

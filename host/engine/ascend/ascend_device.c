@@ -19,7 +19,7 @@ static tdc_status fail_with(const struct tdc_acl *acl, struct tdc_error *error,
 {
     char text[512];
     tdc_acl_describe(acl, function, code, text, sizeof text);
-    bool absent = tdc_acl_remedy_of(code) == TDC_ACL_NO_DEVICE;
+    bool absent = tdc_acl_remedy_of(code) == TDC_REMEDY_NO_DEVICE;
     return tdc_fail(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_DEVICE, "%s", text);
 }
 
@@ -32,7 +32,7 @@ uint32_t tdc_ascend_count(const struct tdc_acl *acl, struct tdc_error *error)
     if (code == TDC_ACL_ERROR_COMPILING_STUB_MODE)
         tdc_fail(error, TDC_ERR_NOT_FOUND,
                  "AscendCL: %s is a stub for building (no driver is installed)",
-                 tdc_acl_load()->path);
+                 tdc_acl_load()->base.path);
     else if (code != 0)
         fail_with(acl, error, "aclrtGetDeviceCount", code);
     else
@@ -46,11 +46,11 @@ static void describe(struct tdc_ascend_device *device)
 {
     const struct tdc_acl *acl = device->acl;
     const char *soc = acl->aclrtGetSocName();
-    snprintf(device->soc, sizeof device->soc, "%s", soc != NULL ? soc : "unknown");
+    snprintf(device->base.name, sizeof device->base.name, "%s", soc != NULL ? soc : "unknown");
     int64_t cores = 0;
     if (acl->aclrtGetDeviceInfo == NULL ||
-        acl->aclrtGetDeviceInfo((uint32_t)device->id, TDC_ACL_DEV_ATTR_VECTOR_CORE_NUM, &cores) !=
-            0 ||
+        acl->aclrtGetDeviceInfo((uint32_t)device->base.id, TDC_ACL_DEV_ATTR_VECTOR_CORE_NUM,
+                                &cores) != 0 ||
         cores < 1 || cores > MOST_CORES)
         cores = FEWEST_CORES;
     device->cores = (uint32_t)cores;
@@ -62,8 +62,9 @@ static void describe(struct tdc_ascend_device *device)
 void tdc_ascend_device_adopt(const struct tdc_acl *acl, struct tdc_ascend_device *device)
 {
     *device = (struct tdc_ascend_device){.acl = acl};
-    if (acl->aclrtGetDevice == NULL || acl->aclrtGetDevice(&device->id) != 0)
-        device->id = 0;
+    tdc_card_init(&device->base, &tdc_family_ascend, 0);
+    if (acl->aclrtGetDevice == NULL || acl->aclrtGetDevice(&device->base.id) != 0)
+        device->base.id = 0;
     pthread_mutex_init(&device->lock, NULL);
     describe(device);
 }
@@ -87,7 +88,8 @@ static void limit_kernels(const struct tdc_acl *acl)
 tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
                                   struct tdc_ascend_device *device, struct tdc_error *error)
 {
-    *device = (struct tdc_ascend_device){.acl = acl, .id = id};
+    *device = (struct tdc_ascend_device){.acl = acl};
+    tdc_card_init(&device->base, &tdc_family_ascend, id);
     int code = acl->aclrtSetDevice(id);
     if (code != 0)
         return fail_with(acl, error, "aclrtSetDevice", code);
@@ -100,7 +102,7 @@ tdc_status tdc_ascend_device_open(const struct tdc_acl *acl, int32_t id,
 void tdc_ascend_device_unload(struct tdc_ascend_device *device)
 {
     for (unsigned i = 0; i <= TDC_ASCEND_PROBE; i++)
-        if (device->kernels[i].binary != NULL && !atomic_load(&device->abandoned))
+        if (device->kernels[i].binary != NULL && !atomic_load(&device->base.abandoned))
             device->acl->aclrtBinaryUnLoad(device->kernels[i].binary);
     pthread_mutex_destroy(&device->lock);
 }
@@ -113,13 +115,13 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device)
     if (bound)
         tdc_ascend_unbind(device);
     if (!atomic_load(&device->left_alone))
-        device->acl->aclrtResetDevice(device->id);
+        device->acl->aclrtResetDevice(device->base.id);
 }
 
 void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced)
 {
-    atomic_store(&device->lost, true);
-    atomic_store(&device->abandoned, true);
+    atomic_store(&device->base.lost, true);
+    atomic_store(&device->base.abandoned, true);
     if (forced)
         return;
     atomic_store(&device->left_alone, true);
@@ -128,12 +130,12 @@ void tdc_ascend_abandon(struct tdc_ascend_device *device, bool forced)
 
 int tdc_ascend_bind(struct tdc_ascend_device *device)
 {
-    return device->acl->aclrtSetDevice(device->id);
+    return device->acl->aclrtSetDevice(device->base.id);
 }
 
 void tdc_ascend_unbind(struct tdc_ascend_device *device)
 {
-    device->acl->aclrtResetDevice(device->id);
+    device->acl->aclrtResetDevice(device->base.id);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -146,9 +148,9 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
     struct tdc_ascend_kernel *kernel = &device->kernels[number];
     const char *name = tdc_ascend_kernels[number].name;
     char path[PATH_MAX];
-    if (!tdc_kernel_file(device->soc, name, path, sizeof path)) {
+    if (!tdc_kernel_file(device->base.name, name, path, sizeof path)) {
         tdc_fail(error, TDC_ERR_DEVICE, "no kernel %s for %s (looked for %.300s)", name,
-                 device->soc, path);
+                 device->base.name, path);
         return;
     }
     if (tdc_kernel_is_unlinked(path)) {
@@ -173,7 +175,7 @@ static void load(struct tdc_ascend_device *device, unsigned number, struct tdc_a
     kernel->function = NULL;
     char text[400];
     tdc_acl_describe(acl, call, code, text, sizeof text);
-    tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->soc, text);
+    tdc_fail(error, TDC_ERR_DEVICE, "kernel %.300s on %s: %s", path, device->base.name, text);
 }
 
 /* Loads and tests it on the first call; *error of that one. */

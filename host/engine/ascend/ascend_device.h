@@ -9,10 +9,10 @@
 #define TDC_ASCEND_DEVICE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "host/engine/ascend/acl_runtime.h"
 #include "host/engine/ascend/kernel_list.h"
+#include "host/engine/device/slot.h"
 
 struct tdc_ascend_kernel {
     bool asked;
@@ -21,15 +21,13 @@ struct tdc_ascend_kernel {
 };
 
 struct tdc_ascend_device {
+    struct tdc_card base; /* its name is that of the SoC */
     const struct tdc_acl *acl;
-    int32_t id;
     uint32_t cores; /* vector cores: blocks of a launch */
-    char soc[64];
-    size_t memory; /* bytes free at open; 0: unknown */
-    atomic_bool lost;
-    /* Work of ours did not end: kernels stay loaded. Unless its streams are gone by force, the card
-     * is not reset either, which would wait. */
-    atomic_bool abandoned, left_alone;
+    size_t memory;  /* bytes free at open; 0: unknown */
+    /* Of an abandoned card kernels stay loaded. Unless its streams are gone by force, it is not
+     * reset either, which would wait. */
+    atomic_bool left_alone;
     pthread_mutex_t lock; /* of kernels */
     struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS + 1];
 };

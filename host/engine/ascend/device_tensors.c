@@ -37,25 +37,25 @@ struct comparison {
     size_t n_size, b_size;
     void *stream;
     uint64_t chunk_first; /* element of the chunk being merged */
-    struct tdc_acl_failure failure;
+    struct tdc_call_failure failure;
 };
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-static bool take(struct tdc_acl_failure *failure, const char *function, int code)
+static bool take(struct tdc_call_failure *failure, const char *function, int code)
 {
     if (code != 0 && failure->code == 0)
-        *failure = (struct tdc_acl_failure){function, code};
+        *failure = (struct tdc_call_failure){function, code};
     return code == 0;
 }
 
-static void *pinned(const struct tdc_acl *acl, size_t size, struct tdc_acl_failure *failure)
+static void *pinned(const struct tdc_acl *acl, size_t size, struct tdc_call_failure *failure)
 {
     void *memory;
     return take(failure, "aclrtMallocHost", acl->aclrtMallocHost(&memory, size)) ? memory : NULL;
 }
 
-static tdc_status explain(const struct tdc_acl *acl, struct tdc_acl_failure failure,
+static tdc_status explain(const struct tdc_acl *acl, struct tdc_call_failure failure,
                           struct tdc_error *error)
 {
     char text[600];
@@ -67,7 +67,7 @@ static void free_tensors(tdc_device *base)
 {
     struct ascend_tensors *device = (struct ascend_tensors *)base;
     const struct tdc_acl *acl = device->card.acl;
-    if (atomic_load(&device->card.abandoned))
+    if (atomic_load(&device->card.base.abandoned))
         return; /* a kernel may still read and write all of it */
     void *hosts[] = {device->records, device->n, device->b};
     for (unsigned i = 0; i < 3; i++)
@@ -216,7 +216,7 @@ static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, co
     tdc_status status = tdc_tensors_plan(n_dtype, b_dtype, rule, count, &work.plan, error);
     if (status != TDC_OK)
         return status;
-    if (atomic_load(&device->card.lost))
+    if (atomic_load(&device->card.base.lost))
         return tdc_fail(error, TDC_ERR_DEVICE, "the device was given up: a kernel did not end");
     if (!wait_for_caller(&work))
         return explain(device->card.acl, work.failure, error);
@@ -240,14 +240,14 @@ tdc_status tdc_ascend_tensors_new(tdc_device **made, struct tdc_error *error)
 {
     *made = NULL;
     const struct tdc_acl_library *library = tdc_acl_load();
-    if (library->state != TDC_ACL_USABLE)
-        return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->reason);
+    if (library->base.state != TDC_RUNTIME_USABLE)
+        return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->base.reason);
     const struct tdc_acl *acl = &library->table;
     struct ascend_tensors *device = calloc(1, sizeof *device);
     if (device == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
     tdc_ascend_device_adopt(acl, &device->card);
-    struct tdc_acl_failure failure = {NULL, 0};
+    struct tdc_call_failure failure = {NULL, 0};
     size_t record_bytes = BATCH_TILES * TDC_TILE_RECORD_BYTES;
     device->records = pinned(acl, record_bytes, &failure);
     device->n = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);

@@ -177,17 +177,17 @@ static void read_records(const float *n, const float *b, const float *records,
     }
 }
 
-struct tdc_acl_failure tdc_probe_run(struct tdc_ascend_slot *slot, void *function,
-                                     struct tdc_probe_figures *figures)
+struct tdc_call_failure tdc_probe_run(struct tdc_ascend_slot *slot, void *function,
+                                      struct tdc_probe_figures *figures)
 {
     uint64_t state = 88172645463325252u;
     *figures = (struct tdc_probe_figures){0};
-    float *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    float *n = (float *)(void *)slot->base.n, *b = (float *)(void *)slot->base.b;
     for (size_t i = 0; i < (size_t)TILES * TDC_PROBE_PAIRS; i++)
         make_pair(i, &state, &n[i], &b[i]);
-    struct tdc_acl_failure failure =
+    struct tdc_call_failure failure =
         tdc_ascend_slot_launch(slot, TDC_ASCEND_PROBE, function, TILES, 0);
-    struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
+    struct tdc_call_failure waited = tdc_slot_wait(&slot->base);
     if (failure.code == 0)
         failure = waited;
     if (failure.code == 0)

@@ -243,7 +243,7 @@ static void repeat_tiles(struct tdc_ascend_slot *slot, unsigned kernel, size_t t
     const struct tdc_ascend_kernel_spec *spec = &tdc_ascend_kernels[kernel];
     size_t n_tile = TDC_TILE_PAIRS * tdc_dtype_size(spec->n_dtype);
     size_t b_tile = TDC_TILE_PAIRS * tdc_dtype_size(spec->b_dtype);
-    char *n = tdc_ascend_slot_n(slot), *b = tdc_ascend_slot_b(slot);
+    unsigned char *n = slot->base.n, *b = slot->base.b;
     tdc_self_test_fill(kernel, n, b);
     for (size_t i = TDC_SELF_TEST_TILES; i < tiles; i++) {
         memcpy(n + i * n_tile, n + i % TDC_SELF_TEST_TILES * n_tile, n_tile);
@@ -264,21 +264,21 @@ static bool records_repeat(const void *records, size_t tiles, const void *first)
 }
 
 /* What had begun on the slot has ended when it returns. */
-static struct tdc_acl_failure launch(struct tdc_ascend_slot *slot, unsigned kernel, void *function,
-                                     size_t tiles, uint32_t blocks)
+static struct tdc_call_failure launch(struct tdc_ascend_slot *slot, unsigned kernel, void *function,
+                                      size_t tiles, uint32_t blocks)
 {
-    struct tdc_acl_failure failure = tdc_ascend_slot_launch(slot, kernel, function, tiles, blocks);
-    struct tdc_acl_failure waited = tdc_ascend_slot_wait(slot);
+    struct tdc_call_failure failure = tdc_ascend_slot_launch(slot, kernel, function, tiles, blocks);
+    struct tdc_call_failure waited = tdc_slot_wait(&slot->base);
     return failure.code != 0 ? failure : waited;
 }
 
 /* Two launches; NULL or what is wrong, or *failure. */
 static const char *try_kernel(struct tdc_ascend_slot *slot, unsigned kernel, void *function,
-                              struct tdc_acl_failure *failure)
+                              struct tdc_call_failure *failure)
 {
     float first[TDC_SELF_TEST_TILES * TDC_TILE_RECORD_FLOATS];
     size_t on_one = 2 * (size_t)TDC_SELF_TEST_TILES;
-    size_t on_all = (size_t)TDC_SELF_TEST_TILES * slot->device->cores;
+    size_t on_all = (size_t)TDC_SELF_TEST_TILES * tdc_ascend_slot_device(slot)->cores;
     if (on_all > TDC_SLOT_TILES)
         on_all = TDC_SLOT_TILES;
     repeat_tiles(slot, kernel, on_all > on_one ? on_all : on_one);
@@ -286,8 +286,7 @@ static const char *try_kernel(struct tdc_ascend_slot *slot, unsigned kernel, voi
     if (failure->code != 0)
         return NULL;
     const float *records = tdc_ascend_slot_records(slot);
-    const char *wrong =
-        tdc_self_test_check(kernel, tdc_ascend_slot_n(slot), tdc_ascend_slot_b(slot), records);
+    const char *wrong = tdc_self_test_check(kernel, slot->base.n, slot->base.b, records);
     if (wrong != NULL)
         return wrong;
     memcpy(first, records, sizeof first);
@@ -304,12 +303,12 @@ static const char *try_kernel(struct tdc_ascend_slot *slot, unsigned kernel, voi
 bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *function,
                    struct tdc_ascend_slot *slot, struct tdc_error *error)
 {
-    struct tdc_ascend_slot own = {.device = NULL};
-    struct tdc_acl_failure failure = {NULL, 0};
+    struct tdc_ascend_slot own = {.base = {.card = NULL}};
+    struct tdc_call_failure failure = {NULL, 0};
     const char *wrong = NULL;
     char probed[256];
     if (slot == NULL) {
-        failure = tdc_ascend_slot_open(&own, device, false);
+        failure = tdc_slot_open(&own.base, &device->base, false);
         slot = &own;
     }
     if (failure.code == 0 && kernel == TDC_ASCEND_PROBE) {
@@ -321,17 +320,17 @@ bool tdc_self_test(struct tdc_ascend_device *device, unsigned kernel, void *func
         wrong = try_kernel(slot, kernel, function, &failure);
     }
     /* a slot that cannot be waited for is not fit for anything else either */
-    if (slot->pending)
-        atomic_store(&device->lost, true);
+    if (slot->base.pending)
+        atomic_store(&device->base.lost, true);
     if (failure.code != 0) {
         char text[400];
         tdc_acl_describe(device->acl, failure.function, failure.code, text, sizeof text);
         tdc_fail(error, TDC_ERR_DEVICE, "self-test of %s on device %d: %s",
-                 tdc_ascend_kernels[kernel].name, (int)device->id, text);
+                 tdc_ascend_kernels[kernel].name, (int)device->base.id, text);
     } else if (wrong != NULL) {
         tdc_fail(error, TDC_ERR_DEVICE, "self-test of %s on device %d (%s): %s",
-                 tdc_ascend_kernels[kernel].name, (int)device->id, device->soc, wrong);
+                 tdc_ascend_kernels[kernel].name, (int)device->base.id, device->base.name, wrong);
     }
-    tdc_ascend_slot_close(&own);
+    tdc_slot_close(&own.base);
     return failure.code == 0 && wrong == NULL;
 }

@@ -1,9 +1,11 @@
 /*
- * device_run.h - what a run on devices has in common, whatever they are: how it is told to the
- * engine, the first trouble, the figures.
+ * device_run.h - a run on one or several devices of a family, with the CPU as the net below: the
+ * backend for the engine, the first trouble, the figures.
  *
- * Nothing a device does can lose a chunk: the CPU redoes it. A device that fails in earnest is
- * given up for the rest of the run. With no_fallback the run ends with TDC_ERR_DEVICE instead.
+ * Each worker thread works with one card, in turns, and hands its chunks to the slots that all
+ * workers of the card share (slot_pool.h). Nothing a device does can lose a chunk: the data is
+ * still in the staging, and the CPU redoes it. A device that fails in earnest is given up for the
+ * rest of the run. With no_fallback the run ends with TDC_ERR_DEVICE instead.
  */
 #ifndef TDC_DEVICE_RUN_H
 #define TDC_DEVICE_RUN_H
@@ -24,29 +26,39 @@ struct tdc_device_figures {
     uint64_t bytes, returned;         /* sent to the devices and back */
 };
 
-/* The first member of a family's own run. */
+struct tdc_device_family;
+struct tdc_slot_pool;
+
 struct tdc_device_run {
     struct tdc_backend backend; /* for tdc_engine; its context is the run */
-    void (*close)(struct tdc_device_run *run);
-    char name[128]; /* of the devices: "Ascend910B3" */
+    char name[128];             /* of the devices: "Ascend910B3" */
     bool no_fallback, timed;
     bool beside_cpu; /* pairs that begin while the devices have enough to do are the CPU's */
     size_t least;    /* pairs of a chunk that is worth the trip */
+    unsigned count;  /* of pools, one a card */
+    struct tdc_slot_pool *pools;
+    atomic_uint next; /* the card of the next worker */
     atomic_bool failed;
     pthread_mutex_t lock; /* of what follows */
     char trouble[1200];
     struct tdc_device_figures figures;
 };
 
-/* `least` is what TDC_DEVICE_LEAST may change, but not below `bound`. */
-void tdc_device_run_init(struct tdc_device_run *run, const struct tdc_backend *backend,
-                         size_t bound, bool no_fallback, bool timed);
-/* Before the family frees it. */
-void tdc_device_run_end(struct tdc_device_run *run);
-
-/* Keeps the first trouble of a run; `device` is "ascend:0 (Ascend910B3)", name the pair's or NULL.
+/*
+ * Opens the devices with these ids and tests the kernel for f32 pairs of the rule on each.
+ * TDC_ERR_NOT_FOUND when one of them is not there, TDC_ERR_DEVICE when it cannot be used; error
+ * must not be NULL. `timed`: the time of every hop is taken.
  */
-void tdc_device_run_note(struct tdc_device_run *run, const char *device, const char *text,
+tdc_status tdc_device_run_open(const struct tdc_device_family *family, const int32_t *ids,
+                               unsigned count, enum tdc_relative_rule rule, bool no_fallback,
+                               bool timed, struct tdc_device_run **run, struct tdc_error *error);
+/* By the thread that opened it, when all workers have closed. */
+void tdc_device_run_close(struct tdc_device_run *run);
+
+struct tdc_card;
+
+/* Keeps the first trouble of a run; name is the pair's or NULL. */
+void tdc_device_run_note(struct tdc_device_run *run, const struct tdc_card *card, const char *text,
                          const char *name);
 void tdc_device_run_add(struct tdc_device_run *run, const struct tdc_device_figures *figures);
 struct tdc_device_figures tdc_device_run_figures(struct tdc_device_run *run);
@@ -54,5 +66,8 @@ struct tdc_device_figures tdc_device_run_figures(struct tdc_device_run *run);
 const char *tdc_device_run_trouble(const struct tdc_device_run *run);
 /* With no_fallback: the work was not done as asked. */
 bool tdc_device_run_failed(struct tdc_device_run *run);
+
+/* device_chunks.c: chunks handed over and taken back. */
+extern const struct tdc_backend tdc_backend_device;
 
 #endif

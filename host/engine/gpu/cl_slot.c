@@ -1,31 +1,11 @@
 /* cl_slot.c - one chunk on its way through an OpenCL device. */
 #include "host/engine/gpu/cl_slot.h"
 
-#include <stdlib.h>
-
-/* Commands of a launch, in the order of the queue. */
-enum {
-    WRITE,
-    PAIR,
-    JOIN,
-    READ,
-    COMMANDS
-};
-
-struct cl_slot {
-    void *queue;
-    void *pinned; /* a buffer whose memory the host sees: the staging, then the words */
-    void *view;   /* where it sees it */
-    void *input, *lanes, *words;
-    void *kernels[TDC_GPU_KERNELS]; /* made when they are needed; arguments are the slot's own */
-    void *events[COMMANDS];         /* of the last launch, as far as it came */
-};
-
 static const struct tdc_call_failure none = {NULL, 0};
 
-static const struct tdc_cl_device *device_of(const struct tdc_gpu_slot *slot)
+static const struct tdc_cl_card *card_of(const struct tdc_cl_slot *own)
 {
-    return slot->device->own;
+    return (const struct tdc_cl_card *)own->base.base.card;
 }
 
 /* Returns from the function with the call that failed. */
@@ -48,61 +28,57 @@ static const struct tdc_cl_device *device_of(const struct tdc_gpu_slot *slot)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static struct tdc_call_failure make_buffers(const struct tdc_gpu_slot *slot, struct cl_slot *own)
+static struct tdc_call_failure make_buffers(struct tdc_cl_slot *own)
 {
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    void *context = device_of(slot)->context;
+    const struct tdc_cl *cl = card_of(own)->cl;
+    void *context = card_of(own)->context;
     const uint64_t plain = (uint64_t)TDC_CL_MEM_READ_WRITE;
     const uint64_t shared = plain | (uint64_t)TDC_CL_MEM_ALLOC_HOST_PTR;
-    const size_t pinned = TDC_GPU_SLOT_BYTES + TDC_GPU_CHUNK_BYTES;
-    MAKE(own->pinned, "clCreateBuffer", cl->clCreateBuffer(context, shared, pinned, NULL, &code));
+    MAKE(own->pinned, "clCreateBuffer",
+         cl->clCreateBuffer(context, shared, TDC_GPU_PINNED_BYTES, NULL, &code));
     MAKE(own->view, "clEnqueueMapBuffer",
          cl->clEnqueueMapBuffer(own->queue, own->pinned, 1,
-                                (uint64_t)(TDC_CL_MAP_READ | TDC_CL_MAP_WRITE), 0, pinned, 0, NULL,
-                                NULL, &code));
+                                (uint64_t)(TDC_CL_MAP_READ | TDC_CL_MAP_WRITE), 0,
+                                TDC_GPU_PINNED_BYTES, 0, NULL, NULL, &code));
     MAKE(own->input, "clCreateBuffer",
-         cl->clCreateBuffer(context, plain, TDC_GPU_SLOT_BYTES, NULL, &code));
+         cl->clCreateBuffer(context, plain, TDC_GPU_INPUT_BYTES, NULL, &code));
     MAKE(own->lanes, "clCreateBuffer",
          cl->clCreateBuffer(context, plain, TDC_GPU_LANE_BYTES, NULL, &code));
     MAKE(own->words, "clCreateBuffer",
-         cl->clCreateBuffer(context, plain, TDC_GPU_CHUNK_BYTES, NULL, &code));
+         cl->clCreateBuffer(context, plain, TDC_GPU_WORD_BYTES, NULL, &code));
     return none;
 }
 
-struct tdc_call_failure tdc_cl_slot_open(struct tdc_gpu_slot *slot)
+struct tdc_call_failure tdc_cl_slot_open(struct tdc_slot *slot)
 {
-    const struct tdc_cl_device *device = device_of(slot);
-    const struct tdc_cl *cl = device->cl;
-    struct cl_slot *own = calloc(1, sizeof *own);
-    slot->own = own;
-    if (own == NULL)
-        return (struct tdc_call_failure){"malloc", -6};
+    struct tdc_cl_slot *own = (struct tdc_cl_slot *)slot;
+    const struct tdc_cl_card *card = card_of(own);
     uint64_t properties = slot->timed ? (uint64_t)TDC_CL_QUEUE_PROFILING_ENABLE : 0;
     MAKE(own->queue, "clCreateCommandQueue",
-         cl->clCreateCommandQueue(device->context, device->id, properties, &code));
-    struct tdc_call_failure failure = make_buffers(slot, own);
-    if (failure.code == 0) {
-        slot->staging = own->view;
-        slot->words = (gpu_u64 *)(void *)(slot->staging + TDC_GPU_SLOT_BYTES);
-    }
+         card->cl->clCreateCommandQueue(card->context, card->device, properties, &code));
+    struct tdc_call_failure failure = make_buffers(own);
+    if (failure.code == 0)
+        tdc_gpu_slot_lay_out(&own->base, own->view);
     return failure;
 }
 
-static void forget_events(const struct tdc_cl *cl, struct cl_slot *own)
+static void forget_events(const struct tdc_cl *cl, struct tdc_cl_slot *own)
 {
-    for (unsigned i = 0; i < COMMANDS; i++) {
+    for (unsigned i = 0; i < TDC_CL_COMMANDS; i++) {
         if (own->events[i] != NULL)
             cl->clReleaseEvent(own->events[i]);
         own->events[i] = NULL;
     }
 }
 
-void tdc_cl_slot_close(struct tdc_gpu_slot *slot)
+/* Releasing and finishing wait for what is under way: a slot that does not end is left alone. */
+bool tdc_cl_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited)
 {
-    struct cl_slot *own = slot->own;
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    if (own == NULL)
-        return;
+    struct tdc_cl_slot *own = (struct tdc_cl_slot *)slot;
+    const struct tdc_cl *cl = card_of(own)->cl;
+    (void)waited;
+    if (slot->pending)
+        return false;
     forget_events(cl, own);
     for (unsigned i = 0; i < TDC_GPU_KERNELS; i++)
         if (own->kernels[i] != NULL)
@@ -116,86 +92,94 @@ void tdc_cl_slot_close(struct tdc_gpu_slot *slot)
             cl->clReleaseMemObject(buffers[i]);
     if (own->queue != NULL)
         cl->clReleaseCommandQueue(own->queue);
-    free(own);
-    slot->own = NULL;
+    return true;
 }
 
 /* ---- launch ---------------------------------------------------------------------------------- */
 
-static struct tdc_call_failure find_kernel(const struct tdc_gpu_slot *slot, unsigned number)
+static struct tdc_call_failure find_kernel(struct tdc_cl_slot *own, unsigned number)
 {
-    const struct tdc_cl_device *device = device_of(slot);
-    struct cl_slot *own = slot->own;
+    const struct tdc_cl_card *card = card_of(own);
     if (own->kernels[number] == NULL)
         MAKE(own->kernels[number], "clCreateKernel",
-             device->cl->clCreateKernel(device->program, tdc_gpu_kernel_names[number], &code));
+             card->cl->clCreateKernel(card->program, tdc_gpu_kernel_names[number], &code));
     return none;
 }
 
 /* Buffers first, then what is told of the pair. */
-static struct tdc_call_failure run_kernel(const struct tdc_gpu_slot *slot, unsigned number,
+static struct tdc_call_failure run_kernel(struct tdc_cl_slot *own, unsigned number,
                                           void *const *buffers, unsigned buffer_count,
                                           uint64_t items, void **event)
 {
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    struct cl_slot *own = slot->own;
-    struct tdc_call_failure failure = find_kernel(slot, number);
+    const struct tdc_cl *cl = card_of(own)->cl;
+    const struct gpu_pair *pair = &own->base.pair;
+    struct tdc_call_failure failure = find_kernel(own, number);
     if (failure.code != 0)
         return failure;
     void *kernel = own->kernels[number];
     const size_t all = (size_t)items, group = TDC_GPU_GROUP;
     for (unsigned i = 0; i < buffer_count; i++)
         TRY("clSetKernelArg", cl->clSetKernelArg(kernel, i, sizeof(void *), &buffers[i]));
-    TRY("clSetKernelArg", cl->clSetKernelArg(kernel, buffer_count, sizeof slot->pair, &slot->pair));
+    TRY("clSetKernelArg", cl->clSetKernelArg(kernel, buffer_count, sizeof *pair, pair));
     TRY("clEnqueueNDRangeKernel",
         cl->clEnqueueNDRangeKernel(own->queue, kernel, 1, NULL, &all, &group, 0, NULL, event));
     return none;
 }
 
-struct tdc_call_failure tdc_cl_slot_launch(struct tdc_gpu_slot *slot, unsigned kernel, size_t bytes)
+static struct tdc_call_failure run_kernels(struct tdc_cl_slot *own, unsigned kernel)
 {
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    struct cl_slot *own = slot->own;
+    void *const pair[] = {own->input, own->input, own->input, own->lanes};
+    void *const join[] = {own->input, own->lanes, own->words};
+    struct tdc_call_failure failure = run_kernel(
+        own, kernel, pair, 4, tdc_gpu_pair_items(&own->base.pair), &own->events[TDC_CL_PAIR]);
+    if (failure.code != 0)
+        return failure;
+    return run_kernel(own, TDC_GPU_JOIN, join, 3, tdc_gpu_join_items(&own->base.pair),
+                      &own->events[TDC_CL_JOIN]);
+}
+
+struct tdc_call_failure tdc_cl_slot_launch(struct tdc_slot *slot, const struct tdc_slot_load *load)
+{
+    struct tdc_cl_slot *own = (struct tdc_cl_slot *)slot;
+    const struct tdc_cl *cl = card_of(own)->cl;
+    struct tdc_gpu_launch launch = tdc_gpu_slot_prepare(&own->base, load);
     forget_events(cl, own);
     TRY("clEnqueueWriteBuffer",
-        cl->clEnqueueWriteBuffer(own->queue, own->input, 0, 0, bytes, slot->staging, 0, NULL,
-                                 &own->events[WRITE]));
-    void *const pair[] = {own->input, own->input, own->lanes}, *const join[] = {own->lanes,
-                                                                                own->words};
-    struct tdc_call_failure failure =
-        run_kernel(slot, kernel, pair, 3, tdc_gpu_pair_items(&slot->pair), &own->events[PAIR]);
-    if (failure.code == 0)
-        failure = run_kernel(slot, TDC_GPU_JOIN, join, 2, tdc_gpu_join_items(&slot->pair),
-                             &own->events[JOIN]);
+        cl->clEnqueueWriteBuffer(own->queue, own->input, 0, 0, launch.n_bytes, own->base.table, 0,
+                                 NULL, &own->events[TDC_CL_WRITE_N]));
+    TRY("clEnqueueWriteBuffer",
+        cl->clEnqueueWriteBuffer(own->queue, own->input, 0, TDC_GPU_B_AT, launch.b_bytes, slot->b,
+                                 0, NULL, &own->events[TDC_CL_WRITE_B]));
+    struct tdc_call_failure failure = run_kernels(own, launch.kernel);
     if (failure.code != 0)
         return failure;
     TRY("clEnqueueReadBuffer",
-        cl->clEnqueueReadBuffer(own->queue, own->words, 0, 0, TDC_GPU_CHUNK_BYTES, slot->words, 0,
-                                NULL, &own->events[READ]));
+        cl->clEnqueueReadBuffer(own->queue, own->words, 0, 0, launch.word_bytes, own->base.words, 0,
+                                NULL, &own->events[TDC_CL_READ]));
     TRY("clFlush", cl->clFlush(own->queue));
     return none;
 }
 
 /* The queue is in order: the last command there is an event of ends last. */
-static void *last_event(const struct cl_slot *own)
+static void *last_event(const struct tdc_cl_slot *own)
 {
-    for (unsigned i = COMMANDS; i-- != 0;)
+    for (unsigned i = TDC_CL_COMMANDS; i-- != 0;)
         if (own->events[i] != NULL)
             return own->events[i];
     return NULL;
 }
 
-struct tdc_call_failure tdc_cl_slot_poll(struct tdc_gpu_slot *slot, bool *done)
+struct tdc_call_failure tdc_cl_slot_poll(struct tdc_slot *slot, bool *done)
 {
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    struct cl_slot *own = slot->own;
+    struct tdc_cl_slot *own = (struct tdc_cl_slot *)slot;
+    const struct tdc_cl *cl = card_of(own)->cl;
     void *last = last_event(own);
     int32_t status = 0;
     *done = last == NULL;
     if (last == NULL)
         return none;
     /* a launch that failed half way was not flushed */
-    if (own->events[READ] == NULL)
+    if (own->events[TDC_CL_READ] == NULL)
         TRY("clFlush", cl->clFlush(own->queue));
     TRY("clGetEventInfo", cl->clGetEventInfo(last, (uint32_t)TDC_CL_EVENT_COMMAND_EXECUTION_STATUS,
                                              sizeof status, &status, NULL));
@@ -203,16 +187,17 @@ struct tdc_call_failure tdc_cl_slot_poll(struct tdc_gpu_slot *slot, bool *done)
     return status < 0 ? (struct tdc_call_failure){"a command of the queue", status} : none;
 }
 
-double tdc_cl_slot_time(struct tdc_gpu_slot *slot, unsigned from, unsigned to)
+double tdc_cl_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to)
 {
-    static const unsigned commands[TDC_GPU_POINTS] = {WRITE, WRITE, JOIN, READ};
-    const struct tdc_cl *cl = device_of(slot)->cl;
-    const struct cl_slot *own = slot->own;
+    static const unsigned commands[TDC_SLOT_POINTS] = {TDC_CL_WRITE_N, TDC_CL_WRITE_B, TDC_CL_JOIN,
+                                                       TDC_CL_READ};
+    const struct tdc_cl_slot *own = (const struct tdc_cl_slot *)slot;
+    const struct tdc_cl *cl = card_of(own)->cl;
     uint64_t times[2];
-    const unsigned points[2] = {from, to};
+    const enum tdc_slot_point points[2] = {from, to};
     for (unsigned i = 0; i < 2; i++) {
-        int64_t what = points[i] == TDC_GPU_START ? TDC_CL_PROFILING_COMMAND_START
-                                                  : TDC_CL_PROFILING_COMMAND_END;
+        int64_t what = points[i] == TDC_POINT_START ? TDC_CL_PROFILING_COMMAND_START
+                                                    : TDC_CL_PROFILING_COMMAND_END;
         if (!slot->timed || own->events[commands[points[i]]] == NULL ||
             cl->clGetEventProfilingInfo(own->events[commands[points[i]]], (uint32_t)what,
                                         sizeof times[i], &times[i], NULL) != 0)

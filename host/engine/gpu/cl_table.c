@@ -37,11 +37,7 @@ const struct tdc_cl *tdc_cl_start(struct tdc_error *error)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static const struct {
-    int code;
-    enum tdc_remedy remedy;
-    const char *name;
-} errors[] = {
+static const struct tdc_known_code errors[] = {
     {-1, TDC_REMEDY_NO_DEVICE, "DEVICE_NOT_FOUND"},
     {-2, TDC_REMEDY_NO_DEVICE, "DEVICE_NOT_AVAILABLE"},
     {-3, TDC_REMEDY_WRONG_KERNEL, "COMPILER_NOT_AVAILABLE"},
@@ -68,18 +64,17 @@ static const struct {
     {-1001, TDC_REMEDY_NO_DEVICE, "PLATFORM_NOT_FOUND"},
 };
 
+static const struct tdc_known_code *known(int code)
+{
+    return tdc_known_code(errors, sizeof errors / sizeof *errors, code);
+}
+
 const char *tdc_cl_error_name(int code)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].code == code)
-            return errors[i].name;
-    return "error";
+    return known(code) != NULL ? known(code)->name : "error";
 }
 
 enum tdc_remedy tdc_cl_remedy_of(int code)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].code == code)
-            return errors[i].remedy;
-    return TDC_REMEDY_GIVE_UP;
+    return known(code) != NULL ? known(code)->remedy : TDC_REMEDY_GIVE_UP;
 }

@@ -1,20 +1,11 @@
 /* cuda_slot.c - one chunk on its way through a CUDA device. */
 #include "host/engine/gpu/cuda_slot.h"
 
-#include <stdlib.h>
-
-struct cuda_slot {
-    void *stream;
-    void *pinned;
-    uint64_t memory;              /* on the device: input, lanes, words */
-    void *events[TDC_GPU_POINTS]; /* only when timed */
-};
-
 static const struct tdc_call_failure none = {NULL, 0};
 
-static const struct tdc_cuda_device *device_of(const struct tdc_gpu_slot *slot)
+static const struct tdc_cuda_card *card_of(const struct tdc_slot *slot)
 {
-    return slot->device->own;
+    return (const struct tdc_cuda_card *)slot->card;
 }
 
 /* Returns from the function with the call that failed. */
@@ -25,37 +16,35 @@ static const struct tdc_cuda_device *device_of(const struct tdc_gpu_slot *slot)
             return (struct tdc_call_failure){#function, code_};                                    \
     } while (0)
 
-struct tdc_call_failure tdc_cuda_slot_open(struct tdc_gpu_slot *slot)
+struct tdc_call_failure tdc_cuda_slot_open(struct tdc_slot *slot)
 {
-    const struct tdc_cuda *cuda = device_of(slot)->cuda;
-    struct cuda_slot *own = calloc(1, sizeof *own);
-    slot->own = own;
-    if (own == NULL)
-        return (struct tdc_call_failure){"malloc", TDC_CUDA_ERROR_OUT_OF_MEMORY};
+    const struct tdc_cuda *cuda = card_of(slot)->cuda;
+    struct tdc_cuda_slot *own = (struct tdc_cuda_slot *)slot;
     void *made;
     uint64_t memory;
-    TRY(cuda, cuMemHostAlloc, &made, TDC_GPU_SLOT_BYTES + TDC_GPU_CHUNK_BYTES, 0);
+    TRY(cuda, cuMemHostAlloc, &made, TDC_GPU_PINNED_BYTES, 0);
     own->pinned = made;
-    TRY(cuda, cuMemAlloc, &memory, TDC_GPU_SLOT_BYTES + TDC_GPU_LANE_BYTES + TDC_GPU_CHUNK_BYTES);
+    TRY(cuda, cuMemAlloc, &memory, TDC_GPU_INPUT_BYTES + TDC_GPU_LANE_BYTES + TDC_GPU_WORD_BYTES);
     own->memory = memory;
     TRY(cuda, cuStreamCreate, &made, TDC_CU_STREAM_NON_BLOCKING);
     own->stream = made;
-    for (unsigned i = 0; slot->timed && i < TDC_GPU_POINTS; i++) {
+    for (unsigned i = 0; slot->timed && i < TDC_SLOT_POINTS; i++) {
         TRY(cuda, cuEventCreate, &made, TDC_CU_EVENT_DEFAULT);
         own->events[i] = made;
     }
-    slot->staging = own->pinned;
-    slot->words = (gpu_u64 *)(void *)(slot->staging + TDC_GPU_SLOT_BYTES);
+    tdc_gpu_slot_lay_out(&own->base, own->pinned);
     return none;
 }
 
-void tdc_cuda_slot_close(struct tdc_gpu_slot *slot)
+/* Freeing memory waits for what uses it: a slot that does not end is left alone. */
+bool tdc_cuda_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited)
 {
-    const struct tdc_cuda *cuda = device_of(slot)->cuda;
-    struct cuda_slot *own = slot->own;
-    if (own == NULL)
-        return;
-    for (unsigned i = 0; i < TDC_GPU_POINTS; i++)
+    const struct tdc_cuda *cuda = card_of(slot)->cuda;
+    struct tdc_cuda_slot *own = (struct tdc_cuda_slot *)slot;
+    (void)waited;
+    if (slot->pending)
+        return false;
+    for (unsigned i = 0; i < TDC_SLOT_POINTS; i++)
         if (own->events[i] != NULL)
             cuda->cuEventDestroy(own->events[i]);
     if (own->stream != NULL)
@@ -64,18 +53,17 @@ void tdc_cuda_slot_close(struct tdc_gpu_slot *slot)
         cuda->cuMemFree(own->memory);
     if (own->pinned != NULL)
         cuda->cuMemFreeHost(own->pinned);
-    free(own);
-    slot->own = NULL;
+    return true;
 }
 
-int tdc_cuda_run(const struct tdc_cuda_device *own, unsigned kernel, uint64_t items, void *stream,
+int tdc_cuda_run(const struct tdc_cuda_card *card, unsigned kernel, uint64_t items, void *stream,
                  void **arguments)
 {
-    return own->cuda->cuLaunchKernel(own->functions[kernel], (unsigned)(items / TDC_GPU_GROUP), 1,
-                                     1, TDC_GPU_GROUP, 1, 1, 0, stream, arguments, NULL);
+    return card->cuda->cuLaunchKernel(card->functions[kernel], (unsigned)(items / TDC_GPU_GROUP), 1,
+                                      1, TDC_GPU_GROUP, 1, 1, 0, stream, arguments, NULL);
 }
 
-static int mark(const struct tdc_cuda *cuda, const struct cuda_slot *own, unsigned point)
+static int mark(const struct tdc_cuda *cuda, const struct tdc_cuda_slot *own, unsigned point)
 {
     return own->events[point] == NULL ? 0 : cuda->cuEventRecord(own->events[point], own->stream);
 }
@@ -87,47 +75,49 @@ static int mark(const struct tdc_cuda *cuda, const struct cuda_slot *own, unsign
             return (struct tdc_call_failure){"cuEventRecord", code_};                              \
     } while (0)
 
-struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_gpu_slot *slot, unsigned kernel,
-                                             size_t bytes)
+struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_slot *slot,
+                                             const struct tdc_slot_load *load)
 {
-    const struct tdc_cuda_device *device = device_of(slot);
-    const struct tdc_cuda *cuda = device->cuda;
-    struct cuda_slot *own = slot->own;
-    uint64_t input = own->memory, lanes = input + TDC_GPU_SLOT_BYTES;
+    const struct tdc_cuda_card *card = card_of(slot);
+    const struct tdc_cuda *cuda = card->cuda;
+    struct tdc_cuda_slot *own = (struct tdc_cuda_slot *)slot;
+    struct tdc_gpu_launch launch = tdc_gpu_slot_prepare(&own->base, load);
+    struct gpu_pair *told = &own->base.pair;
+    uint64_t input = own->memory, lanes = input + TDC_GPU_INPUT_BYTES;
     uint64_t words = lanes + TDC_GPU_LANE_BYTES;
-    void *pair[] = {&input, &input, &lanes, &slot->pair}, *join[] = {&lanes, &words, &slot->pair};
-    MARK(TDC_GPU_START);
-    TRY(cuda, cuMemcpyHtoDAsync, input, slot->staging, bytes, own->stream);
-    MARK(TDC_GPU_COPIED);
-    int code = tdc_cuda_run(device, kernel, tdc_gpu_pair_items(&slot->pair), own->stream, pair);
+    void *pair[] = {&input, &input, &input, &lanes, told}, *join[] = {&input, &lanes, &words, told};
+    MARK(TDC_POINT_START);
+    TRY(cuda, cuMemcpyHtoDAsync, input, own->base.table, launch.n_bytes, own->stream);
+    TRY(cuda, cuMemcpyHtoDAsync, input + TDC_GPU_B_AT, slot->b, launch.b_bytes, own->stream);
+    MARK(TDC_POINT_COPIED);
+    int code = tdc_cuda_run(card, launch.kernel, tdc_gpu_pair_items(told), own->stream, pair);
     if (code == 0)
-        code =
-            tdc_cuda_run(device, TDC_GPU_JOIN, tdc_gpu_join_items(&slot->pair), own->stream, join);
+        code = tdc_cuda_run(card, TDC_GPU_JOIN, tdc_gpu_join_items(told), own->stream, join);
     if (code != 0)
         return (struct tdc_call_failure){"cuLaunchKernel", code};
-    MARK(TDC_GPU_COMPUTED);
-    TRY(cuda, cuMemcpyDtoHAsync, slot->words, words, TDC_GPU_CHUNK_BYTES, own->stream);
-    MARK(TDC_GPU_DONE);
+    MARK(TDC_POINT_COMPUTED);
+    TRY(cuda, cuMemcpyDtoHAsync, own->base.words, words, launch.word_bytes, own->stream);
+    MARK(TDC_POINT_DONE);
     return none;
 }
 
-struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_gpu_slot *slot, bool *done)
+struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_slot *slot, bool *done)
 {
-    const struct cuda_slot *own = slot->own;
-    int code = device_of(slot)->cuda->cuStreamQuery(own->stream);
+    const struct tdc_cuda_slot *own = (const struct tdc_cuda_slot *)slot;
+    int code = card_of(slot)->cuda->cuStreamQuery(own->stream);
     *done = code == 0;
     return code == 0 || code == TDC_CUDA_ERROR_NOT_READY
                ? none
                : (struct tdc_call_failure){"cuStreamQuery", code};
 }
 
-double tdc_cuda_slot_time(struct tdc_gpu_slot *slot, unsigned from, unsigned to)
+double tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to)
 {
-    const struct cuda_slot *own = slot->own;
+    const struct tdc_cuda_slot *own = (const struct tdc_cuda_slot *)slot;
     float milliseconds;
     if (own->events[from] == NULL || own->events[to] == NULL ||
-        device_of(slot)->cuda->cuEventElapsedTime(&milliseconds, own->events[from],
-                                                  own->events[to]) != 0)
+        card_of(slot)->cuda->cuEventElapsedTime(&milliseconds, own->events[from],
+                                                own->events[to]) != 0)
         return -1;
     return (double)milliseconds * 1e-3;
 }

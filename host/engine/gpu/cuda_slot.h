@@ -3,28 +3,40 @@
 #define TDC_GPU_CUDA_SLOT_H
 
 #include "host/engine/gpu/cuda_table.h"
-#include "host/engine/gpu/gpu_family.h"
+#include "host/engine/gpu/gpu_card.h"
 
-struct tdc_cuda_device {
+struct tdc_cuda_card {
+    struct tdc_gpu_card base;
     const struct tdc_cuda *cuda;
-    int id;
+    int device;
     void *context; /* the primary one, ours until closing; NULL: the caller's is used */
     void *module;
     void *functions[TDC_GPU_KERNELS];
 };
 
+/* Without a device as yet; NULL when out of memory. */
+struct tdc_cuda_card *tdc_cuda_card_new(const struct tdc_cuda *cuda, int32_t id);
 /* In the current context of the thread: PTX of the build, or else of NVRTC. */
-tdc_status tdc_cuda_load(struct tdc_cuda_device *own, const char *device, struct tdc_error *error);
+tdc_status tdc_cuda_load(struct tdc_cuda_card *card, struct tdc_error *error);
 
 /* One kernel: the addresses of its arguments, as cuLaunchKernel takes them. */
-int tdc_cuda_run(const struct tdc_cuda_device *own, unsigned kernel, uint64_t items, void *stream,
+int tdc_cuda_run(const struct tdc_cuda_card *card, unsigned kernel, uint64_t items, void *stream,
                  void **arguments);
 
-struct tdc_call_failure tdc_cuda_slot_open(struct tdc_gpu_slot *slot);
-void tdc_cuda_slot_close(struct tdc_gpu_slot *slot);
-struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_gpu_slot *slot, unsigned kernel,
-                                             size_t bytes);
-struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_gpu_slot *slot, bool *done);
-double tdc_cuda_slot_time(struct tdc_gpu_slot *slot, unsigned from, unsigned to);
+struct tdc_cuda_slot {
+    struct tdc_gpu_slot base;
+    void *stream;
+    void *pinned;
+    uint64_t memory;               /* on the device: input, lanes, words */
+    void *events[TDC_SLOT_POINTS]; /* only when timed */
+};
+
+/* Functions of tdc_family_cuda. */
+struct tdc_call_failure tdc_cuda_slot_open(struct tdc_slot *slot);
+bool tdc_cuda_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
+struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_slot *slot,
+                                             const struct tdc_slot_load *load);
+struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_slot *slot, bool *done);
+double tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to);
 
 #endif

@@ -7,15 +7,16 @@
 #include "io/base/error.h"
 
 /* Chunks of one launch: enough work items for a large card. */
-#define BATCH ((uint64_t)64)
+#define BATCH      ((uint64_t)64)
+#define LANE_BYTES (GPU_CHUNK_BLOCKS * TDC_GPU_BLOCK_BYTES)
 
 struct cuda_tensors {
     struct tdc_device base;
-    struct tdc_gpu_device device; /* in the caller's context */
-    struct tdc_cuda_device own;
-    struct tdc_gpu_slot slot; /* for self-tests, and for what is copied out */
-    gpu_u64 *words;           /* pinned, of a batch */
-    uint64_t lanes, device_words;
+    struct tdc_cuda_card *own; /* in the caller's context */
+    struct tdc_cuda_slot slot; /* for self-tests, and for what is copied out */
+    gpu_u64 *words;            /* pinned, of a batch; then its table */
+    gpu_u32 *table;
+    uint64_t lanes, device_words, device_table;
 };
 
 /* One comparison. */
@@ -40,7 +41,7 @@ static bool take(struct tdc_call_failure *failure, const char *function, int cod
 static tdc_status explain(struct tdc_call_failure failure, struct tdc_error *error)
 {
     char text[400];
-    tdc_gpu_describe(&tdc_gpu_cuda, failure, text, sizeof text);
+    tdc_family_cuda.describe(failure, text, sizeof text);
     return tdc_fail(error, TDC_ERR_DEVICE, "CUDA: %s", text);
 }
 
@@ -50,8 +51,8 @@ static tdc_status explain(struct tdc_call_failure failure, struct tdc_error *err
 static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
                    struct tdc_pair_sums *sums)
 {
-    const struct tdc_cuda *cuda = work->tensors->own.cuda;
-    unsigned char *n = work->tensors->slot.staging, *b = n + tdc_gpu_b_at(&work->plan, count);
+    const struct tdc_cuda *cuda = work->tensors->own->cuda;
+    unsigned char *n = work->tensors->slot.base.base.n, *b = work->tensors->slot.base.base.b;
     bool sent = take(&work->failure, "cuMemcpyDtoHAsync",
                      cuda->cuMemcpyDtoHAsync(n, work->n + first * work->n_size,
                                              count * work->n_size, work->stream)) &&
@@ -70,17 +71,23 @@ static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
 static bool launch(struct comparison *work, uint64_t first, uint64_t count)
 {
     struct cuda_tensors *tensors = work->tensors;
-    const struct tdc_cuda *cuda = tensors->own.cuda;
+    const struct tdc_cuda *cuda = tensors->own->cuda;
     uint64_t n = work->n + first * work->n_size, b = work->b + first * work->b_size;
-    uint64_t chunks = (count + GPU_CHUNK - 1) / GPU_CHUNK;
-    work->pair.count = count;
-    void *pair[] = {&n, &b, &tensors->lanes, &work->pair};
-    void *join[] = {&tensors->lanes, &tensors->device_words, &work->pair};
-    bool sent = take(&work->failure, "cuLaunchKernel",
-                     tdc_cuda_run(&tensors->own, work->kernel, tdc_gpu_pair_items(&work->pair),
+    work->pair.blocks = work->pair.chunks = 0;
+    for (uint64_t at = 0; at < count; at += GPU_CHUNK)
+        tdc_gpu_table_add(tensors->table, &work->pair,
+                          count - at < GPU_CHUNK ? (size_t)(count - at) : GPU_CHUNK);
+    uint64_t chunks = work->pair.chunks;
+    void *pair[] = {&n, &b, &tensors->device_table, &tensors->lanes, &work->pair};
+    void *join[] = {&tensors->device_table, &tensors->lanes, &tensors->device_words, &work->pair};
+    bool sent = take(&work->failure, "cuMemcpyHtoDAsync",
+                     cuda->cuMemcpyHtoDAsync(tensors->device_table, tensors->table,
+                                             chunks * TDC_GPU_ENTRY_BYTES, work->stream)) &&
+                take(&work->failure, "cuLaunchKernel",
+                     tdc_cuda_run(tensors->own, work->kernel, tdc_gpu_pair_items(&work->pair),
                                   work->stream, pair)) &&
                 take(&work->failure, "cuLaunchKernel",
-                     tdc_cuda_run(&tensors->own, TDC_GPU_JOIN, tdc_gpu_join_items(&work->pair),
+                     tdc_cuda_run(tensors->own, TDC_GPU_JOIN, tdc_gpu_join_items(&work->pair),
                                   work->stream, join)) &&
                 take(&work->failure, "cuMemcpyDtoHAsync",
                      cuda->cuMemcpyDtoHAsync(tensors->words, tensors->device_words,
@@ -124,10 +131,10 @@ static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, co
     tdc_status status = tdc_tensors_plan(n_dtype, b_dtype, rule, count, &work.plan, error);
     if (status != TDC_OK)
         return status;
-    work.kernel = tdc_gpu_pair_make(&work.plan, count, &work.pair);
+    work.kernel = tdc_gpu_pair_make(&work.plan, &work.pair);
     /* elements that are not aligned, and kernels that are not to be trusted, are copied out */
     bool on_device = work.n % work.n_size == 0 && work.b % work.b_size == 0 &&
-                     tdc_gpu_proven(&work.tensors->slot, &work.plan, NULL);
+                     tdc_gpu_proven(&work.tensors->slot.base.base, &work.plan, NULL);
     struct tdc_pair_sums total;
     tdc_pair_clear(&total);
     for (uint64_t first = 0; first < count; first += BATCH * GPU_CHUNK) {
@@ -144,41 +151,46 @@ static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, co
 static void free_tensors(tdc_device *base)
 {
     struct cuda_tensors *tensors = (struct cuda_tensors *)base;
-    const struct tdc_cuda *cuda = tensors->own.cuda;
-    tdc_gpu_slot_close(&tensors->slot);
+    const struct tdc_cuda *cuda = tensors->own->cuda;
+    tdc_slot_close(&tensors->slot.base.base);
     if (tensors->words != NULL)
         cuda->cuMemFreeHost(tensors->words);
     if (tensors->lanes != 0)
         cuda->cuMemFree(tensors->lanes);
-    if (tensors->own.module != NULL)
-        cuda->cuModuleUnload(tensors->own.module);
-    pthread_mutex_destroy(&tensors->device.lock);
+    if (tensors->own->module != NULL)
+        cuda->cuModuleUnload(tensors->own->module);
+    pthread_mutex_destroy(&tensors->own->base.lock);
+    free(tensors->own);
     free(tensors);
 }
 
 static tdc_status start(struct cuda_tensors *tensors, struct tdc_error *error)
 {
-    struct tdc_cuda_device *own = &tensors->own;
+    struct tdc_cuda_card *own = tensors->own;
     void *words = NULL;
     uint64_t memory = 0;
     struct tdc_call_failure failure = {NULL, 0};
-    tdc_gpu_device_adopt(&tensors->device, &tdc_gpu_cuda, own);
-    if (!take(&failure, "cuCtxGetDevice", own->cuda->cuCtxGetDevice(&own->id)))
+    if (!take(&failure, "cuCtxGetDevice", own->cuda->cuCtxGetDevice(&own->device)))
         return explain(failure, error);
-    tensors->device.id = (unsigned)own->id;
-    tdc_status status = tdc_cuda_load(own, "CUDA device", error);
+    own->base.base.id = own->device;
+    tdc_status status = tdc_cuda_load(own, error);
     if (status != TDC_OK)
         return status;
-    failure = tdc_gpu_slot_open(&tensors->slot, &tensors->device, false);
+    failure = tdc_slot_open(&tensors->slot.base.base, &own->base.base, false);
     if (failure.code == 0 &&
         take(&failure, "cuMemHostAlloc",
-             own->cuda->cuMemHostAlloc(&words, BATCH * TDC_GPU_CHUNK_BYTES, 0)))
+             own->cuda->cuMemHostAlloc(&words, BATCH * (TDC_GPU_CHUNK_BYTES + TDC_GPU_ENTRY_BYTES),
+                                       0))) {
         tensors->words = words;
+        tensors->table = (gpu_u32 *)(tensors->words + BATCH * TDC_GPU_CHUNK_WORDS);
+    }
     if (failure.code == 0 &&
         take(&failure, "cuMemAlloc",
-             own->cuda->cuMemAlloc(&memory, BATCH * (TDC_GPU_LANE_BYTES + TDC_GPU_CHUNK_BYTES)))) {
+             own->cuda->cuMemAlloc(
+                 &memory, BATCH * (LANE_BYTES + TDC_GPU_CHUNK_BYTES + TDC_GPU_ENTRY_BYTES)))) {
         tensors->lanes = memory;
-        tensors->device_words = memory + BATCH * TDC_GPU_LANE_BYTES;
+        tensors->device_words = memory + BATCH * LANE_BYTES;
+        tensors->device_table = tensors->device_words + BATCH * TDC_GPU_CHUNK_BYTES;
     }
     return failure.code == 0 ? TDC_OK : explain(failure, error);
 }
@@ -197,10 +209,14 @@ tdc_status tdc_cuda_tensors_new(tdc_device **made, struct tdc_error *error)
     if (context == NULL)
         return tdc_fail(error, TDC_ERR_DEVICE, "CUDA: the thread has no current context");
     struct cuda_tensors *tensors = calloc(1, sizeof *tensors);
-    if (tensors == NULL)
+    struct tdc_cuda_card *own = tdc_cuda_card_new(cuda, 0);
+    if (tensors == NULL || own == NULL) {
+        free(tensors);
+        free(own);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
+    }
     tensors->base = (struct tdc_device){free_tensors, compare};
-    tensors->own.cuda = cuda;
+    tensors->own = own;
     tdc_status status = start(tensors, error);
     if (status == TDC_OK)
         *made = &tensors->base;

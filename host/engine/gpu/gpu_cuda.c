@@ -46,24 +46,23 @@ static const char *library_path(void)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static int architecture_of(const struct tdc_cuda_device *own)
+static int architecture_of(const struct tdc_cuda_card *own)
 {
     int major = 0, minor = 0;
     if (own->cuda->cuDeviceGetAttribute(&major, TDC_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                                        own->id) != 0 ||
+                                        own->device) != 0 ||
         own->cuda->cuDeviceGetAttribute(&minor, TDC_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-                                        own->id) != 0)
+                                        own->device) != 0)
         return 0;
     return 10 * major + minor;
 }
 
-static tdc_status load_module(struct tdc_cuda_device *own, const char *device,
-                              struct tdc_error *error)
+static tdc_status load_module(struct tdc_cuda_card *own, struct tdc_error *error)
 {
     int architecture = architecture_of(own), code = TDC_CUDA_ERROR_INVALID_IMAGE;
     if (architecture < LEAST_ARCHITECTURE)
-        return tdc_fail(error, TDC_ERR_DEVICE, "%s: compute capability %d.%d is below 7.0", device,
-                        architecture / 10, architecture % 10);
+        return tdc_fail(error, TDC_ERR_DEVICE, "%s: compute capability %d.%d is below 7.0",
+                        own->base.base.name, architecture / 10, architecture % 10);
     void *module = NULL;
     if (tdc_gpu_ptx[0] != '\0')
         code = own->cuda->cuModuleLoadData(&module, tdc_gpu_ptx);
@@ -80,9 +79,9 @@ static tdc_status load_module(struct tdc_cuda_device *own, const char *device,
     return TDC_OK;
 }
 
-tdc_status tdc_cuda_load(struct tdc_cuda_device *own, const char *device, struct tdc_error *error)
+tdc_status tdc_cuda_load(struct tdc_cuda_card *own, struct tdc_error *error)
 {
-    tdc_status status = load_module(own, device, error);
+    tdc_status status = load_module(own, error);
     if (status != TDC_OK)
         return status;
     for (unsigned i = 0; i < TDC_GPU_KERNELS; i++) {
@@ -96,86 +95,108 @@ tdc_status tdc_cuda_load(struct tdc_cuda_device *own, const char *device, struct
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void describe(const struct tdc_cuda *cuda, int id, struct tdc_gpu_device *device)
+static void describe(struct tdc_cuda_card *own)
 {
+    const struct tdc_cuda *cuda = own->cuda;
+    char *name = own->base.base.name;
+    size_t size = sizeof own->base.base.name, memory = 0;
     int units = 0;
-    size_t memory = 0;
-    if (cuda->cuDeviceGetName(device->name, (int)sizeof device->name - 1, id) != 0)
-        snprintf(device->name, sizeof device->name, "CUDA device");
-    if (cuda->cuDeviceGetAttribute(&units, TDC_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id) == 0 &&
+    if (cuda->cuDeviceGetName(name, (int)size - 1, own->device) != 0)
+        snprintf(name, size, "CUDA device");
+    if (cuda->cuDeviceGetAttribute(&units, TDC_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                   own->device) == 0 &&
         units > 0)
-        device->units = (unsigned)units;
-    if (cuda->cuDeviceTotalMem(&memory, id) == 0)
-        device->memory = memory;
+        own->base.units = (unsigned)units;
+    if (cuda->cuDeviceTotalMem(&memory, own->device) == 0)
+        own->base.memory = memory;
 }
 
-static struct tdc_call_failure cuda_bind(struct tdc_gpu_device *device, void **before)
+static struct tdc_call_failure cuda_bind(struct tdc_card *card, void **before)
 {
-    const struct tdc_cuda_device *own = device->own;
+    const struct tdc_cuda_card *own = (const struct tdc_cuda_card *)card;
     if (own->cuda->cuCtxGetCurrent(before) != 0)
         *before = NULL;
     return (struct tdc_call_failure){"cuCtxSetCurrent", own->cuda->cuCtxSetCurrent(own->context)};
 }
 
-static void cuda_unbind(struct tdc_gpu_device *device, void *before)
+static void cuda_unbind(struct tdc_card *card, void *before)
 {
-    const struct tdc_cuda_device *own = device->own;
+    const struct tdc_cuda_card *own = (const struct tdc_cuda_card *)card;
     own->cuda->cuCtxSetCurrent(before);
 }
 
-static void cuda_close(struct tdc_gpu_device *device)
+static void cuda_close(struct tdc_card *card)
 {
-    struct tdc_cuda_device *own = device->own;
+    struct tdc_cuda_card *own = (struct tdc_cuda_card *)card;
     void *before = NULL;
-    if (own == NULL)
+    /* ending a context waits for what it does, which may be for ever */
+    if (atomic_load(&card->abandoned))
         return;
-    if (own->module != NULL && cuda_bind(device, &before).code == 0) {
+    if (own->module != NULL && cuda_bind(card, &before).code == 0) {
         own->cuda->cuModuleUnload(own->module);
-        cuda_unbind(device, before);
+        cuda_unbind(card, before);
     }
     if (own->context != NULL)
-        own->cuda->cuDevicePrimaryCtxRelease(own->id);
+        own->cuda->cuDevicePrimaryCtxRelease(own->device);
+    pthread_mutex_destroy(&own->base.lock);
     free(own);
-    device->own = NULL;
 }
 
-static tdc_status start(struct tdc_gpu_device *device, struct tdc_error *error)
+static tdc_status start(struct tdc_cuda_card *own, struct tdc_error *error)
 {
-    struct tdc_cuda_device *own = device->own;
+    struct tdc_card *card = &own->base.base;
     void *before = NULL, *context = NULL;
-    int code = own->cuda->cuDeviceGet(&own->id, (int)device->id);
+    int code = own->cuda->cuDeviceGet(&own->device, (int)card->id);
     if (code != 0)
         return fail_with(error, "cuDeviceGet", code);
-    describe(own->cuda, own->id, device);
-    code = own->cuda->cuDevicePrimaryCtxRetain(&context, own->id);
+    describe(own);
+    code = own->cuda->cuDevicePrimaryCtxRetain(&context, own->device);
     if (code != 0)
         return fail_with(error, "cuDevicePrimaryCtxRetain", code);
     own->context = context;
-    struct tdc_call_failure failure = cuda_bind(device, &before);
+    struct tdc_call_failure failure = cuda_bind(card, &before);
     if (failure.code != 0)
         return fail_with(error, failure.function, failure.code);
-    tdc_status status = tdc_cuda_load(own, device->name, error);
-    cuda_unbind(device, before);
+    tdc_status status = tdc_cuda_load(own, error);
+    cuda_unbind(card, before);
     return status;
 }
 
-static tdc_status cuda_open(struct tdc_gpu_device *device, struct tdc_error *error)
+struct tdc_cuda_card *tdc_cuda_card_new(const struct tdc_cuda *cuda, int32_t id)
 {
-    const struct tdc_cuda *cuda = tdc_cuda_start(error);
-    if (cuda == NULL)
+    struct tdc_cuda_card *own = calloc(1, sizeof *own);
+    if (own == NULL)
+        return NULL;
+    tdc_card_init(&own->base.base, &tdc_family_cuda, id);
+    pthread_mutex_init(&own->base.lock, NULL);
+    own->cuda = cuda;
+    return own;
+}
+
+static tdc_status cuda_open(unsigned id, struct tdc_card **card, struct tdc_error *error)
+{
+    unsigned count = count_devices(error);
+    if (count == 0)
         return error->status;
-    struct tdc_cuda_device *own = calloc(1, sizeof *own);
+    if (id >= count)
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %u (%u found)", id, count);
+    struct tdc_cuda_card *own = tdc_cuda_card_new(tdc_cuda_start(error), (int32_t)id);
     if (own == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
-    own->cuda = cuda;
-    device->own = own;
-    tdc_status status = start(device, error);
-    if (status != TDC_OK)
-        cuda_close(device);
+    tdc_status status = start(own, error);
+    if (status == TDC_OK)
+        *card = &own->base.base;
+    else
+        cuda_close(&own->base.base);
     return status;
 }
 
-const struct tdc_gpu_family tdc_gpu_cuda = {
+static void describe_failure(struct tdc_call_failure failure, char *text, size_t size)
+{
+    tdc_gpu_describe(failure, tdc_cuda_error_name(failure.code), text, size);
+}
+
+const struct tdc_device_family tdc_family_cuda = {
     .name = "cuda",
     .count = count_devices,
     .library = library_path,
@@ -184,11 +205,20 @@ const struct tdc_gpu_family tdc_gpu_cuda = {
     .close = cuda_close,
     .bind = cuda_bind,
     .unbind = cuda_unbind,
+    .list = tdc_gpu_list,
+    .remedy_of = tdc_cuda_remedy_of,
+    .describe = describe_failure,
+    .unit = GPU_BLOCK,
+    .exact = true,
+    .kind_of = tdc_gpu_kind_of,
+    .room = tdc_gpu_room,
+    .proven = tdc_gpu_proven,
+    .collect = tdc_gpu_collect,
+    .slot_size = sizeof(struct tdc_cuda_slot),
     .slot_open = tdc_cuda_slot_open,
     .slot_close = tdc_cuda_slot_close,
     .launch = tdc_cuda_slot_launch,
+    .wait = tdc_slot_wait_polling,
     .poll = tdc_cuda_slot_poll,
     .time = tdc_cuda_slot_time,
-    .remedy_of = tdc_cuda_remedy_of,
-    .error_name = tdc_cuda_error_name,
 };

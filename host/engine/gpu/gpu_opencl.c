@@ -9,10 +9,15 @@
 #define MOST_PLATFORMS 16
 #define MOST_DEVICES   64
 
+static void describe_failure(struct tdc_call_failure failure, char *text, size_t size)
+{
+    tdc_gpu_describe(failure, tdc_cl_error_name(failure.code), text, size);
+}
+
 static tdc_status fail_with(struct tdc_error *error, const char *function, int code)
 {
     char text[200];
-    tdc_gpu_describe(&tdc_gpu_opencl, (struct tdc_call_failure){function, code}, text, sizeof text);
+    describe_failure((struct tdc_call_failure){function, code}, text, sizeof text);
     bool absent = tdc_cl_remedy_of(code) == TDC_REMEDY_NO_DEVICE;
     return tdc_fail(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_DEVICE, "OpenCL: %s", text);
 }
@@ -92,74 +97,102 @@ static const char *what_is_missing(const struct tdc_cl *cl, void *device)
         return "its float64 is not that of IEEE 754";
     if (number(cl, device, TDC_CL_DEVICE_ENDIAN_LITTLE, sizeof(uint32_t)) == 0)
         return "its bytes are in another order";
-    if (number(cl, device, TDC_CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(uint64_t)) < TDC_GPU_SLOT_BYTES)
-        return "it has no room for a chunk";
+    if (number(cl, device, TDC_CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(uint64_t)) <
+        TDC_GPU_PINNED_BYTES)
+        return "it has no room for a slot";
     return NULL;
 }
 
-static void describe(const struct tdc_cl *cl, void *id, struct tdc_gpu_device *device)
+static void describe(struct tdc_cl_card *card)
 {
-    if (cl->clGetDeviceInfo(id, (uint32_t)TDC_CL_DEVICE_NAME, sizeof device->name - 1, device->name,
-                            NULL) != 0)
-        snprintf(device->name, sizeof device->name, "OpenCL device");
-    for (char *at = device->name; *at != '\0'; at++)
+    const struct tdc_cl *cl = card->cl;
+    char *name = card->base.base.name;
+    size_t size = sizeof card->base.base.name;
+    if (cl->clGetDeviceInfo(card->device, (uint32_t)TDC_CL_DEVICE_NAME, size - 1, name, NULL) != 0)
+        snprintf(name, size, "OpenCL device");
+    for (char *at = name; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20)
             *at = ' ';
-    device->units = (unsigned)number(cl, id, TDC_CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(uint32_t));
-    device->memory = number(cl, id, TDC_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(uint64_t));
+    card->base.units =
+        (unsigned)number(cl, card->device, TDC_CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(uint32_t));
+    card->base.memory = number(cl, card->device, TDC_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(uint64_t));
 }
 
 /* The first line of what the compiler said, behind the error. */
-static void add_log(const struct tdc_cl *cl, const struct tdc_cl_device *own, char *text,
-                    size_t size)
+static void add_log(const struct tdc_cl_card *own, char *text, size_t size)
 {
     char log[1024] = "";
     size_t length = strlen(text);
-    if (cl->clGetProgramBuildInfo(own->program, own->id, (uint32_t)TDC_CL_PROGRAM_BUILD_LOG,
-                                  sizeof log - 1, log, NULL) != 0)
+    if (own->cl->clGetProgramBuildInfo(own->program, own->device,
+                                       (uint32_t)TDC_CL_PROGRAM_BUILD_LOG, sizeof log - 1, log,
+                                       NULL) != 0)
         return;
     log[strcspn(log, "\n")] = '\0';
     snprintf(text + length, size - length, " (%.300s)", log);
 }
 
-static tdc_status build(struct tdc_gpu_device *device, struct tdc_error *error)
+tdc_status tdc_cl_build(struct tdc_cl_card *own, struct tdc_error *error)
 {
-    struct tdc_cl_device *own = device->own;
     const struct tdc_cl *cl = own->cl;
     const char *texts[1 + TDC_GPU_TEXTS] = {tdc_gpu_dialect_opencl};
     memcpy(texts + 1, tdc_gpu_texts, sizeof tdc_gpu_texts);
     int32_t code = 0;
-    own->context = cl->clCreateContext(NULL, 1, &own->id, NULL, NULL, &code);
-    if (code != 0)
-        return fail_with(error, "clCreateContext", code);
-    own->program =
+    void *program =
         cl->clCreateProgramWithSource(own->context, 1 + TDC_GPU_TEXTS, texts, NULL, &code);
     if (code != 0)
         return fail_with(error, "clCreateProgramWithSource", code);
-    code = cl->clBuildProgram(own->program, 1, &own->id, "-cl-std=CL1.2", NULL, NULL);
+    own->program = program;
+    code = cl->clBuildProgram(own->program, 1, &own->device, "-cl-std=CL1.2", NULL, NULL);
     if (code == 0)
         return TDC_OK;
     char text[600];
-    tdc_gpu_describe(&tdc_gpu_opencl, (struct tdc_call_failure){"clBuildProgram", code}, text,
-                     sizeof text);
-    add_log(cl, own, text, sizeof text);
-    return tdc_fail(error, TDC_ERR_DEVICE, "%s: %s", device->name, text);
+    describe_failure((struct tdc_call_failure){"clBuildProgram", code}, text, sizeof text);
+    add_log(own, text, sizeof text);
+    return tdc_fail(error, TDC_ERR_DEVICE, "%s: %s", own->base.base.name, text);
 }
 
-static void cl_close(struct tdc_gpu_device *device)
+static void cl_close(struct tdc_card *card)
 {
-    struct tdc_cl_device *own = device->own;
-    if (own == NULL)
+    struct tdc_cl_card *own = (struct tdc_cl_card *)card;
+    /* ending a context waits for what it does, which may be for ever */
+    if (atomic_load(&card->abandoned))
         return;
     if (own->program != NULL)
         own->cl->clReleaseProgram(own->program);
     if (own->context != NULL)
         own->cl->clReleaseContext(own->context);
+    pthread_mutex_destroy(&own->base.lock);
     free(own);
-    device->own = NULL;
 }
 
-static tdc_status cl_open(struct tdc_gpu_device *device, struct tdc_error *error)
+static tdc_status start(struct tdc_cl_card *own, struct tdc_error *error)
+{
+    const char *missing = what_is_missing(own->cl, own->device);
+    int32_t code = 0;
+    if (missing != NULL)
+        return tdc_fail(error, TDC_ERR_DEVICE, "opencl:%d (%s) cannot be used: %s",
+                        (int)own->base.base.id, own->base.base.name, missing);
+    void *context = own->cl->clCreateContext(NULL, 1, &own->device, NULL, NULL, &code);
+    if (code != 0)
+        return fail_with(error, "clCreateContext", code);
+    own->context = context;
+    return tdc_cl_build(own, error);
+}
+
+struct tdc_cl_card *tdc_cl_card_new(const struct tdc_cl *cl, int32_t id, void *device)
+{
+    struct tdc_cl_card *own = calloc(1, sizeof *own);
+    if (own == NULL)
+        return NULL;
+    tdc_card_init(&own->base.base, &tdc_family_opencl, id);
+    pthread_mutex_init(&own->base.lock, NULL);
+    own->cl = cl;
+    own->device = device;
+    describe(own);
+    return own;
+}
+
+static tdc_status cl_open(unsigned id, struct tdc_card **card, struct tdc_error *error)
 {
     void *devices[MOST_DEVICES];
     unsigned count;
@@ -169,39 +202,33 @@ static tdc_status cl_open(struct tdc_gpu_device *device, struct tdc_error *error
     tdc_status status = list_devices(cl, devices, &count, error);
     if (status != TDC_OK)
         return status;
-    if (device->id >= count)
-        return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %u", device->id);
-    describe(cl, devices[device->id], device);
-    const char *missing = what_is_missing(cl, devices[device->id]);
-    if (missing != NULL)
-        return tdc_fail(error, TDC_ERR_DEVICE, "opencl:%u (%s) cannot be used: %s", device->id,
-                        device->name, missing);
-    struct tdc_cl_device *own = calloc(1, sizeof *own);
+    if (id >= count)
+        return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %u (%u found)", id, count);
+    struct tdc_cl_card *own = tdc_cl_card_new(cl, (int32_t)id, devices[id]);
     if (own == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
-    own->cl = cl;
-    own->id = devices[device->id];
-    device->own = own;
-    status = build(device, error);
-    if (status != TDC_OK)
-        cl_close(device);
+    status = start(own, error);
+    if (status == TDC_OK)
+        *card = &own->base.base;
+    else
+        cl_close(&own->base.base);
     return status;
 }
 
-static struct tdc_call_failure cl_bind(struct tdc_gpu_device *device, void **before)
+static struct tdc_call_failure cl_bind(struct tdc_card *card, void **before)
 {
-    (void)device;
+    (void)card;
     *before = NULL;
     return (struct tdc_call_failure){NULL, 0};
 }
 
-static void cl_unbind(struct tdc_gpu_device *device, void *before)
+static void cl_unbind(struct tdc_card *card, void *before)
 {
-    (void)device;
+    (void)card;
     (void)before;
 }
 
-const struct tdc_gpu_family tdc_gpu_opencl = {
+const struct tdc_device_family tdc_family_opencl = {
     .name = "opencl",
     .count = count_devices,
     .library = library_path,
@@ -210,11 +237,20 @@ const struct tdc_gpu_family tdc_gpu_opencl = {
     .close = cl_close,
     .bind = cl_bind,
     .unbind = cl_unbind,
+    .list = tdc_gpu_list,
+    .remedy_of = tdc_cl_remedy_of,
+    .describe = describe_failure,
+    .unit = GPU_BLOCK,
+    .exact = true,
+    .kind_of = tdc_gpu_kind_of,
+    .room = tdc_gpu_room,
+    .proven = tdc_gpu_proven,
+    .collect = tdc_gpu_collect,
+    .slot_size = sizeof(struct tdc_cl_slot),
     .slot_open = tdc_cl_slot_open,
     .slot_close = tdc_cl_slot_close,
     .launch = tdc_cl_slot_launch,
+    .wait = tdc_slot_wait_polling,
     .poll = tdc_cl_slot_poll,
     .time = tdc_cl_slot_time,
-    .remedy_of = tdc_cl_remedy_of,
-    .error_name = tdc_cl_error_name,
 };

@@ -1,134 +1,88 @@
-/* gpu_slot.c - what is the same for slots of every family. */
+/* gpu_slot.c - see gpu_card.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "host/engine/gpu/gpu_family.h"
-#include "io/base/clock.h"
+#include "host/engine/gpu/gpu_card.h"
 #include "io/base/error.h"
 #include "kernels/dtype.h"
 
-/* A chunk takes milliseconds; TDC_DEVICE_TIMEOUT says something else. */
-#define PATIENCE 10.0
-/* For what a device that is given up, or a queue that failed, may still do. */
-#define LAST_WAIT_SECONDS 0.25
-
-void tdc_gpu_describe(const struct tdc_gpu_family *family, struct tdc_call_failure failure,
-                      char *text, size_t size)
+void tdc_gpu_describe(struct tdc_call_failure failure, const char *name, char *text, size_t size)
 {
-    snprintf(text, size, "%s: %d %s", failure.function, failure.code,
-             family->error_name(failure.code));
+    if (failure.code == TDC_TIMED_OUT)
+        snprintf(text, size, "%s: no answer for %g s", failure.function, tdc_device_patience());
+    else
+        snprintf(text, size, "%s: %d %s", failure.function, failure.code, name);
 }
 
-static double patience(void)
+/* ---- launches -------------------------------------------------------------------------------- */
+
+void tdc_gpu_slot_lay_out(struct tdc_gpu_slot *slot, void *pinned)
 {
-    const char *given = getenv("TDC_DEVICE_TIMEOUT");
-    double seconds = given != NULL ? strtod(given, NULL) : 0;
-    return seconds > 0 ? seconds : PATIENCE;
+    unsigned char *bytes = pinned;
+    slot->table = pinned;
+    slot->base.n = bytes + TDC_GPU_N_AT;
+    slot->base.b = bytes + TDC_GPU_B_AT;
+    slot->words = (gpu_u64 *)(void *)(bytes + TDC_GPU_INPUT_BYTES);
 }
 
-/* ---- devices --------------------------------------------------------------------------------- */
-
-tdc_status tdc_gpu_device_open(const struct tdc_gpu_family *family, unsigned id,
-                               struct tdc_gpu_device *device, struct tdc_error *error)
+struct tdc_gpu_launch tdc_gpu_slot_prepare(struct tdc_gpu_slot *slot,
+                                           const struct tdc_slot_load *load)
 {
-    *device = (struct tdc_gpu_device){.family = family, .id = id};
-    unsigned there = family->count(error);
-    if (there == 0)
-        return error->status;
-    if (id >= there)
-        return tdc_fail(error, TDC_ERR_NOT_FOUND, "there is no device %u (%u found)", id, there);
-    device->patience = patience();
-    tdc_status status = family->open(device, error);
-    if (status == TDC_OK)
-        pthread_mutex_init(&device->lock, NULL);
-    return status;
+    struct gpu_pair *pair = &slot->pair;
+    const struct tdc_pair_plan *plan = &load->plan;
+    struct tdc_gpu_launch launch = {.kernel = tdc_gpu_pair_make(plan, pair)};
+    pair->n_at = TDC_GPU_N_AT;
+    pair->b_at = TDC_GPU_B_AT;
+    for (unsigned i = 0; i < load->count; i++)
+        tdc_gpu_table_add(slot->table, pair, load->chunks[i].pairs);
+    size_t pairs = load->units * GPU_BLOCK;
+    launch.n_bytes = TDC_GPU_N_AT + pairs * tdc_dtype_size(plan->n_dtype);
+    launch.b_bytes = pairs * tdc_dtype_size(plan->b_dtype);
+    launch.word_bytes = load->count * TDC_GPU_CHUNK_BYTES;
+    /* from here on: a call that reports a failure may have begun */
+    slot->base.pending = true;
+    return launch;
 }
 
-void tdc_gpu_device_adopt(struct tdc_gpu_device *device, const struct tdc_gpu_family *family,
-                          void *own)
+/* Pairs of the same types, rule and extremes. */
+int tdc_gpu_kind_of(const struct tdc_pair_plan *plan)
 {
-    *device = (struct tdc_gpu_device){.family = family, .own = own, .patience = patience()};
-    pthread_mutex_init(&device->lock, NULL);
+    return (((int)plan->rule * TDC_DTYPE_COUNT + (int)plan->n_dtype) * TDC_DTYPE_COUNT +
+            (int)plan->b_dtype) *
+               2 +
+           plan->extremes;
 }
 
-void tdc_gpu_device_close(struct tdc_gpu_device *device)
+size_t tdc_gpu_room(const struct tdc_pair_plan *plan)
 {
-    device->family->close(device);
-    pthread_mutex_destroy(&device->lock);
+    size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
+    size_t blocks = TDC_SLOT_SIDE / (GPU_BLOCK * (n_size > b_size ? n_size : b_size));
+    return blocks < TDC_GPU_SLOT_BLOCKS ? blocks : TDC_GPU_SLOT_BLOCKS;
 }
 
-/* ---- slots ----------------------------------------------------------------------------------- */
-
-struct tdc_call_failure tdc_gpu_slot_open(struct tdc_gpu_slot *slot, struct tdc_gpu_device *device,
-                                          bool timed)
+void tdc_gpu_collect(const struct tdc_slot *base, const struct tdc_slot_load *load, unsigned at,
+                     struct tdc_backend_chunk *chunk, struct tdc_device_figures *figures)
 {
-    *slot = (struct tdc_gpu_slot){.device = device, .timed = timed};
-    return device->family->slot_open(slot);
-}
-
-static struct tdc_call_failure wait_for(struct tdc_gpu_slot *slot, double seconds)
-{
-    double start = tdc_seconds();
-    struct timespec pause = {0, 5000};
-    struct tdc_call_failure failure = {NULL, 0};
-    while (slot->pending) {
-        bool done = false;
-        failure = slot->device->family->poll(slot, &done);
-        slot->pending = !done;
-        if (done || failure.code != 0)
-            break;
-        if (tdc_seconds() - start > seconds)
-            return (struct tdc_call_failure){"waiting for the device", -1};
-        nanosleep(&pause, NULL);
-        /* a chunk takes some hundred microseconds */
-        if (pause.tv_nsec < 100000)
-            pause.tv_nsec *= 2;
-    }
-    return failure;
-}
-
-struct tdc_call_failure tdc_gpu_slot_wait(struct tdc_gpu_slot *slot)
-{
-    /* several chunks are under way: the patience is for the first that does not come back */
-    bool lost = atomic_load(&slot->device->lost);
-    return wait_for(slot, lost ? LAST_WAIT_SECONDS : slot->device->patience);
-}
-
-bool tdc_gpu_slot_close(struct tdc_gpu_slot *slot)
-{
-    if (slot->device == NULL)
-        return true;
-    if (slot->pending)
-        wait_for(slot, LAST_WAIT_SECONDS);
-    if (!slot->pending)
-        slot->device->family->slot_close(slot);
-    slot->device = NULL;
-    return !slot->pending;
-}
-
-size_t tdc_gpu_b_at(const struct tdc_pair_plan *plan, size_t count)
-{
-    size_t bytes = count * tdc_dtype_size(plan->n_dtype);
-    return (bytes + TDC_GPU_ALIGNMENT - 1) / TDC_GPU_ALIGNMENT * TDC_GPU_ALIGNMENT;
-}
-
-struct tdc_call_failure tdc_gpu_slot_launch(struct tdc_gpu_slot *slot,
-                                            const struct tdc_pair_plan *plan, size_t count)
-{
-    unsigned kernel = tdc_gpu_pair_make(plan, count, &slot->pair);
-    slot->pair.b_at = tdc_gpu_b_at(plan, count);
-    /* pending from the first call on: one that reports a failure may have begun */
-    slot->pending = true;
-    return slot->device->family->launch(slot, kernel,
-                                        slot->pair.b_at + count * tdc_dtype_size(plan->b_dtype));
+    const struct tdc_gpu_slot *slot = (const struct tdc_gpu_slot *)base;
+    const struct tdc_pair_plan *plan = chunk->plan;
+    size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
+    size_t first = tdc_staged_at(base, load, at);
+    const gpu_u64 *words = slot->words + at * TDC_GPU_CHUNK_WORDS;
+    figures->tiles++;
+    figures->bytes += chunk->count * (n_size + b_size);
+    figures->returned += TDC_GPU_CHUNK_BYTES;
+    if (tdc_gpu_chunk_join(&slot->pair, words, chunk->count, chunk->sums))
+        return;
+    figures->rescued++;
+    tdc_pair_run(plan, base->n + first * n_size, base->b + first * b_size, chunk->count,
+                 chunk->sums);
 }
 
 /* ---- before a kernel is trusted -------------------------------------------------------------- */
 
 enum {
-    TEST_PAIRS = 4 * GPU_BLOCK + 13
+    TEST_BLOCKS = 5,
+    TEST_PAIRS = (TEST_BLOCKS - 1) * GPU_BLOCK + 13
 };
 
 /* A number between 1 and 2 of the given last bits, or a small whole one: where nothing is extreme,
@@ -199,13 +153,12 @@ static void fill(const struct tdc_pair_plan *plan, bool ordinary, unsigned char 
     }
 }
 
-static bool is_right(struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan,
-                     const unsigned char *n, const unsigned char *b)
+static bool is_right(const struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan)
 {
     struct tdc_pair_sums sums, expected;
     if (!tdc_gpu_chunk_join(&slot->pair, slot->words, TEST_PAIRS, &sums))
         return true; /* of these pairs the CPU does all */
-    tdc_pair_run(plan, n, b, TEST_PAIRS, &expected);
+    tdc_pair_run(plan, slot->base.n, slot->base.b, TEST_PAIRS, &expected);
     /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bits are the promise */
     return memcmp(&sums, &expected, sizeof sums) == 0;
 }
@@ -214,49 +167,50 @@ static bool is_right(struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan
 static void test(struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan, bool ordinary,
                  char *text, size_t size)
 {
-    struct tdc_gpu_device *device = slot->device;
-    size_t b_at = tdc_gpu_b_at(plan, TEST_PAIRS);
-    fill(plan, ordinary, slot->staging, slot->staging + b_at);
+    struct tdc_card *card = slot->base.card;
+    struct tdc_slot_load load = {
+        .plan = *plan, .units = TEST_BLOCKS, .count = 1, .chunks = {{0, TEST_PAIRS}}};
+    fill(plan, ordinary, slot->base.n, slot->base.b);
     memset(slot->words, 0xff, TDC_GPU_CHUNK_BYTES);
-    struct tdc_call_failure failure = tdc_gpu_slot_launch(slot, plan, TEST_PAIRS);
-    struct tdc_call_failure waited = tdc_gpu_slot_wait(slot);
+    struct tdc_call_failure failure = card->family->launch(&slot->base, &load);
+    struct tdc_call_failure waited = tdc_slot_wait(&slot->base);
     if (failure.code == 0)
         failure = waited;
     /* a slot that cannot be waited for is not fit for anything else either */
-    if (slot->pending)
-        atomic_store(&device->lost, true);
+    if (slot->base.pending)
+        atomic_store(&card->lost, true);
     text[0] = '\0';
     if (failure.code != 0)
-        tdc_gpu_describe(device->family, failure, text, size);
-    else if (!is_right(slot, plan, slot->staging, slot->staging + b_at))
+        card->family->describe(failure, text, size);
+    else if (!is_right(slot, plan))
         snprintf(text, size, "the result differs from the CPU's");
 }
 
 static bool passes(struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan,
                    struct tdc_error *error)
 {
-    const struct tdc_gpu_device *device = slot->device;
+    const struct tdc_card *card = slot->base.card;
     char text[400];
     test(slot, plan, true, text, sizeof text);
     if (text[0] == '\0')
         test(slot, plan, false, text, sizeof text);
     if (text[0] == '\0')
         return true;
-    tdc_fail(error, TDC_ERR_DEVICE, "self-test of %s against %s on %s:%u (%s): %s",
-             tdc_dtype_name(plan->n_dtype), tdc_dtype_name(plan->b_dtype), device->family->name,
-             device->id, device->name, text);
+    tdc_fail(error, TDC_ERR_DEVICE, "self-test of %s against %s on %s:%d (%s): %s",
+             tdc_dtype_name(plan->n_dtype), tdc_dtype_name(plan->b_dtype), card->family->name,
+             (int)card->id, card->name, text);
     return false;
 }
 
-bool tdc_gpu_proven(struct tdc_gpu_slot *slot, const struct tdc_pair_plan *plan,
+bool tdc_gpu_proven(struct tdc_slot *slot, const struct tdc_pair_plan *plan,
                     struct tdc_error *error)
 {
-    struct tdc_gpu_device *device = slot->device;
-    signed char *known = &device->proven[plan->rule][plan->n_dtype][plan->b_dtype];
-    pthread_mutex_lock(&device->lock);
+    struct tdc_gpu_card *card = (struct tdc_gpu_card *)slot->card;
+    signed char *known = &card->proven[plan->rule][plan->n_dtype][plan->b_dtype];
+    pthread_mutex_lock(&card->lock);
     if (*known == 0)
-        *known = passes(slot, plan, error) ? 1 : -1;
+        *known = passes((struct tdc_gpu_slot *)slot, plan, error) ? 1 : -1;
     bool proven = *known > 0;
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&card->lock);
     return proven;
 }

@@ -403,7 +403,7 @@ struct operation {
     uint64_t device, items;
     void *host;
     size_t bytes;
-    uint64_t addresses[3];
+    uint64_t addresses[4];
     struct gpu_pair pair;
 };
 
@@ -444,30 +444,47 @@ static uint64_t size_of(uint32_t code)
     return GPU_CODE_SIZE(code);
 }
 
+/* The last pair of a launch, by its table. */
+static uint64_t last_pair(const struct gpu_pair *pair, const gpu_u32 *table)
+{
+    uint64_t blocks = 0, last = 0;
+    for (unsigned i = 0; i < pair->chunks; i++) {
+        if (table[2 * i] != blocks || table[2 * i + 1] > GPU_CHUNK)
+            broken("chunk %u of the table begins at %u and has %u pairs", i, table[2 * i],
+                   table[2 * i + 1]);
+        last = blocks * GPU_BLOCK + table[2 * i + 1];
+        blocks += (table[2 * i + 1] + GPU_BLOCK - 1) / GPU_BLOCK;
+    }
+    if (blocks != pair->blocks)
+        broken("a table of %llu blocks", (unsigned long long)blocks);
+    return last;
+}
+
 /* Everything a kernel reads and writes must be inside of allocations. */
 static void run_kernel(const struct operation *operation)
 {
     const struct gpu_pair *pair = &operation->pair;
-    uint64_t blocks = (pair->count + GPU_BLOCK - 1) / GPU_BLOCK;
-    uint64_t chunks = (pair->count + GPU_CHUNK - 1) / GPU_CHUNK;
-    uint64_t lanes = blocks * GPU_LANE_WORDS * GPU_LANES * 8;
+    bool join = operation->kernel == TDC_GPU_JOIN;
+    uint64_t lanes = pair->blocks * TDC_GPU_BLOCK_BYTES;
     struct gpu_pair copy = *pair;
-    void *pointers[3];
-    void *arguments[4] = {&pointers[0], &pointers[1], &pointers[2], &copy};
-    if (operation->kernel == TDC_GPU_JOIN) {
-        pointers[0] = near(operation->addresses[0], lanes);
-        pointers[1] = near(operation->addresses[1], chunks * TDC_GPU_CHUNK_BYTES);
-        arguments[2] = &copy;
+    void *pointers[4];
+    void *arguments[5] = {&pointers[0], &pointers[1], &pointers[2], &pointers[3], &copy};
+    gpu_u32 *table = near(operation->addresses[join ? 0 : 2], pair->chunks * TDC_GPU_ENTRY_BYTES);
+    if (join) {
+        pointers[0] = table;
+        pointers[1] = near(operation->addresses[1], lanes);
+        pointers[2] = near(operation->addresses[2], pair->chunks * TDC_GPU_CHUNK_BYTES);
+        arguments[3] = &copy;
     } else {
-        pointers[0] =
-            near(operation->addresses[0], pair->n_at + pair->count * size_of(pair->n_code));
-        pointers[1] =
-            near(operation->addresses[1], pair->b_at + pair->count * size_of(pair->b_code));
-        pointers[2] = near(operation->addresses[2], lanes);
+        uint64_t last = last_pair(pair, table);
+        pointers[0] = near(operation->addresses[0], pair->n_at + last * size_of(pair->n_code));
+        pointers[1] = near(operation->addresses[1], pair->b_at + last * size_of(pair->b_code));
+        pointers[2] = table;
+        pointers[3] = near(operation->addresses[3], lanes);
     }
     gpu_run_in_c(operation->kernel, operation->items, arguments);
-    if (operation->kernel == TDC_GPU_JOIN && twin.behaviour == CUDA_TWIN_WRONG)
-        ((gpu_u64 *)pointers[1])[0] ^= 0x100000;
+    if (join && twin.behaviour == CUDA_TWIN_WRONG)
+        ((gpu_u64 *)pointers[2])[0] ^= 0x100000;
 }
 
 static void execute(struct stream *stream)
@@ -544,7 +561,7 @@ int cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, unsi
     operation->kind = KERNEL;
     operation->kernel = (unsigned)((uintptr_t)function - 1);
     operation->items = (uint64_t)blocks * threads;
-    unsigned addresses = operation->kernel == TDC_GPU_JOIN ? 2 : 3;
+    unsigned addresses = operation->kernel == TDC_GPU_JOIN ? 3 : 4;
     for (unsigned i = 0; i < addresses; i++)
         memcpy(&operation->addresses[i], arguments[i], sizeof operation->addresses[i]);
     memcpy(&operation->pair, arguments[addresses], sizeof operation->pair);

@@ -7,7 +7,8 @@
 #include "kernels/gpu/join_lanes.h"
 #include "kernels/gpu/pair_lanes.h"
 
-typedef void pair_kernel(const gpu_u8 *n, const gpu_u8 *b, gpu_u64 *lanes, struct gpu_pair pair);
+typedef void pair_kernel(const gpu_u8 *n, const gpu_u8 *b, const gpu_u32 *table, gpu_u64 *lanes,
+                         struct gpu_pair pair);
 
 static pair_kernel *const kernels[TDC_GPU_JOIN] = {
     tdc_pair_any,
@@ -25,13 +26,13 @@ static pair_kernel *const kernels[TDC_GPU_JOIN] = {
 
 void gpu_run_in_c(unsigned kernel, uint64_t items, void *const *arguments)
 {
-    void *const *first = arguments[0], *const *second = arguments[1];
+    void *const *first = arguments[0], *const *second = arguments[1], *const *third = arguments[2];
     for (uint64_t item = 0; item < items; item++) {
         gpu_work_item = item;
         if (kernel == TDC_GPU_JOIN)
-            tdc_join_lanes(*first, *second, *(const struct gpu_pair *)arguments[2]);
+            tdc_join_lanes(*first, *second, *third, *(const struct gpu_pair *)arguments[3]);
         else
-            kernels[kernel](*first, *second, *(gpu_u64 *const *)arguments[2],
-                            *(const struct gpu_pair *)arguments[3]);
+            kernels[kernel](*first, *second, *third, *(gpu_u64 *const *)arguments[3],
+                            *(const struct gpu_pair *)arguments[4]);
     }
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "host/engine/device.h"
-#include "host/engine/gpu/gpu_run.h"
 #include "io/file/mapping_guard.h"
 #include "tests/twin/gpu/cuda_twin.h"
 #include "tests/unit/kernels/pair_data.h"
@@ -114,7 +113,7 @@ static void every_dtype_pair_has_the_bits_of_the_cpu(void **state)
     assert_int_equal(figures.fallbacks, 0);
     assert_true(figures.h2d > 0 && figures.kernel > 0 && figures.staging > 0);
     assert_string_equal(tdc_device_run_trouble(run), "");
-    run->close(run);
+    tdc_device_run_close(run);
     assert_int_equal(library.live(), 0);
     free(n);
     free(b);
@@ -181,7 +180,7 @@ static void chunks_are_under_way_together(void **state)
     go_through(run, &load, CHUNKS);
     struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_int_equal(figures.device_chunks, CHUNKS);
-    run->close(run);
+    tdc_device_run_close(run);
     assert_int_equal(library.live(), 0);
     free_load(&load);
 }
@@ -203,7 +202,7 @@ static bool attempt(struct load *load, bool *opened)
     }
     go_through(run, load, 3);
     bool trouble = tdc_device_run_trouble(run)[0] != '\0';
-    run->close(run);
+    tdc_device_run_close(run);
     return trouble;
 }
 
@@ -444,7 +443,7 @@ static void devices_that_hang_are_given_up(void **state)
     go_through(run, &load, CHUNKS);
     assert_non_null(strstr(tdc_device_run_trouble(run), "waiting for the device"));
     assert_true(tdc_device_run_figures(run).fallbacks == CHUNKS);
-    run->close(run);
+    tdc_device_run_close(run);
     library.behave(CUDA_TWIN_RIGHT);
     free_load(&load);
 }

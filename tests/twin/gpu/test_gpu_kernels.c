@@ -5,21 +5,24 @@
 #include "tests/twin/gpu/kernels_in_c.h"
 #include "tests/unit/kernels/pair_data.h"
 
-#define MOST 2500
+#define MOST       2500
+#define LANE_BYTES (GPU_CHUNK_BLOCKS * TDC_GPU_BLOCK_BYTES)
 
 /* Pairs that float64 cannot hold are the CPU's; how many chunks had some. */
 static unsigned beyond, within;
 
 struct work {
     struct gpu_pair pair;
+    gpu_u32 table[2];
     gpu_u64 *lanes, *words;
     const void *n, *b;
 };
 
 static void launch(unsigned kernel, struct work *work)
 {
-    void *pair[] = {&work->n, &work->b, &work->lanes, &work->pair};
-    void *join[] = {&work->lanes, &work->words, &work->pair};
+    const gpu_u32 *table = work->table;
+    void *pair[] = {&work->n, &work->b, &table, &work->lanes, &work->pair};
+    void *join[] = {&table, &work->lanes, &work->words, &work->pair};
     gpu_run_in_c(kernel, tdc_gpu_pair_items(&work->pair), pair);
     gpu_run_in_c(TDC_GPU_JOIN, tdc_gpu_join_items(&work->pair), join);
 }
@@ -36,11 +39,12 @@ static void require_equal(tdc_dtype n_dtype, tdc_dtype b_dtype, unsigned rule, b
     plan.extremes = extremes;
     tdc_pair_run(&plan, n, b, count, &expected);
     struct work work = {
-        .lanes = malloc(TDC_GPU_LANE_BYTES), .words = malloc(TDC_GPU_CHUNK_BYTES), .n = n, .b = b};
+        .lanes = malloc(LANE_BYTES), .words = malloc(TDC_GPU_CHUNK_BYTES), .n = n, .b = b};
     REQUIRE(work.lanes != NULL && work.words != NULL, "no memory");
-    unsigned kernel = tdc_gpu_pair_make(&plan, count, &work.pair);
+    unsigned kernel = tdc_gpu_pair_make(&plan, &work.pair);
+    tdc_gpu_table_add(work.table, &work.pair, count);
     for (unsigned turn = 0; turn < 2; turn++, kernel = TDC_GPU_ANY) {
-        memset(work.lanes, 0xee, TDC_GPU_LANE_BYTES);
+        memset(work.lanes, 0xee, LANE_BYTES);
         memset(work.words, 0xee, TDC_GPU_CHUNK_BYTES);
         launch(kernel, &work);
         if (!tdc_gpu_chunk_join(&work.pair, work.words, count, &sums)) {
@@ -110,7 +114,7 @@ static void every_kernel_serves_a_pair(void **state)
             struct gpu_pair pair;
             assert_true(tdc_pair_plan_make(dtypes[i / 4], dtypes[i % 4], rule,
                                            tdc_cpu_variant_chosen(), &plan));
-            served[tdc_gpu_pair_make(&plan, 1, &pair)] = true;
+            served[tdc_gpu_pair_make(&plan, &pair)] = true;
         }
     for (unsigned i = 0; i < TDC_GPU_KERNELS; i++)
         assert_true(served[i]);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "host/engine/ascend/acl_error.h"
-#include "host/engine/ascend/backend_ascend.h"
+#include "host/engine/ascend/ascend_device.h"
 #include "host/engine/ascend/kernel_file.h"
 #include "host/engine/ascend/self_test.h"
 #include "host/engine/device.h"
@@ -55,14 +55,14 @@ static void errors_have_remedies(void **state)
     (void)state;
     assert_string_equal(tdc_acl_error_name(507046), "STREAM_SYNC_TIMEOUT");
     assert_string_equal(tdc_acl_error_name(1), "error");
-    assert_int_equal(tdc_acl_remedy_of(207004), TDC_ACL_NO_DEVICE);
-    assert_int_equal(tdc_acl_remedy_of(207018), TDC_ACL_LESS_MEMORY);
-    assert_int_equal(tdc_acl_remedy_of(507008), TDC_ACL_WRONG_KERNEL);
-    assert_int_equal(tdc_acl_remedy_of(507054), TDC_ACL_GIVE_UP);
-    assert_int_equal(tdc_acl_remedy_of(107999), TDC_ACL_CHUNK_ON_CPU);
-    assert_int_equal(tdc_acl_remedy_of(299999), TDC_ACL_CHUNK_ON_CPU);
-    assert_int_equal(tdc_acl_remedy_of(599999), TDC_ACL_GIVE_UP);
-    assert_int_equal(tdc_acl_remedy_of(-1), TDC_ACL_GIVE_UP);
+    assert_int_equal(tdc_acl_remedy_of(207004), TDC_REMEDY_NO_DEVICE);
+    assert_int_equal(tdc_acl_remedy_of(207018), TDC_REMEDY_LESS_MEMORY);
+    assert_int_equal(tdc_acl_remedy_of(507008), TDC_REMEDY_WRONG_KERNEL);
+    assert_int_equal(tdc_acl_remedy_of(507054), TDC_REMEDY_GIVE_UP);
+    assert_int_equal(tdc_acl_remedy_of(107999), TDC_REMEDY_CHUNK_ON_CPU);
+    assert_int_equal(tdc_acl_remedy_of(299999), TDC_REMEDY_CHUNK_ON_CPU);
+    assert_int_equal(tdc_acl_remedy_of(599999), TDC_REMEDY_GIVE_UP);
+    assert_int_equal(tdc_acl_remedy_of(-1), TDC_REMEDY_GIVE_UP);
 }
 
 static void socs_have_families(void **state)
@@ -331,7 +331,8 @@ static void backend_agrees_with_the_cpu(void **state)
     struct tdc_device_run *run;
     struct tdc_error error = {0};
     const int32_t id = 0;
-    assert_int_equal(tdc_ascend_run_open(&id, 1, TDC_RELATIVE_NATIVE, true, true, &run, &error),
+    assert_int_equal(tdc_device_run_open(&tdc_family_ascend, &id, 1, TDC_RELATIVE_NATIVE, true,
+                                         true, &run, &error),
                      TDC_OK);
     const struct tdc_backend *backend = &run->backend;
     void *worker;
@@ -370,7 +371,7 @@ static void backend_agrees_with_the_cpu(void **state)
     assert_int_equal(figures.device_chunks, 2);
     assert_true(figures.h2d > 0 && figures.kernel > 0 && figures.d2h > 0);
     assert_false(tdc_device_run_failed(run));
-    run->close(run);
+    tdc_device_run_close(run);
 }
 
 /* One stream fills, the other waits for it and copies out into registered memory. */

@@ -596,7 +596,7 @@ static int close_device(void **state)
     struct tdc_device_figures figures = tdc_device_run_figures(run);
     assert_true(figures.device_chunks > 0 && figures.rescued <= figures.tiles / 2);
     assert_int_equal(figures.fallbacks, 0);
-    run->close(run);
+    tdc_device_run_close(run);
     tdc_devices_end();
     return 0;
 }
