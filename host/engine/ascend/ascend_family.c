@@ -154,6 +154,7 @@ const struct tdc_device_family tdc_family_ascend = {
     .close = close_card,
     .bind = bind,
     .unbind = unbind,
+    .stays_bound = true,
     .list = tdc_ascend_list,
     .remedy_of = tdc_acl_remedy_of,
     .describe = describe,

@@ -35,9 +35,10 @@ static void close_card(struct tdc_slot_pool *pool)
     void *before = NULL;
     /* the thread may have been bound to another card since */
     bool bound = card->family->bind(card, &before).code == 0;
-    if (!bound) /* of a context that cannot be entered nothing can be given back */
+    bool inside = bound || card->family->stays_bound;
+    if (!inside) /* of a context that cannot be entered nothing can be given back */
         atomic_store(&card->abandoned, true);
-    tdc_slot_pool_close(pool, bound);
+    tdc_slot_pool_close(pool, inside);
     if (bound)
         card->family->unbind(card, before);
     card->family->close(card);

@@ -83,6 +83,7 @@ struct tdc_device_family {
     /* For a thread that works with it; *before is what unbind gives back to the thread. */
     struct tdc_call_failure (*bind)(struct tdc_card *card, void **before);
     void (*unbind)(struct tdc_card *card, void *before);
+    bool stays_bound; /* the thread that opened it, until it closes it */
     /* All devices and what they can do, or why there is none. Returned is how many cards are
      * usable. */
     unsigned (*list)(const struct tdc_device_family *family, const struct tdc_listing *listing);

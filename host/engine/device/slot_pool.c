@@ -13,9 +13,9 @@ void tdc_slot_pool_init(struct tdc_slot_pool *pool, struct tdc_card *card, bool 
     pthread_cond_init(&pool->changed, NULL);
 }
 
-void tdc_slot_pool_close(struct tdc_slot_pool *pool, bool bound)
+void tdc_slot_pool_close(struct tdc_slot_pool *pool, bool inside)
 {
-    for (unsigned i = 0; bound && i < pool->opened; i++) {
+    for (unsigned i = 0; inside && i < pool->opened; i++) {
         tdc_slot_close(pool->places[i].slot);
         free(pool->places[i].slot);
     }

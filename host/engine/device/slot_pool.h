@@ -54,9 +54,9 @@ struct tdc_slot_pool {
 
 /* Nothing is opened yet. */
 void tdc_slot_pool_init(struct tdc_slot_pool *pool, struct tdc_card *card, bool timed);
-/* All chunks have been taken back. Where the thread could not be `bound` to the card, the slots are
- * left alone. */
-void tdc_slot_pool_close(struct tdc_slot_pool *pool, bool bound);
+/* All chunks have been taken back. Where the thread is not `inside` the context of the card, the
+ * slots are left alone. */
+void tdc_slot_pool_close(struct tdc_slot_pool *pool, bool inside);
 
 /* Whether the kernel for a plan can be trusted; before threads work with the pool. */
 bool tdc_slot_pool_proven(struct tdc_slot_pool *pool, const struct tdc_pair_plan *plan,
