@@ -36,7 +36,7 @@ const char *tdc_probe_name(enum tdc_probe_operation operation);
 
 /* Runs the probe in a free slot, in the context of the calling thread. */
 struct tdc_call_failure tdc_probe_run(struct tdc_ascend_slot *slot, void *function,
-                                     struct tdc_probe_figures *figures);
+                                      struct tdc_probe_figures *figures);
 /* False with a text of what is not as it must be. */
 bool tdc_probe_sound(const struct tdc_probe_figures *figures, char *text, size_t size);
 
