@@ -7,7 +7,7 @@
 #ifndef TDC_KERNELS_CPU_BLOCK_LOAD_H
 #define TDC_KERNELS_CPU_BLOCK_LOAD_H
 
-#include "kernels/cpu/vector.h"
+#include "kernels/cpu/vector/vector.h"
 #include "kernels/pair.h"
 
 static inline size_t padded_count(size_t count)

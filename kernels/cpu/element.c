@@ -1,4 +1,4 @@
-#include "kernels/cpu/decode.h"
+#include "kernels/cpu/vector/decode.h"
 #include "kernels/cpu/wide_value.h"
 #include "kernels/pair.h"
 

@@ -7,7 +7,7 @@
 #ifndef TDC_KERNELS_CPU_LIMIT_TALLY_H
 #define TDC_KERNELS_CPU_LIMIT_TALLY_H
 
-#include "kernels/cpu/vector.h"
+#include "kernels/cpu/vector/vector.h"
 #include "kernels/pair.h"
 
 #if !HAS_LIMIT_TALLY

@@ -15,6 +15,7 @@
 #include "kernels/cpu/block_extremes.h"
 #include "kernels/cpu/block_f32.h"
 #include "kernels/cpu/block_f64.h"
+#include "kernels/cpu/block_half.h"
 #include "kernels/cpu/block_near.h"
 
 static inline const void *at_element(const void *tensor, tdc_dtype dtype, size_t index)
@@ -28,6 +29,10 @@ struct chunk_state {
     struct extremes extremes;
     unsigned wary; /* blocks still to be cleaned first */
     unsigned far;  /* blocks still to be taken pair by pair */
+#if HAS_HALF_BLOCKS
+    struct half_limits limits;
+    double squares; /* highest sum of a lane in the block before */
+#endif
 };
 
 static void start_chunk(struct chunk_state *state, size_t count, struct tdc_pair_sums *sums)
@@ -219,6 +224,10 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
         enter_native_f32(kind, block, start, constants, sums);
 }
 
+#if HAS_HALF_BLOCKS
+#include "kernels/cpu/pair_impl_half.h"
+#endif
+
 #if HAS_NEAR_GROUPS
 /* The way of a block whose pairs are near to each other; false when it is not for this one. */
 ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool extremes,
@@ -275,7 +284,7 @@ ALWAYS_INLINE bool try_near_f32(enum single_rule kind, const struct tdc_pair_pla
 {
     /* before there is a maximum, groups raise it again and again */
     if (state->wary > 0 || block->count < BLOCK || !(sums->rel_max > 0) ||
-        !near_dtype(plan->n_dtype) || !near_dtype(plan->b_dtype))
+        !near_dtype(plan->n_dtype) || !near_dtype(plan->b_dtype) || takes_half(plan))
         return false;
     if (state->far > 0) {
         state->far--;
@@ -305,6 +314,10 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
     struct chunk_state state;
     struct f32_operands block;
     start_chunk(&state, count, sums);
+#if HAS_HALF_BLOCKS
+    state.limits = half_limits_of(kind, &constants);
+    state.squares = 0;
+#endif
     for (size_t start = 0; start < count; start += BLOCK) {
         const void *n_block = at_element(n, plan->n_dtype, start);
         const void *b_block = at_element(b, plan->b_dtype, start);
@@ -318,6 +331,10 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
                 continue;
             }
         }
+#if HAS_HALF_BLOCKS
+        if (try_half(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state, sums))
+            continue;
+#endif
 #if HAS_NEAR_GROUPS
         if (try_near_f32(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state,
                          sums))

@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-#include "kernels/cpu/decode.h"
+#include "kernels/cpu/vector/decode.h"
 #include "kernels/pair.h"
 
 #if defined(__SIZEOF_FLOAT128__)

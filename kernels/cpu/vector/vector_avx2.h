@@ -1,6 +1,6 @@
 /* vector_avx2.h - vector.h for AVX2, FMA and F16C. */
-#ifndef TDC_KERNELS_CPU_VECTOR_AVX2_H
-#define TDC_KERNELS_CPU_VECTOR_AVX2_H
+#ifndef TDC_KERNELS_CPU_VECTOR_VECTOR_AVX2_H
+#define TDC_KERNELS_CPU_VECTOR_VECTOR_AVX2_H
 
 #include <immintrin.h>
 
@@ -11,6 +11,7 @@
 #define HAS_SMALL_FLOATS 1
 #define HAS_LIMIT_TALLY  1
 #define HAS_NEAR_GROUPS  1
+#define HAS_HALF_BLOCKS  1
 
 typedef __m256 f32v;
 typedef __m256d f64v;

@@ -3,8 +3,8 @@
  * fused multiply-add: for SSE2 and anything that has no file of its own. The compilers do not see
  * a maximum in a selection, hence the few words of SSE2.
  */
-#ifndef TDC_KERNELS_CPU_VECTOR_PLAIN_H
-#define TDC_KERNELS_CPU_VECTOR_PLAIN_H
+#ifndef TDC_KERNELS_CPU_VECTOR_VECTOR_PLAIN_H
+#define TDC_KERNELS_CPU_VECTOR_VECTOR_PLAIN_H
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -16,6 +16,7 @@
 #define HAS_SMALL_FLOATS 0
 #define HAS_LIMIT_TALLY  0
 #define HAS_NEAR_GROUPS  0
+#define HAS_HALF_BLOCKS  0
 
 typedef float f32v __attribute__((vector_size(16)));
 typedef double f64v __attribute__((vector_size(16)));

@@ -4,8 +4,8 @@
  * Every function but decode_f80 is free of branches and exact (64-bit integers round once, to
  * nearest even). None multiplies a subnormal number: that would trap to microcode on some CPUs.
  */
-#ifndef TDC_KERNELS_CPU_DECODE_H
-#define TDC_KERNELS_CPU_DECODE_H
+#ifndef TDC_KERNELS_CPU_VECTOR_DECODE_H
+#define TDC_KERNELS_CPU_VECTOR_DECODE_H
 
 #include <math.h>
 #include <stdint.h>

@@ -25,13 +25,13 @@
  *   f32_tally, f64_tally            counts of lanes in masks over one block: start, then add with
  *                                   the index of the first lane, then total
  */
-#ifndef TDC_KERNELS_CPU_VECTOR_H
-#define TDC_KERNELS_CPU_VECTOR_H
+#ifndef TDC_KERNELS_CPU_VECTOR_VECTOR_H
+#define TDC_KERNELS_CPU_VECTOR_VECTOR_H
 
 #include <float.h>
 #include <stdbool.h>
 
-#include "kernels/cpu/decode.h"
+#include "kernels/cpu/vector/decode.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -51,13 +51,13 @@ typedef uint32_t u32_unaligned __attribute__((aligned(1), may_alias));
 typedef uint64_t u64_unaligned __attribute__((aligned(1), may_alias));
 
 #if defined(__AVX512F__)
-#include "kernels/cpu/vector_avx512.h"
+#include "kernels/cpu/vector/vector_avx512.h"
 #elif defined(__AVX2__)
-#include "kernels/cpu/vector_avx2.h"
+#include "kernels/cpu/vector/vector_avx2.h"
 #elif defined(__aarch64__)
-#include "kernels/cpu/vector_neon.h"
+#include "kernels/cpu/vector/vector_neon.h"
 #else
-#include "kernels/cpu/vector_plain.h"
+#include "kernels/cpu/vector/vector_plain.h"
 #endif
 
 /* Halving the lanes again and again lets the compiler use vectors here, too. */

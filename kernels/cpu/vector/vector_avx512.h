@@ -1,6 +1,6 @@
 /* vector_avx512.h - vector.h for AVX-512 F, BW, CD, DQ, VL. */
-#ifndef TDC_KERNELS_CPU_VECTOR_AVX512_H
-#define TDC_KERNELS_CPU_VECTOR_AVX512_H
+#ifndef TDC_KERNELS_CPU_VECTOR_VECTOR_AVX512_H
+#define TDC_KERNELS_CPU_VECTOR_VECTOR_AVX512_H
 
 #include <immintrin.h>
 
@@ -11,6 +11,7 @@
 #define HAS_SMALL_FLOATS 1
 #define HAS_LIMIT_TALLY  0
 #define HAS_NEAR_GROUPS  1
+#define HAS_HALF_BLOCKS  1
 
 typedef __m512 f32v;
 typedef __m512d f64v;

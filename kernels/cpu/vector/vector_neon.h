@@ -1,6 +1,6 @@
 /* vector_neon.h - vector.h for aarch64, where NEON and fused multiply-add are always there. */
-#ifndef TDC_KERNELS_CPU_VECTOR_NEON_H
-#define TDC_KERNELS_CPU_VECTOR_NEON_H
+#ifndef TDC_KERNELS_CPU_VECTOR_VECTOR_NEON_H
+#define TDC_KERNELS_CPU_VECTOR_VECTOR_NEON_H
 
 #include <arm_neon.h>
 
@@ -11,6 +11,7 @@
 #define HAS_SMALL_FLOATS 1
 #define HAS_LIMIT_TALLY  0
 #define HAS_NEAR_GROUPS  0
+#define HAS_HALF_BLOCKS  0
 
 typedef float32x4_t f32v;
 typedef float64x2_t f64v;
