@@ -3,6 +3,7 @@
 
 #include "tests/support/rounds.h"
 #include "tests/unit/kernels/pair_data.h"
+#include "tests/unit/kernels/pair_ways.h"
 
 #define LARGEST 2500
 
@@ -254,6 +255,27 @@ static void near_groups_among_others(void **state)
     }
 }
 
+/* Blocks of every kind that has a way of its own, beside each other in any order. */
+static void short_ways_follow_each_other(void **state)
+{
+    (void)state;
+    enum {
+        BLOCKS = 7
+    };
+    static unsigned char n[16 * BLOCKS * WAY_BLOCK], b[16 * BLOCKS * WAY_BLOCK];
+    for (tdc_dtype dtype = TDC_BOOL; dtype < TDC_TEXT; dtype++)
+        for (int round = 0, rounds = rounds_of(dtype == TDC_BF16 || dtype == TDC_F16 ? 24 : 6);
+             round < rounds; round++) {
+            size_t size = tdc_dtype_size(dtype), count = BLOCKS * WAY_BLOCK;
+            fill_way(WAY_NOISE, dtype, n, dtype, b, WAY_BLOCK);
+            for (size_t i = WAY_BLOCK; i < count; i += WAY_BLOCK)
+                fill_way(random_below(WAYS), dtype, n + i * size, dtype, b + i * size, WAY_BLOCK);
+            if (round % 6 == 5)
+                encode(dtype, random_special(), 0, n + random_below(count) * size);
+            require_pair(dtype, dtype, n, b, count - random_below(40), "short ways");
+        }
+}
+
 /* Where a maximum is 0, its first position is that of the first pair that takes part. */
 static void zero_maxima_start_at_the_first_finite_pair(void **state)
 {
@@ -289,6 +311,7 @@ int main(void)
         cmocka_unit_test(nonfinite_blocks_in_any_order),
         cmocka_unit_test(maxima_of_subnormal_pairs),
         cmocka_unit_test(near_groups_among_others),
+        cmocka_unit_test(short_ways_follow_each_other),
         cmocka_unit_test(zero_maxima_start_at_the_first_finite_pair),
         cmocka_unit_test(nothing_finite_takes_part_nowhere),
     };
