@@ -66,6 +66,11 @@ static const char *joined(struct tdc_arena *arena, const char *key, const char *
     return text;
 }
 
+static const char *key_of(const struct tdc_dump *dump, const char *const *keys, size_t record)
+{
+    return keys != NULL ? keys[record] : dump->records[record].name;
+}
+
 static bool fill(struct chains *chains, struct tdc_arena *arena, const struct tdc_dump *dump,
                  const char *const *keys, const struct tdc_match_rules *rules, bool shapes)
 {
@@ -74,7 +79,7 @@ static bool fill(struct chains *chains, struct tdc_arena *arena, const struct td
     for (size_t i = 0; i < dump->record_count; i++) {
         if (!tdc_match_takes(rules, &dump->records[i]))
             continue;
-        const char *key = keys != NULL ? keys[i] : dump->records[i].name;
+        const char *key = key_of(dump, keys, i);
         size_t length = strlen(key);
         if (shapes)
             key = joined(arena, key, dump->records[i].shape, &length);
@@ -147,6 +152,29 @@ static bool in_npu_order(const struct tdc_match *match)
 }
 
 /*
+ * Two runs of one program have the same records in the same order: then each faces the one in its
+ * place, as groups of equal keys would have it, and no table of names is needed. False where they
+ * are not alike, or memory is out: *ok tells.
+ */
+static bool pair_alike(struct tdc_match *match, const struct tdc_match_rules *rules, bool *ok)
+{
+    const struct tdc_dump *npu = match->npu, *bench = match->bench;
+    if (rules->cross_product || npu->record_count != bench->record_count)
+        return false;
+    for (size_t i = 0; i < npu->record_count; i++) {
+        const struct tdc_record *n = &npu->records[i], *b = &bench->records[i];
+        if (tdc_match_takes(rules, n) != tdc_match_takes(rules, b) ||
+            strcmp(key_of(npu, match->keys, i), key_of(bench, match->bench_keys, i)) != 0 ||
+            (rules->shape_in_key && strcmp(n->shape, b->shape) != 0))
+            return false;
+    }
+    for (size_t i = 0; i < npu->record_count && *ok; i++)
+        if (tdc_match_takes(rules, &npu->records[i]))
+            *ok = tdc_match_add(match, (uint32_t)i, (uint32_t)i);
+    return true;
+}
+
+/*
  * Groups of equal (key, shape) in order of their first NPU record. Without the cross product, or
  * where the rules say so, rows return to NPU order at the end, which is the same unless names
  * repeat.
@@ -155,9 +183,12 @@ bool tdc_match_exact(struct tdc_match *match, const struct tdc_match_rules *rule
 {
     struct chains npu = {0}, bench = {0};
     struct tdc_arena arena;
+    bool ok = true;
+    if (pair_alike(match, rules, &ok))
+        return ok;
     tdc_arena_init(&arena, (size_t)64 << 30);
-    bool ok = fill(&npu, &arena, match->npu, match->keys, rules, rules->shape_in_key) &&
-              fill(&bench, &arena, match->bench, match->bench_keys, rules, rules->shape_in_key);
+    ok = fill(&npu, &arena, match->npu, match->keys, rules, rules->shape_in_key) &&
+         fill(&bench, &arena, match->bench, match->bench_keys, rules, rules->shape_in_key);
     for (uint32_t group = 0; ok && group < npu.keys.count; group++)
         ok = pair_group(match, &npu, &bench, group, rules);
     if (ok && (!rules->cross_product || rules->npu_order) && !in_npu_order(match))

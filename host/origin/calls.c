@@ -9,32 +9,69 @@
 
 /* ---- what the records say -------------------------------------------------------------------- */
 
+/* What the texts of the records before mean: those of a dump are kept once, so that most records
+ * have the same as their neighbours. */
+struct recent_texts {
+    const char *dtype, *shape; /* NULL: none yet */
+    enum tdc_precision precision;
+    double root; /* of the number of elements */
+};
+
+static double root_of(struct recent_texts *recent, const struct tdc_record *record)
+{
+    if (recent->shape != record->shape) {
+        recent->shape = record->shape;
+        recent->root = sqrt(tdc_shape_elements(record->shape));
+    }
+    return recent->root;
+}
+
 /* Values of float8 do not make the rest of the network one of float8: products are wider. */
-static void note_precision(struct tdc_call *call, const struct tdc_record *record)
+static void note_precision(struct tdc_call *call, struct recent_texts *recent,
+                           const struct tdc_record *record)
 {
     if (record == NULL || record->scalar)
         return;
-    enum tdc_precision precision = tdc_precision_of(record->dtype);
+    if (recent->dtype != record->dtype) {
+        recent->dtype = record->dtype;
+        recent->precision = tdc_precision_of(record->dtype);
+    }
+    enum tdc_precision precision = recent->precision;
     if (precision > TDC_PRECISION_BF16)
         precision = TDC_PRECISION_BF16;
     if (precision > call->precision)
         call->precision = (uint8_t)precision;
 }
 
-static void note_input(struct tdc_call *call, const struct tdc_record *record)
+/* tdc_record_rms; *root is that of the number of elements. */
+static bool rms_of(struct recent_texts *recent, const struct tdc_record *record, double *rms,
+                   double *root)
 {
-    double rms;
-    if (!tdc_record_rms(record, &rms))
+    double norm;
+    if (record == NULL || record->scalar || !tdc_stat_number(record, TDC_NORM, &norm) ||
+        !isfinite(norm))
+        return false;
+    *root = root_of(recent, record);
+    *rms = *root > 0 ? norm / *root : 0;
+    return true;
+}
+
+static void note_input(struct tdc_call *call, struct recent_texts *recent,
+                       const struct tdc_record *record)
+{
+    double rms, root;
+    if (!rms_of(recent, record, &rms, &root))
         return;
-    double norm = rms * sqrt(tdc_shape_elements(record->shape));
+    double norm = rms * root;
     call->input_rms = fmax(call->input_rms, rms);
     call->input_norm = fmax(call->input_norm, norm);
 }
 
-static void note_output(struct tdc_call *call, const struct tdc_record *record)
+static void note_output(struct tdc_call *call, struct recent_texts *recent,
+                        const struct tdc_record *record)
 {
-    double rms;
-    if (tdc_record_rms(record, &rms))
+    double rms, root;
+    if (rms_of(recent, record, &rms, &root))
         call->output_rms = fmax(call->output_rms, rms);
 }
 
@@ -60,7 +97,7 @@ static bool drops(const struct tdc_call_name *name, const struct tdc_record *rec
 }
 
 static void note_rows(const struct tdc_rows *rows, const struct tdc_call_name *name,
-                      struct tdc_call *call)
+                      struct recent_texts *recent, struct tdc_call *call)
 {
     /* what updates a parameter in place does so where no gradients are kept */
     bool in_place = !name->module && name->operation_length != 0 &&
@@ -69,31 +106,69 @@ static void note_rows(const struct tdc_rows *rows, const struct tdc_call_name *n
         const struct tdc_record *npu = tdc_npu_record(rows->match, &rows->rows[i]);
         const struct tdc_record *bench = tdc_bench_record(rows->match, &rows->rows[i]);
         const struct tdc_record *any = npu != NULL ? npu : bench;
-        note_precision(call, npu);
-        note_precision(call, bench);
+        note_precision(call, recent, npu);
+        note_precision(call, recent, bench);
         if (tdc_state_is_output(any->state)) {
-            note_output(call, npu);
-            note_output(call, bench);
+            note_output(call, recent, npu);
+            note_output(call, recent, bench);
             continue;
         }
-        note_input(call, npu);
-        note_input(call, bench);
+        note_input(call, recent, npu);
+        note_input(call, recent, bench);
         call->update &= in_place || strcmp(any->requires_grad, "True") != 0;
         call->random |= call->direction == TDC_CALL_FORWARD && drops(name, any);
     }
 }
 
-static void note_name(const struct tdc_call_name *name, struct tdc_call *call)
+static void note_operation(const struct tdc_call_name *name, struct tdc_call *call)
 {
-    call->direction = (uint8_t)name->direction;
-    call->module = name->module;
     call->conversion = tdc_operation_converts(name);
     call->kink = tdc_operation_has_kink(name);
     call->exponential = tdc_operation_is_exponential(name);
-    call->random = tdc_operation_is_random(name);
+    call->random = call->random_operation = tdc_operation_is_random(name);
     call->overwrites = tdc_operation_overwrites(name);
     call->keeps_rest = tdc_operation_overwrites_part(name);
     call->undefined = tdc_operation_leaves_undefined(name);
+}
+
+/* A network has few operations and many calls of each: so many are asked about once. */
+#define MOST_KINDS 256
+
+struct operation_kinds {
+    struct tdc_name_table names[2]; /* of functions and of modules */
+    uint32_t first[2][MOST_KINDS];  /* call of the operation with that number */
+};
+
+/* False when out of memory. */
+static bool note_name(struct operation_kinds *kinds, const struct tdc_call_name *name,
+                      struct tdc_call *calls, uint32_t index)
+{
+    struct tdc_call *call = &calls[index];
+    struct tdc_name_table *names = &kinds->names[name->module];
+    call->direction = (uint8_t)name->direction;
+    call->module = name->module;
+    bool fresh = false;
+    uint32_t number = names->count < MOST_KINDS
+                          ? tdc_names_put(names, name->operation, name->operation_length, &fresh)
+                          : tdc_names_find(names, name->operation, name->operation_length);
+    if (number == TDC_NAME_NONE) {
+        note_operation(name, call);
+        return names->count >= MOST_KINDS;
+    }
+    if (fresh) {
+        note_operation(name, call);
+        kinds->first[name->module][number] = index;
+        return true;
+    }
+    const struct tdc_call *like = &calls[kinds->first[name->module][number]];
+    call->conversion = like->conversion;
+    call->kink = like->kink;
+    call->exponential = like->exponential;
+    call->random = call->random_operation = like->random_operation;
+    call->overwrites = like->overwrites;
+    call->keeps_rest = like->keeps_rest;
+    call->undefined = like->undefined;
+    return true;
 }
 
 /* ---- how calls belong together --------------------------------------------------------------- */
@@ -113,6 +188,8 @@ struct building {
     struct tdc_name_table modules;
     struct module_calls *of_module; /* by number in modules */
     struct tdc_text name;
+    struct recent_texts recent;
+    struct operation_kinds kinds;
 };
 
 /* The call of the entry with the same stem and another direction. */
@@ -240,10 +317,11 @@ static bool describe_calls(struct building *building)
         bool of_npu;
         struct tdc_call_name name = tdc_call_name_parse(entry_of(building->rows, call, &of_npu));
         call->precision = precision;
-        note_name(&name, call);
+        if (!note_name(&building->kinds, &name, calls->calls, (uint32_t)i))
+            return false;
         backward |= call->direction == TDC_CALL_BACKWARD || call->direction == TDC_CALL_GRADIENTS;
         call->update = backward && call->direction == TDC_CALL_FORWARD;
-        note_rows(building->rows, &name, call);
+        note_rows(building->rows, &name, &building->recent, call);
         /* what the bench has in other places came at an unknown time */
         if (of_npu)
             precision = call->precision;
@@ -271,6 +349,8 @@ bool tdc_calls_make(const struct tdc_rows *rows, struct tdc_calls *calls)
     building.of_module = malloc((entries + 1) * sizeof *building.of_module);
     tdc_names_init(&building.parents);
     tdc_names_init(&building.modules);
+    tdc_names_init(&building.kinds.names[0]);
+    tdc_names_init(&building.kinds.names[1]);
     tdc_text_init(&building.name, (size_t)1 << 20);
     bool ok = calls->calls != NULL && building.of_entry != NULL && building.of_module != NULL;
     if (ok) {
@@ -281,6 +361,8 @@ bool tdc_calls_make(const struct tdc_rows *rows, struct tdc_calls *calls)
     tdc_text_free(&building.name);
     tdc_names_free(&building.parents);
     tdc_names_free(&building.modules);
+    tdc_names_free(&building.kinds.names[0]);
+    tdc_names_free(&building.kinds.names[1]);
     free(building.of_module);
     free(building.of_entry);
     return ok;

@@ -15,21 +15,22 @@
 #define TDC_NO_CALL UINT32_MAX
 
 struct tdc_call {
-    uint32_t first, end; /* rows */
-    uint32_t forward;    /* of a backward call and of gradients: their forward call */
-    uint32_t backward;   /* of gradients: the backward call of their module */
-    uint32_t earlier;    /* of gradients: those of the micro batch before, which they add to */
-    uint8_t direction;   /* enum tdc_direction */
-    uint8_t precision;   /* enum tdc_precision: the coarsest from the start of the dump to here */
-    bool module;         /* not an API */
-    bool container;      /* a module that has modules of its own */
-    bool conversion;     /* changes type or layout only */
-    bool kink;           /* a small change of the input may change the output wholly */
-    bool exponential;    /* an absolute change of the input is a relative one of the output */
-    bool random;
-    bool overwrites;   /* the old content of its first input does not matter */
-    bool keeps_rest;   /* but in the part it does not overwrite */
-    bool undefined;    /* makes memory that nobody has written */
+    uint32_t first, end;   /* rows */
+    uint32_t forward;      /* of a backward call and of gradients: their forward call */
+    uint32_t backward;     /* of gradients: the backward call of their module */
+    uint32_t earlier;      /* of gradients: those of the micro batch before, which they add to */
+    uint8_t direction;     /* enum tdc_direction */
+    uint8_t precision;     /* enum tdc_precision: the coarsest from the start of the dump to here */
+    bool module;           /* not an API */
+    bool container;        /* a module that has modules of its own */
+    bool conversion;       /* changes type or layout only */
+    bool kink;             /* a small change of the input may change the output wholly */
+    bool exponential;      /* an absolute change of the input is a relative one of the output */
+    bool random;           /* by its operation, or because it drops elements */
+    bool random_operation; /* by its operation */
+    bool overwrites;       /* the old content of its first input does not matter */
+    bool keeps_rest;       /* but in the part it does not overwrite */
+    bool undefined;        /* makes memory that nobody has written */
     bool update;       /* after a backward and without gradients itself: clipping, the optimiser */
     double input_rms;  /* largest of its inputs and parameters, of either side */
     double input_norm; /* the same for the norm */

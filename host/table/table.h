@@ -12,7 +12,8 @@ struct tdc_alignment;
 struct tdc_column;
 struct tdc_fields;
 
-#define TDC_MOST_COLUMNS 64
+#define TDC_MOST_COLUMNS    64
+#define TDC_RECENT_MESSAGES 16
 
 struct tdc_table {
     const struct tdc_match *match;
@@ -51,6 +52,9 @@ struct tdc_table {
     atomic_size_t wanted;
     pthread_cond_t progressed;
     bool abandoned; /* under the lock: no more rows will come */
+
+    /* Messages that were kept, one for each of some lengths; NULL: none yet. */
+    _Atomic(const char *) recent[TDC_RECENT_MESSAGES];
 
     pthread_mutex_t lock; /* of what follows, while the engine runs */
     struct tdc_arena arena;

@@ -45,16 +45,21 @@ static bool has_traits(const char *text)
             bytes_equal(word, ',')) != 0;
 }
 
-static unsigned text_traits(const char *text, size_t length)
+static unsigned bytes_traits(const char *text, size_t length)
 {
     unsigned traits = 0;
-    while (length >= 8 && !has_traits(text)) {
-        text += 8;
-        length -= 8;
-    }
     for (size_t i = 0; i < length; i++)
         traits |= byte_traits[(unsigned char)text[i]];
     return traits;
+}
+
+static unsigned text_traits(const char *text, size_t length)
+{
+    unsigned traits = 0;
+    for (; length >= 8; text += 8, length -= 8)
+        if (has_traits(text))
+            traits |= bytes_traits(text, 8);
+    return traits | bytes_traits(text, length);
 }
 
 /* Would a spreadsheet run the text? It looks past tabs and carriage returns, and takes the full
