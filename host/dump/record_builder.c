@@ -62,15 +62,6 @@ static void expand_under(struct tdc_record_builder *builder, const char *part, s
     builder->name.data[before] = '\0';
 }
 
-/* Before `end`; returns the first digit. */
-static char *write_index(size_t index, char *end)
-{
-    do
-        *--end = (char)('0' + index % 10);
-    while ((index /= 10) != 0);
-    return end;
-}
-
 static void expand_list(struct tdc_record_builder *builder, const struct tdc_json *list,
                         enum tdc_state state)
 {
@@ -81,9 +72,11 @@ static void expand_list(struct tdc_record_builder *builder, const struct tdc_jso
         if (keep_name) {
             expand(builder, item, state);
         } else {
-            char digits[24];
-            char *first = write_index(index, digits + sizeof digits);
-            expand_under(builder, first, (size_t)(digits + sizeof digits - first), item, state);
+            tdc_text_clear(&builder->text);
+            tdc_text_add_number(&builder->text, index);
+            builder->failed |= builder->text.failed;
+            if (!builder->failed)
+                expand_under(builder, builder->text.data, builder->text.length, item, state);
         }
     }
 }

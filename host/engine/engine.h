@@ -89,9 +89,18 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
 
 /* ---- between the files of this folder -------------------------------------------------------- */
 
+/* The folder below which this thread opened its last file of a side: names alone are looked up
+ * then.
+ */
+struct tdc_open_folder {
+    const char *path; /* of a job; NULL: none yet */
+    int descriptor;   /* -1: it could not be opened, and whole paths serve */
+};
+
 /* What a thread keeps from job to job. */
 struct tdc_worker {
     struct tdc_tensor_scratch *n_scratch, *b_scratch;
+    struct tdc_open_folder n_folder, b_folder;
     struct tdc_span_buffer n_buffer, b_buffer;
     struct tdc_text path;
     const struct tdc_backend *backend;
@@ -108,6 +117,8 @@ struct tdc_worker {
 tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
                            struct tdc_error *error);
 void tdc_worker_free(struct tdc_worker *worker);
+/* Whether `path`, which must outlive the folder, is open there now. */
+bool tdc_open_folder(struct tdc_open_folder *folder, const char *path);
 
 /* A pair of open tensors. */
 struct tdc_open_pair {

@@ -1,4 +1,5 @@
 /* pair.c - one pair of tensor files: open, reduce a span, finish. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +10,30 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static tdc_status open_side(struct tdc_worker *worker, struct tdc_tensor_scratch *scratch,
-                            const char *folder, const char *name,
-                            const struct tdc_side_change *change, struct tdc_tensor *tensor,
-                            void **memory, struct tdc_error *error)
+/* One side of a job, and what the worker has for it. */
+struct side {
+    const char *folder, *name;
+    const struct tdc_side_change *change;
+    size_t expected;
+    struct tdc_tensor_scratch *scratch;
+    struct tdc_open_folder *open_folder;
+};
+
+static tdc_status open_side(struct tdc_worker *worker, const struct side *side,
+                            struct tdc_tensor *tensor, void **memory, struct tdc_error *error)
 {
-    if (change != NULL)
-        return tdc_side_prepare(&worker->path, folder, name, change, tensor, memory, error);
-    const char *path = tdc_job_path(&worker->path, folder, name, error);
+    if (side->change != NULL)
+        return tdc_side_prepare(&worker->path, side->folder, side->name, side->change, tensor,
+                                memory, error);
+    const char *path = tdc_job_path(&worker->path, side->folder, side->name, error);
     if (path == NULL)
         return error->status;
-    return tdc_tensor_open_with(scratch, path, &worker->cold, tensor, error);
+    struct tdc_tensor_place place = {AT_FDCWD, path, side->expected};
+    if (side->name[0] != '\0' && tdc_open_folder(side->open_folder, side->folder)) {
+        place.folder = side->open_folder->descriptor;
+        place.name = side->name;
+    }
+    return tdc_tensor_open_with(side->scratch, path, &place, &worker->cold, tensor, error);
 }
 
 /* A well formed npy file of a type without arithmetic (raw bytes) is data, though not of numbers.
@@ -53,17 +67,22 @@ static bool open_both(struct tdc_worker *worker, const struct tdc_job *job,
                       struct tdc_open_pair *pair, struct tdc_outcome *outcome)
 {
     tdc_status status = TDC_OK;
+    size_t expected = job->bytes != 0 && job->bytes < SIZE_MAX ? (size_t)job->bytes / 2 : SIZE_MAX;
     if (job->n_logical != NULL)
         return open_logical(job, pair, outcome);
     if (job->n_tensor != NULL)
         pair->n = *job->n_tensor;
     else
-        status = open_side(worker, worker->n_scratch, job->n_folder, job->n_file, job->n_change,
+        status = open_side(worker,
+                           &(struct side){job->n_folder, job->n_file, job->n_change, expected,
+                                          worker->n_scratch, &worker->n_folder},
                            &pair->n, &pair->n_memory, &outcome->error);
     if (status == TDC_OK && job->b_tensor != NULL) {
         pair->b = *job->b_tensor;
     } else if (status == TDC_OK) {
-        status = open_side(worker, worker->b_scratch, job->b_folder, job->b_file, job->b_change,
+        status = open_side(worker,
+                           &(struct side){job->b_folder, job->b_file, job->b_change, expected,
+                                          worker->b_scratch, &worker->b_folder},
                            &pair->b, &pair->b_memory, &outcome->error);
         if (status != TDC_OK) {
             tdc_tensor_close(&pair->n);

@@ -1,4 +1,5 @@
 /* worker.c - the memory of a thread, and asking for small files ahead of time. */
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include "host/engine/job_path.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/file/retry.h"
 #include "io/platform/platform.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
@@ -38,8 +40,26 @@ bool tdc_worker_take(struct tdc_worker *worker, bool wait)
     return true;
 }
 
+static void close_folder(struct tdc_open_folder *folder)
+{
+    if (folder->path != NULL && folder->descriptor >= 0)
+        close(folder->descriptor);
+}
+
+bool tdc_open_folder(struct tdc_open_folder *folder, const char *path)
+{
+    if (folder->path != path) {
+        close_folder(folder);
+        folder->path = path;
+        folder->descriptor = TDC_RETRY(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+    return folder->descriptor >= 0;
+}
+
 void tdc_worker_free(struct tdc_worker *worker)
 {
+    close_folder(&worker->n_folder);
+    close_folder(&worker->b_folder);
     if (worker->backend != NULL)
         worker->backend->close(worker->backend_state);
     tdc_tensor_scratch_free(worker->n_scratch);

@@ -30,7 +30,9 @@ void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index)
         return;
     }
     if (dimensions < 2 || index >= product) {
-        tdc_text_addf(out, "[%" PRIu64 "]", index);
+        tdc_text_addc(out, '[');
+        tdc_text_add_number(out, index);
+        tdc_text_addc(out, ']');
         return;
     }
     uint64_t parts[64];
@@ -38,8 +40,8 @@ void tdc_index_text(struct tdc_text *out, const char *shape, uint64_t index)
         parts[d] = index % sizes[d];
         index /= sizes[d];
     }
-    for (size_t d = 0; d < dimensions; d++)
-        tdc_text_addf(out, "%s%" PRIu64, d == 0 ? "[" : ", ", parts[d]);
+    tdc_text_addc(out, '[');
+    tdc_text_add_sizes(out, parts, dimensions, ", ");
     tdc_text_addc(out, ']');
 }
 

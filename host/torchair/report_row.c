@@ -119,8 +119,9 @@ static tdc_status open_side(struct worker *worker, struct open_side *side, const
 {
     size_t length = strlen(name);
     bool pth = length > 4 && strcmp(name + length - 4, ".pth") == 0;
-    tdc_status status = pth ? tdc_tensor_open(name, TDC_TENSOR_PT, &side->tensor, error)
-                            : tdc_tensor_open_with(side->scratch, name, NULL, &side->tensor, error);
+    tdc_status status =
+        pth ? tdc_tensor_open(name, TDC_TENSOR_PT, &side->tensor, error)
+            : tdc_tensor_open_with(side->scratch, name, NULL, NULL, &side->tensor, error);
     side->open = status == TDC_OK;
     if (status != TDC_OK)
         return status;

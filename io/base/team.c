@@ -13,9 +13,10 @@
 /* What a thread may need: buffers of both sides, working memory of files, its stack in use. Half of
  * the memory is left for everything else. */
 #define THREAD_MEMORY ((size_t)16 << 20)
-/* Files it may have open: those of a pair it opens and of one whose last span it works on; and what
- * is kept for results and all else. A thread without would make rows out of its lack. */
-#define THREAD_FILES ((size_t)4)
+/* Files it may have open: those of a pair it opens and of one whose last span it works on, and the
+ * two folders; and what is kept for results and all else. A thread without would make rows out of
+ * its lack. */
+#define THREAD_FILES ((size_t)6)
 #define OTHER_FILES  ((size_t)40)
 
 /* Threads whose files the process may open. */

@@ -77,11 +77,22 @@ bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     return true;
 }
 
+bool tdc_text_add_number(struct tdc_text *text, uint64_t number)
+{
+    char digits[20], *first = digits + sizeof digits;
+    do
+        *--first = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    return tdc_text_add(text, first, (size_t)(digits + sizeof digits - first));
+}
+
 bool tdc_text_add_sizes(struct tdc_text *text, const uint64_t *sizes, size_t count,
                         const char *between)
 {
-    for (size_t i = 0; i < count; i++)
-        tdc_text_addf(text, "%s%llu", i != 0 ? between : "", (unsigned long long)sizes[i]);
+    for (size_t i = 0; i < count; i++) {
+        tdc_text_adds(text, i != 0 ? between : "");
+        tdc_text_add_number(text, sizes[i]);
+    }
     return !text->failed;
 }
 

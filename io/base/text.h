@@ -53,6 +53,8 @@ static inline bool tdc_text_addc(struct tdc_text *text, char c)
 
 bool tdc_text_addf(struct tdc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Its decimal digits. */
+bool tdc_text_add_number(struct tdc_text *text, uint64_t number);
 /* "2, 3, 4" with what stands between; nothing for no sizes. */
 bool tdc_text_add_sizes(struct tdc_text *text, const uint64_t *sizes, size_t count,
                         const char *between);

@@ -11,33 +11,46 @@
 
 _Static_assert(sizeof(size_t) >= sizeof(off_t), "a whole file must fit the address space");
 
-tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+tdc_status tdc_file_begin(int folder, const char *name, const char *path, struct tdc_file *file,
+                          struct tdc_error *error)
 {
     *file = (struct tdc_file){.descriptor = -1};
     /* O_NONBLOCK: opening a pipe without a writer would wait for ever; files do not care. */
     const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int descriptor = TDC_RETRY(open(path, flags | O_NOFOLLOW));
+    int descriptor = TDC_RETRY(openat(folder, name, flags | O_NOFOLLOW));
     if (descriptor < 0 && errno == ELOOP) {
         file->linked = true;
-        descriptor = TDC_RETRY(open(path, flags));
+        descriptor = TDC_RETRY(openat(folder, name, flags));
     }
     if (descriptor < 0) {
         tdc_status status = errno == ENOENT || errno == ENOTDIR ? TDC_ERR_NOT_FOUND : TDC_ERR_READ;
         return tdc_fail_errno(error, status, errno, "%s", path);
     }
+    file->descriptor = descriptor;
+    return TDC_OK;
+}
+
+tdc_status tdc_file_inspect(struct tdc_file *file, const char *path, struct tdc_error *error)
+{
     struct stat info;
     tdc_status status = TDC_OK;
-    if (fstat(descriptor, &info) != 0)
+    if (fstat(file->descriptor, &info) != 0)
         status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
     else if (!S_ISREG(info.st_mode))
         status = tdc_fail(error, TDC_ERR_READ, "%s: not a regular file", path);
+    else
+        file->size = info.st_size > 0 ? (size_t)info.st_size : 0;
     if (status != TDC_OK) {
-        close(descriptor);
-        return status;
+        close(file->descriptor);
+        file->descriptor = -1;
     }
-    file->descriptor = descriptor;
-    file->size = info.st_size > 0 ? (size_t)info.st_size : 0;
-    return TDC_OK;
+    return status;
+}
+
+tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+{
+    tdc_status status = tdc_file_begin(AT_FDCWD, path, path, file, error);
+    return status == TDC_OK ? tdc_file_inspect(file, path, error) : status;
 }
 
 tdc_status tdc_file_map_make(const struct tdc_file *file, const char *path,

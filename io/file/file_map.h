@@ -15,6 +15,13 @@ struct tdc_file {
  * descriptor. */
 tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error);
 
+/* The first half of tdc_file_open, of a name below an open folder (AT_FDCWD: of the path itself):
+ * the size, and whether it is a regular file, are not known until the second half, which closes the
+ * file if it fails. path is for messages. */
+tdc_status tdc_file_begin(int folder, const char *name, const char *path, struct tdc_file *file,
+                          struct tdc_error *error);
+tdc_status tdc_file_inspect(struct tdc_file *file, const char *path, struct tdc_error *error);
+
 struct tdc_file_map {
     const char *data; /* NULL for an empty file */
     size_t size;

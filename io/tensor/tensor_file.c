@@ -147,10 +147,12 @@ static tdc_status read_small(const struct tdc_file *file, const char *path, unsi
     return TDC_OK;
 }
 
+/* read: its bytes are there already. */
 static tdc_status open_small(struct tdc_tensor_scratch *scratch, const struct tdc_file *file,
-                             struct job *job, bool *cold)
+                             bool read, struct job *job, bool *cold)
 {
-    tdc_status status = read_small(file, job->name, scratch->bytes, cold, job->error);
+    tdc_status status =
+        read ? TDC_OK : read_small(file, job->name, scratch->bytes, cold, job->error);
     if (status != TDC_OK)
         return status;
     job->bytes = scratch->bytes;
@@ -205,13 +207,45 @@ tdc_status tdc_tensor_file_open(const char *path, struct tdc_file *file, struct 
     return tdc_file_open(name, file, error);
 }
 
+/* What a header may add to the bytes that are expected, and then some. */
+#define HEAD_ROOM ((size_t)64 << 10)
+/* Where the page cache has a file in part, a read that does not wait ends between two pages; no
+ * system has smaller ones. */
+#define LEAST_PAGE 4096
+
+/*
+ * A small file read without asking for its size: what a read brings that ends inside a page, with
+ * room left, is all of it. False where that cannot be told so: nothing is lost then. Things that
+ * are no files bring nothing at all, or no end.
+ */
+static bool read_at_once(struct tdc_tensor_scratch *scratch, struct tdc_file *file, size_t expected)
+{
+    if (expected > TDC_SMALL_FILE - HEAD_ROOM || file->linked)
+        return false;
+    size_t room = expected + HEAD_ROOM;
+    ssize_t got = tdc_file_read_cached(file->descriptor, scratch->bytes, room, 0);
+    if (got <= 0 || (size_t)got == room || got % LEAST_PAGE == 0)
+        return false;
+    file->size = (size_t)got;
+    return true;
+}
+
 static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path,
-                            enum tdc_tensor_kind kind, bool *cold, struct tdc_tensor *tensor,
-                            struct tdc_error *error)
+                            const struct tdc_tensor_place *place, enum tdc_tensor_kind kind,
+                            bool *cold, struct tdc_tensor *tensor, struct tdc_error *error)
 {
     *tensor = (struct tdc_tensor){.descriptor = -1};
     struct tdc_file file;
-    tdc_status status = tdc_tensor_file_open(path, &file, error);
+    bool read = false;
+    tdc_status status;
+    if (place == NULL || tdc_ge_name(path, &(size_t){0}, &(enum tdc_ge_list){0}, &(uint64_t){0})) {
+        status = tdc_tensor_file_open(path, &file, error);
+    } else {
+        status = tdc_file_begin(place->folder, place->name, path, &file, error);
+        read = status == TDC_OK && read_at_once(scratch, &file, place->expected);
+        if (status == TDC_OK && !read)
+            status = tdc_file_inspect(&file, path, error);
+    }
     if (status != TDC_OK)
         return status;
     struct job job = {.size = file.size,
@@ -221,7 +255,7 @@ static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path
                       .tensor = tensor,
                       .error = error};
     if (scratch != NULL && file.size <= TDC_SMALL_FILE)
-        status = open_small(scratch, &file, &job, cold);
+        status = open_small(scratch, &file, read, &job, cold);
     else
         status = open_mapped(&file, &job);
     if (job.pickle != job.own)
@@ -237,13 +271,14 @@ static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path
 tdc_status tdc_tensor_open(const char *path, enum tdc_tensor_kind kind, struct tdc_tensor *tensor,
                            struct tdc_error *error)
 {
-    return open_file(NULL, path, kind, NULL, tensor, error);
+    return open_file(NULL, path, NULL, kind, NULL, tensor, error);
 }
 
-tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path, bool *cold,
+tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path,
+                                const struct tdc_tensor_place *place, bool *cold,
                                 struct tdc_tensor *tensor, struct tdc_error *error)
 {
-    return open_file(scratch, path, TDC_TENSOR_BY_SUFFIX, cold, tensor, error);
+    return open_file(scratch, path, place, TDC_TENSOR_BY_SUFFIX, cold, tensor, error);
 }
 
 void tdc_tensor_close(struct tdc_tensor *tensor)

@@ -98,9 +98,18 @@ struct tdc_tensor_scratch;
 struct tdc_tensor_scratch *tdc_tensor_scratch_new(void);
 void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch);
 
-/* tdc_tensor_open, kind by suffix, with such memory. *cold is set when a small file had to come
- * from the disk and is left alone otherwise; may be NULL. */
-tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path, bool *cold,
+/* What is known of a file beforehand: opening it costs fewer system calls then. */
+struct tdc_tensor_place {
+    int folder;       /* open, or AT_FDCWD: the name is a path */
+    const char *name; /* below the folder */
+    size_t expected;  /* bytes it has more or less; SIZE_MAX: not known */
+};
+
+/* tdc_tensor_open, kind by suffix, with such memory. The path is for messages if there is a place.
+ * *cold is set when a small file had to come from the disk and is left alone otherwise; may be
+ * NULL. */
+tdc_status tdc_tensor_open_with(struct tdc_tensor_scratch *scratch, const char *path,
+                                const struct tdc_tensor_place *place, bool *cold,
                                 struct tdc_tensor *tensor, struct tdc_error *error);
 
 /* The file of a tensor, opened; see tdc_file_open. */

@@ -173,7 +173,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
     bool loaded = false;
     if (status != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%s", tdc_input_file_exception(status));
-    } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, &file, &error) != TDC_OK) {
+    } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, NULL, &file, &error) != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%.500s", error.message);
         rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
         *rebuild->unreadable |= error.status == TDC_ERR_READ;

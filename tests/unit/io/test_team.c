@@ -75,7 +75,7 @@ static void fewer_threads_are_said(void **state)
     for (int files = 80; files >= 20; files -= 60) {
         less.rlim_cur = (rlim_t)files;
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &less), 0);
-        assert_int_equal(tdc_team_size(64), files == 80 ? 10 : 1);
+        assert_int_equal(tdc_team_size(64), files == 80 ? 6 : 1);
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     tdc_team_say(keep_text, text, 0, 2);
