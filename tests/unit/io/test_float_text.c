@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "io/text/decimal.h"
 #include "io/text/decimal_power.h"
 #include "io/text/pytext.h"
 #include "tests/support/rounds.h"
@@ -320,9 +321,57 @@ static void powers_of_ten_are_exact(void **state)
     }
 }
 
+/* The number at the start of a text that goes on behind it, in one step. */
+static bool reads_plainly(const char *text, struct tdc_plain_number *number, size_t *length)
+{
+    char room[128];
+    int size = snprintf(room, sizeof room, "%s,%40s", text, "");
+    const char *end = tdc_plain_number_read(room, room + size, number);
+    *length = end != NULL ? (size_t)(end - room) : 0;
+    return end != NULL;
+}
+
+static void plain_numbers_equal_strtod(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"%.17g", "%.16g", "%.9g", "%.0f", "%.17f", "%.3e"};
+    size_t taken = 0, all = (size_t)rounds_of(60000);
+    for (size_t i = 0; i < all; i++) {
+        char text[400];
+        double value = i % 2 == 0 ? some_double((int)(i / 2 % 16))
+                                  : (double)(float)((double)(next_random() >> 11) * 0x1p-52 - 1);
+        if (!isfinite(value))
+            continue;
+/* one of our own formats */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(text, sizeof text, formats[i % 6], value);
+#pragma GCC diagnostic pop
+        struct tdc_plain_number number;
+        size_t length;
+        if (strlen(text) > 60 || !reads_plainly(text, &number, &length))
+            continue;
+        assert_int_equal(length, strlen(text));
+        assert_int_equal(to_bits(number.value), to_bits(strtod(text, NULL)));
+        assert_int_equal(number.negative, text[0] == '-');
+        assert_int_equal(number.whole, strpbrk(text, ".e") == NULL);
+        taken++;
+    }
+    assert_true(taken > all / 2);
+    static const char *const others[] = {
+        "",      "-",    ".5",       "01",    "-01",
+        "1.",    "1.e5", "1e",       "1e+",   "+1",
+        "--1",   "e5",   "Infinity", "1.5.5", "12345678901234567890",
+        "1e1234"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(reads_plainly(others[i], &(struct tdc_plain_number){0}, &(size_t){0}));
+    assert_null(tdc_plain_number_read("1,", "1," + 2, &(struct tdc_plain_number){0}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_numbers_equal_strtod),
         cmocka_unit_test(floats_are_written_as_python_does),
         cmocka_unit_test(repr_is_shortest_and_nearest),
         cmocka_unit_test(g16_equals_printf),

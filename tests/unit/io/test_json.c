@@ -369,6 +369,56 @@ static void memory_limit_ends_the_read(void **state)
     free(text);
 }
 
+/* The text of a value, in the arena. */
+static const char *shown(const struct tdc_json *value)
+{
+    struct tdc_text text;
+    tdc_text_init(&text, (size_t)1 << 20);
+    tdc_pytext_str(&text, value);
+    assert_false(text.failed);
+    const char *kept = tdc_arena_text(&arena, tdc_text_get(&text), text.length);
+    tdc_text_free(&text);
+    return kept;
+}
+
+/* Objects whose keys, order and blanks are those of others before them take another way. */
+static void objects_alike_are_read_as_if_alone(void **state)
+{
+    (void)state;
+    static const char leaf[] =
+        "{\n  \"type\": \"torch.Tensor\",\n  \"shape\": [\n   8,\n   16\n  ],\n"
+        "  \"Max\": 0.25,\n  \"grad\": true\n }";
+    static const char *const objects[] = {
+        "{\n  \"type\": \"torch.float32\",\n  \"shape\": [\n   1\n  ],\n  \"Max\": -1.5e-07,\n  "
+        "\"grad\": null\n }",
+        "{\n  \"type\": \"a\\u00e9\\n\",\n  \"shape\": [],\n  \"Max\": NaN,\n  \"grad\": false\n }",
+        "{\n  \"type\": \"\xc3\xa9\",\n  \"shape\": [[1], {}],\n  \"Max\": -0,\n  \"grad\": -0.0\n "
+        "}",
+        "{\n  \"type\": {\"type\": 1},\n  \"shape\": null,\n  \"Max\": 12345678901234567890123,\n  "
+        "\"grad\": 1e400\n }",
+        "{\n  \"type\": 1,\n  \"shape\": 2,\n  \"Max\": 3,\n  \"type\": 4\n }",
+        "{\n  \"type\": 1,\n  \"shape\": 2,\n  \"Max\": 3,\n  \"grad\": 4,\n  \"more\": 5\n }",
+        "{\n  \"type\": 1,\n  \"shape\": 2,\n  \"Max\": 3\n }",
+        "{\"type\":1,\"shape\":[2,3,4],\"Max\":0.1,\"grad\":\"\"}",
+        "{\"type\":1 ,\"shape\":[2 , 3],\"Max\":0.1,\"grad\":\"\"}",
+        "{}",
+    };
+    char text[4096];
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        const char *alone = shown(read_text(objects[i])), *first = shown(read_text(leaf));
+        size_t size = (size_t)snprintf(text, sizeof text, "[%s, %s, %s, %s, %s, %s]", leaf, leaf,
+                                       objects[i], objects[i], leaf, objects[i]);
+        const struct tdc_json *value = read_text(text)->child;
+        const char *const expected[] = {first, first, alone, alone, first, alone};
+        for (size_t k = 0; k < 6; k++, value = value->next)
+            assert_string_equal(shown(value), expected[k]);
+        assert_null(value);
+        struct tdc_json *cut;
+        for (size_t length = 1; length < size; length++)
+            assert_int_not_equal(read_bytes(text, length, &cut), TDC_OK);
+    }
+}
+
 int main(void)
 {
 #define WITH_ARENA(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -383,6 +433,7 @@ int main(void)
         WITH_ARENA(cut_dump_is_an_error_at_any_byte),
         WITH_ARENA(nesting_is_bounded),
         WITH_ARENA(memory_limit_ends_the_read),
+        WITH_ARENA(objects_alike_are_read_as_if_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <sys/wait.h>
 
+#include "io/base/error.h"
 #include "io/file/out_file.h"
+#include "io/table/row_blocks.h"
 #include "io/table/sink_backend.h"
 #include "io/table/json_object.h"
 #include "tests/support/sink_rows.h"
@@ -132,6 +134,97 @@ static void csv_passes_its_buffer(void **state)
     }
     free(content);
     free(text);
+    folder_remove(&folder);
+}
+
+/* ---- rows of several threads --------------------------------------------------------------- */
+
+#define BLOCK_TEST_ROWS ((size_t)9000)
+
+/* Rows from `fail_from` on cannot be made. */
+struct made_rows {
+    size_t fail_from;
+};
+
+static tdc_status cells_of_row(void *context, size_t row, struct tdc_text *texts,
+                               struct tdc_cell *cells, struct tdc_error *error)
+{
+    const struct made_rows *made = context;
+    if (row >= made->fail_from)
+        return tdc_fail(error, TDC_ERR_MEMORY, "row %zu", row);
+    tdc_text_addf(texts, "row, %zu", row);
+    for (size_t i = 0; i < row % 7 * 40; i++)
+        tdc_text_addc(texts, (char)('a' + i % 26));
+    cells[0] = (struct tdc_cell){TDC_CELL_TEXT, .text = texts->data, .length = texts->length};
+    cells[1] = number_of((double)row / 7);
+    cells[2] = truth_of(row % 3 == 0);
+    return TDC_OK;
+}
+
+static void write_in_blocks(const char *path, int threads)
+{
+    struct made_rows made = {SIZE_MAX};
+    struct tdc_error error;
+    struct tdc_sink_spec spec = {
+        .path = path, .columns = three, .column_count = 3, .rows = BLOCK_TEST_ROWS};
+    struct tdc_sink *sink = opened(TDC_FORMAT_CSV, &spec);
+    struct tdc_row_blocks *blocks = tdc_row_blocks_start(sink, threads, cells_of_row, &made);
+    assert_true((blocks != NULL) == (threads > 1));
+    for (size_t row = 0; row < BLOCK_TEST_ROWS; row += 3)
+        if (blocks != NULL)
+            tdc_row_blocks_ready(blocks, row + 3);
+    if (blocks != NULL)
+        assert_int_equal(tdc_row_blocks_end(blocks, &error), TDC_OK);
+    struct tdc_text texts;
+    tdc_text_init(&texts, (size_t)1 << 20);
+    for (size_t row = 0; blocks == NULL && row < BLOCK_TEST_ROWS; row++) {
+        struct tdc_cell cells[3];
+        tdc_text_clear(&texts);
+        assert_int_equal(cells_of_row(&made, row, &texts, cells, &error), TDC_OK);
+        assert_int_equal(tdc_sink_row(sink, cells, TDC_COLOUR_NONE, &error), TDC_OK);
+    }
+    tdc_text_free(&texts);
+    closed(sink);
+}
+
+static void blocks_of_rows_keep_their_order(void **state)
+{
+    (void)state;
+    struct temporary_folder folder;
+    folder_make(&folder);
+    const char *path = folder_file(&folder, "t.csv");
+    write_in_blocks(path, 1);
+    char *expected = file_content(path, NULL);
+    for (int threads = 2; threads <= 5; threads++) {
+        write_in_blocks(path, threads);
+        char *content = file_content(path, NULL);
+        assert_string_equal(content, expected);
+        free(content);
+    }
+    free(expected);
+    folder_remove(&folder);
+}
+
+static void a_row_that_fails_ends_its_file(void **state)
+{
+    (void)state;
+    struct temporary_folder folder;
+    folder_make(&folder);
+    struct made_rows made = {BLOCK_TEST_ROWS / 2};
+    struct tdc_error error = {0};
+    struct tdc_sink_spec spec = {.path = folder_file(&folder, "t.csv"),
+                                 .columns = three,
+                                 .column_count = 3,
+                                 .rows = BLOCK_TEST_ROWS};
+    struct tdc_sink *sink = opened(TDC_FORMAT_CSV, &spec);
+    struct tdc_row_blocks *blocks = tdc_row_blocks_start(sink, 3, cells_of_row, &made);
+    assert_non_null(blocks);
+    for (size_t row = 0; row < BLOCK_TEST_ROWS; row += 100)
+        tdc_row_blocks_ready(blocks, row + 100);
+    assert_int_equal(tdc_row_blocks_end(blocks, &error), TDC_ERR_MEMORY);
+    assert_string_equal(error.message, "row 4500");
+    assert_int_equal(tdc_sink_close(sink, &error), TDC_ERR_MEMORY);
+    assert_int_equal(folder_entries(&folder), 0);
     folder_remove(&folder);
 }
 
@@ -367,6 +460,8 @@ int main(void)
         cmocka_unit_test(csv_quotes_as_needed),
         cmocka_unit_test(csv_escapes_formulas),
         cmocka_unit_test(csv_passes_its_buffer),
+        cmocka_unit_test(blocks_of_rows_keep_their_order),
+        cmocka_unit_test(a_row_that_fails_ends_its_file),
         cmocka_unit_test(json_is_an_array_of_objects),
         cmocka_unit_test(json_of_objects),
         cmocka_unit_test(numbers_without_a_word),
