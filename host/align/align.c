@@ -187,8 +187,8 @@ static tdc_status compare_rest(struct tdc_row_making *making)
 {
     struct tdc_alignment *alignment = making->alignment;
     if (!same_ranks(alignment))
-        return tdc_fail(making->error, TDC_ERR_ARGUMENT,
-                        "rest: compare needs the same ranks on both sides");
+        return tdc_rule_fail(making->error, alignment->rules.rest_place,
+                             "rest: compare needs the same ranks on both sides");
     for (int i = 0; i < 2; i++)
         for (size_t k = 0; k < alignment->sides[i]->count; k++)
             alignment->sided[i].excluded[k] |= alignment->sided[i].used[k];

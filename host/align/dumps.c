@@ -26,7 +26,7 @@ static struct tdc_record record_of(const struct tdc_alignment *alignment,
     struct tdc_record record = {
         .name = row->name,
         .dtype = row->dtypes[side] != NULL ? row->dtypes[side] : first->dtype,
-        .shape = row->shapes[side] != NULL ? row->shapes[side] : "[]",
+        .shape = row->shapes[side] != NULL ? row->shapes[side] : "N/A",
         .requires_grad = dumped != NULL ? dumped->requires_grad : "N/A",
         .data_name = no_file,
         .digest = "N/A",

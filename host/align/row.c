@@ -431,6 +431,21 @@ static tdc_status make_row(struct tdc_row_made *making)
     return status;
 }
 
+/* A tensor that one side has: its logical shape and its parts, as far as that side alone says. */
+static tdc_status describe_alone(struct tdc_row_made *making)
+{
+    int index = making->halves[0].found == 0 ? 1 : 0;
+    struct tdc_row_half *half = &making->halves[index];
+    making->row->settled = TDC_ROW_UNMATCHED;
+    making->row->text = index == 1 ? "No NPU data matched." : "No bench data matched.";
+    tdc_status status = place_half(making, half, NULL);
+    if (status == TDC_ERR_MEMORY)
+        return status;
+    half->done &= status == TDC_OK;
+    *making->making->error = (struct tdc_error){0};
+    return tdc_row_describe(making, index) ? TDC_OK : tdc_row_no_memory(making);
+}
+
 tdc_status tdc_row_make(struct tdc_row_making *making, const char *name,
                         struct tdc_aligned_row *row)
 {
@@ -446,11 +461,8 @@ tdc_status tdc_row_make(struct tdc_row_making *making, const char *name,
             if (half->groups[k] != NULL)
                 row->first[i] = &half->side->sided->side->records[half->groups[k]->parts[0].record];
     }
-    if (made.halves[0].found == 0 || made.halves[1].found == 0) {
-        row->settled = TDC_ROW_UNMATCHED;
-        row->text = made.halves[0].found == 0 ? "No NPU data matched." : "No bench data matched.";
-        return TDC_OK;
-    }
+    if (made.halves[0].found == 0 || made.halves[1].found == 0)
+        return describe_alone(&made);
     tdc_status status = make_row(&made);
     if (status == TDC_ERR_ARGUMENT || status == TDC_ERR_MEMORY)
         return status;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "host/judge/reason.h"
+
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static void set_statistic(struct tdc_record *record, enum tdc_statistic which, double number)
@@ -48,6 +50,10 @@ bool tdc_aligned_judge(struct tdc_table *table, size_t row, const struct tdc_out
     for (int i = 0; i < TDC_ROW_VALUES; i++)
         judged->values[i] = tdc_value_of(apart ? TDC_HOLDS_SHAPE : TDC_HOLDS_UNSUPPORTED);
     judged->row_class = aligned->settled;
+    if (aligned->settled == TDC_ROW_UNMATCHED)
+        judged->reasons |= UINT64_C(1) << (judged->npu == TDC_UNPAIRED     ? TDC_REASON_NO_TEST
+                                           : judged->bench == TDC_UNPAIRED ? TDC_REASON_NO_REF
+                                                                           : TDC_REASON_SHAPE);
     tdc_text_adds(message, aligned->text);
     return true;
 }

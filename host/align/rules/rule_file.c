@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/align/rules/rules.h"
 #include "io/base/error.h"
@@ -135,6 +136,7 @@ static tdc_status read_rest(const struct tdc_rule_reading *reading, const struct
     for (int i = 0; i < 3; i++)
         if (tdc_yaml_is_text(node) && strcmp(node->text, words[i]) == 0) {
             reading->rules->rest = (enum tdc_rest)i;
+            reading->rules->rest_place = tdc_rules_place(reading, node->line);
             return TDC_OK;
         }
     return tdc_rules_wrong_kind(reading, node, "report, compare or ignore");
@@ -212,6 +214,18 @@ static tdc_status load_root(const struct tdc_rule_reading *reading, const struct
                     problem.message);
 }
 
+/* Whether a preset or file is the one that is being read; files are one by whatever path. */
+static bool is_same(const struct using *using, const char *name, bool file)
+{
+    struct stat one, other;
+    if (using->preset == file)
+        return false;
+    if (strcmp(using->name, name) == 0)
+        return true;
+    return file && stat(using->name, &one) == 0 && stat(name, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 static tdc_status read_used(const struct tdc_rule_reading *reading, const struct tdc_yaml *node,
                             const struct using *outer, const struct tdc_rule_tensor ***end)
 {
@@ -234,7 +248,7 @@ static tdc_status read_used(const struct tdc_rule_reading *reading, const struct
     if (name == NULL || kept == NULL)
         return tdc_rules_no_memory(reading);
     for (const struct using *at = outer; at != NULL; at = at->outer)
-        if ((at->preset != file && strcmp(at->name, name) == 0) || at->depth == MOST_DEPTH)
+        if (is_same(at, name, file) || at->depth == MOST_DEPTH)
             return tdc_rule_fail(reading->error, place, "preset '%.200s' uses itself", node->text);
     struct using used = {name, !file, outer, outer != NULL ? outer->depth + 1 : 1};
     struct tdc_rule_reading inner = {reading->rules, kept, reading->error};

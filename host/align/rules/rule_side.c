@@ -56,7 +56,10 @@ static tdc_status read_line(const struct tdc_rule_reading *reading, const struct
         }
         struct tdc_mesh_axis *axis = &line->axes[line->count];
         axis->place = line->place;
-        if (!read_axis(arena, at, length, axis))
+        bool read = read_axis(arena, at, length, axis);
+        for (size_t i = 0; read && axis->name != NULL && i < line->count; i++)
+            read = strcmp(line->axes[i].name, axis->name) != 0;
+        if (!read)
             return tdc_rule_fail(reading->error, line->place, "mesh '%.200s': cannot read '%.*s'",
                                  node->text, (int)(length < 200 ? length : 200), at);
         if (axis->name == NULL)

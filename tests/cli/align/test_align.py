@@ -291,6 +291,20 @@ class Texts(harness.Case):
                           % ",".join(map(str, order)), 0)
         self.assertEqual(("200", "0"), (row["Elements"], row["MaxAbsErr"]))
 
+    def test_what_one_side_has(self):
+        """Its logical shape and parts stand in the row; where it cannot be put together there is no shape."""
+        part, name = situations.numbers((2, 3)), "Module.%s.Op.forward.0.output.0"
+        for rank in range(2):
+            situations.dump(self.path("a/rank%d" % rank), {name % "x": part, name % "same": part})
+        situations.dump(self.path("a/rank0"), {name % "y": part})
+        situations.dump(self.path("b/rank0"), {name % "same": part, name % "z": part})
+        rows = self.check("version: 1\na: {mesh: \"tp=2\"}\ntensors:\n" + "".join(
+            "  - {name: %s, a: {match: \"**.%s.Op.**\", dims: \"n%s m\"}, b: {match: \"**.%s.Op.**\", dims: \"n m\"}}\n"
+            % (x, x, "" if x == "same" else "[tp]", x) for x in ("same", "x", "y", "z")), 1)
+        self.assertEqual([("[2, 3]", "[2, 3]"), ("[4, 3]", "N/A"), ("N/A", "N/A"), ("N/A", "[2, 3]")],
+                         [(row["NPU Tensor Shape"], row["Bench Tensor Shape"]) for row in rows])
+        self.assertEqual("2 parts: rank0 rank1; n[tp] m", rows[1]["NPU Parts"])
+
     def test_replicas_of_both_sides_share_a_line(self):
         x, name = situations.numbers((2, 3)), "Module.x.Op.forward.0.output.0"
         for side, by in (("a", 0.5), ("b", 2)):
@@ -316,6 +330,20 @@ class Texts(harness.Case):
                 json.dump(text, file)
         row, = self.check("version: 1\na: {mesh: dtensor}\ntensors:\n  - {name: x, a: \"**\", b: \"**\"}\n", 2)
         self.assertIn("A: no part for m1=1 m0=1 (5 of 6 found)", row["Err_message"].split("\n"))
+
+
+    def test_mistakes_of_files(self):
+        name = "Module.x.Op.forward.0.output.0"
+        for place in ("a/rank0", "a/rank1", "b/rank0"):
+            situations.dump(self.path(place), {name: situations.numbers((2, 3))})
+        rule = "tensors: [{name: x, a: \"**\", b: \"**\"}]\n"
+        harness.write_text(self.path("used.yaml"), "use: [align.yaml]\n")
+        for text, said in (("use: [./used.yaml]\n" + rule, "./used.yaml:1: preset 'align.yaml' uses itself"),
+                           ("a: {mesh: \"tp=2 tp=2\"}\n" + rule, "align.yaml:1: mesh 'tp=2 tp=2': cannot read 'tp=2'"),
+                           ("rest: compare\n" + rule, "align.yaml:1: rest: compare needs the same ranks on both sides")):
+            harness.write_text(self.path("align.yaml"), text)
+            done = harness.run("compare", "a", "b", "--align", "align.yaml", "-o", "out", cwd=self.folder)
+            self.assertEqual((2, said), (done.code, done.err.strip()))
 
 
 class Words(harness.Case):
