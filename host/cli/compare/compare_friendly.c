@@ -7,20 +7,6 @@
 #include "host/cli/compare/compare_options.h"
 #include "host/cli/compare/graph_output.h"
 
-/* Names the comparisons in which nothing could be compared. */
-static void complain_of_nothing(const struct tdc_run_request *request, const struct tdc_run *run)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        struct tdc_summary summary;
-        if (run->comparisons[i].table == NULL)
-            continue;
-        tdc_table_summary(run->comparisons[i].table, &summary, sizeof summary);
-        if (tdc_summary_answer(&summary, request->allow_unmatched) == TDC_ANSWER_NONE)
-            tdc_complain("%s against %s: nothing was compared", run->comparisons[i].task->npu,
-                         run->comparisons[i].task->bench);
-    }
-}
-
 /* Messages about how two dumps fit each other do not name them. */
 static void complain_of(const struct tdc_run *run, char **sides, const struct tdc_error *error)
 {
@@ -32,31 +18,6 @@ static void complain_of(const struct tdc_run *run, char **sides, const struct td
         tdc_complain("%s against %s: %s", task->npu, task->bench, error->message);
     else
         tdc_complain_of_sides(sides[0], sides[1], error);
-}
-
-static bool print_paths(const struct tdc_run *run)
-{
-    for (size_t i = 0; i < run->count; i++)
-        for (size_t k = 0; k < run->comparisons[i].file_count; k++)
-            puts(run->comparisons[i].files[k]);
-    if (run->page != NULL)
-        puts(run->page);
-    return true;
-}
-
-/* The answer: a page, or what a script wants in its place. */
-static int answer_run(const struct tdc_run_request *request, const struct tdc_run *run)
-{
-    struct tdc_run_answer answer;
-    bool printed = request->stream != TDC_FORMAT_NONE ||
-                   (request->quiet ? print_paths(run) : tdc_print_page(request, run));
-    complain_of_nothing(request, run);
-    if (!request->quiet && request->stream == TDC_FORMAT_NONE)
-        tdc_print_rest(run);
-    tdc_run_judge(request, run, &answer);
-    if (run->unwritten.status != TDC_OK)
-        tdc_complain("%s", run->unwritten.message);
-    return printed && run->unwritten.status == TDC_OK ? answer.code : TDC_EXIT_TROUBLE;
 }
 
 /* Every file that decides which pairs there are. */
@@ -89,7 +50,7 @@ static tdc_status add_inputs(const struct tdc_run_request *request, tdc_share *s
  * in one go. */
 static tdc_status begin_sharing(struct tdc_compare_settings *settings, struct tdc_error *error)
 {
-    struct tdc_run_request *request = &settings->request;
+    struct tdc_run_request *request = &settings->run.request;
     struct tdc_sharing *sharing = &settings->sharing;
     if (request->formats == 0 && sharing->kind == TDC_SHARE_WHOLE)
         return TDC_OK;
@@ -107,7 +68,7 @@ static tdc_status begin_sharing(struct tdc_compare_settings *settings, struct td
 /* The comparison that was asked for; the two dumps. */
 static int compare(struct tdc_compare_settings *settings, char **sides)
 {
-    struct tdc_run_request *request = &settings->request;
+    struct tdc_run_request *request = &settings->run.request;
     struct tdc_said said = {0};
     request->options.message = tdc_sharing_is_silent() ? NULL : tdc_print_message;
     request->options.context = &said;
@@ -128,18 +89,15 @@ static int compare(struct tdc_compare_settings *settings, char **sides)
     if (status == TDC_OK)
         status = tdc_run_all(request, &run, &error);
     int code = TDC_EXIT_TROUBLE;
-    if (status == TDC_ERR_ARGUMENT &&
-        (request->align != NULL || request->options.tolerance_file != NULL)) {
-        tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
-        fputc('\n', stderr);
-    } else if (status != TDC_OK) {
-        complain_of(&run, sides, &error);
+    if (status != TDC_OK) {
+        if (!tdc_run_tell_mistake(request, &error))
+            complain_of(&run, sides, &error);
     } else if (request->part) {
         code = tdc_sharing_finish(&settings->sharing, request->quiet) ? TDC_EXIT_SAME
                                                                       : TDC_EXIT_TROUBLE;
     } else {
-        code = answer_run(request, &run);
-        if (settings->vis && !tdc_write_graph(request))
+        code = tdc_run_show(request, &run);
+        if (settings->run.vis && !tdc_write_graph(request))
             code = TDC_EXIT_TROUBLE;
         /* what could not be written is worth a journal */
         if (run.unwritten.status == TDC_OK &&
@@ -160,15 +118,15 @@ int tdc_compare_merged(int argc, char **argv, const char *folder)
     int code = TDC_EXIT_TROUBLE;
     if (words != NULL && tdc_take_compare_options(argc, argv, &settings)) {
         sharing->merge = folder;
-        if (settings.help || settings.version) {
-            if (settings.help)
+        if (settings.run.help || settings.version) {
+            if (settings.run.help)
                 fputs(tdc_compare_usage, stdout);
             else
                 tdc_print_version();
             code = TDC_EXIT_SAME;
         } else if (tdc_sharing_settle(sharing, words, (size_t)argc + 1, argv + optind, 2)) {
-            settings.request.options.command = sharing->words;
-            settings.request.options.command_words = sharing->word_count;
+            settings.run.request.options.command = sharing->words;
+            settings.run.request.options.command_words = sharing->word_count;
             code = compare(&settings, argv + optind);
         }
     }

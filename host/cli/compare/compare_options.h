@@ -3,18 +3,13 @@
 #define TDC_CLI_COMPARE_OPTIONS_H
 
 #include "host/cli/share/sharing.h"
-#include "host/cli/shared/command.h"
+#include "host/cli/shared/run_options.h"
 
 struct tdc_compare_settings {
-    struct tdc_run_request request;
-    int step;           /* -1: all */
-    const char *output; /* -o as it was given; NULL: not */
-    bool json;          /* on the standard output */
-    bool vis;           /* the graph database, too */
-    bool help, version;
+    struct tdc_run_settings run;
+    int step; /* -1: all */
+    bool version;
     bool no_highlight;
-    struct tdc_align_options align;
-    const char *series[16]; /* of align */
     struct tdc_sharing sharing;
     bool mapped; /* an option says how names are matched */
 };

@@ -41,7 +41,7 @@ _tdcmp()
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
     local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --shard --restart --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--align --tolerance --truth --noise --output --format --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--align --series --tolerance --truth --noise --output --format --json --only --atol --rtol --cos --key --top --allow-unmatched --threads --io --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"

@@ -1,9 +1,9 @@
 /* diff_command.c - `tdcmp diff A B`: tensors by name, wherever they are stored. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "host/cli/shared/command.h"
-#include "host/terminal/colour.h"
+#include "host/cli/shared/run_options.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
 
@@ -17,30 +17,13 @@ static const char usage[] =
     "Face, Megatron), a dump of SGLang or any folder of such files. Two dumps are compared as "
     "tdcmp\n"
     "compare does.\n"
-    "\n"
-    "  -o, --output DIR         folder for the results (default ./output)\n"
-    "  -F, --format LIST        xlsx, csv, json or several: xlsx,csv (default xlsx)\n"
+    "\n" TDC_RUN_PLACE_HELP
+    "  -F, --format LIST        xlsx, csv, json, jsonl, html or several: xlsx,csv (default xlsx);\n"
+    "                           html: a page of the whole run\n" TDC_RUN_ROWS_HELP
     "      --key PATH           of torch files: where the tensors begin (default: model or\n"
-    "                           state_dict, if there are tensors in it)\n"
-    "      --align FILE         compare logical tensors by rules: checkpoints that are laid out\n"
-    "                           differently (yaml, or a preset: tdcmp align --list)\n"
-    "      --tolerance FILE     yaml rules that judge tensors in place of the usual limits\n"
-    "      --truth C            a third, more exact one: which side is nearer to it\n"
-    "      --noise C            the reference once more: differences up to its own are none\n"
-    "      --top N              rows that a list shows (default 5)\n"
-    "      --allow-unmatched    tensors without a partner do not make the exit code 1\n"
-    "  -t, --threads N          number of threads (default: all processors)\n"
-    "      --io HOW             how files are read: auto (default: mapped when in the page cache,\n"
-    "                           past it when not), mmap, pread (network file systems), direct\n"
-    "      --device NAME        auto (default: a card if there is one and it is faster), cpu,\n"
-    "                           gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all (tdcmp devices\n"
-    "                           lists them)\n"
-    "      --no-fallback        what the device fails to do is an error, not work for the CPU\n"
-    "  -v, --verbose            speed and kernels too\n"
-    "  -q, --quiet              no progress, no summary\n"
-    "      --color WHEN         auto (default: on a terminal, unless NO_COLOR is set), always, "
-    "never\n"
-    "  -h, --help               this text\n"
+    "                           state_dict, if there are tensors in it)\n" TDC_RUN_RULES_HELP
+    "      --top N              rows that a list shows (default 5)\n" TDC_RUN_WORK_HELP
+        TDC_RUN_SHOWN_HELP "  -h, --help               this text\n"
     "\n"
     "exit code: 0 all tensors within tolerance, 1 differences found, 2 something could not be\n"
     "compared, or nothing was\n"
@@ -48,146 +31,52 @@ static const char usage[] =
     "example: tdcmp diff exported/model.safetensors original -o result\n";
 
 enum {
-    OPTION_KEY = 256,
-    OPTION_TOP,
-    OPTION_ALLOW_UNMATCHED,
-    OPTION_IO,
-    OPTION_DEVICE,
-    OPTION_NO_FALLBACK,
-    OPTION_COLOR,
-    OPTION_ALIGN,
-    OPTION_TOLERANCE,
-    OPTION_TRUTH,
-    OPTION_NOISE
+    OPTION_KEY = TDC_RUN_FIRST_FREE
 };
 
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, 'F'},
-    {"key", required_argument, NULL, OPTION_KEY},
-    {"align", required_argument, NULL, OPTION_ALIGN},
-    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
-    {"truth", required_argument, NULL, OPTION_TRUTH},
-    {"noise", required_argument, NULL, OPTION_NOISE},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"allow-unmatched", no_argument, NULL, OPTION_ALLOW_UNMATCHED},
-    {"threads", required_argument, NULL, 't'},
-    {"io", required_argument, NULL, OPTION_IO},
-    {"device", required_argument, NULL, OPTION_DEVICE},
-    {"no-fallback", no_argument, NULL, OPTION_NO_FALLBACK},
-    {"verbose", no_argument, NULL, 'v'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"color", required_argument, NULL, OPTION_COLOR},
-    {"help", no_argument, NULL, 'h'},
+    TDC_RUN_LONG_OPTIONS{"key", required_argument, NULL, OPTION_KEY},
     {NULL, 0, NULL, 0},
 };
 
-struct settings {
-    struct tdc_run_request request;
-    struct tdc_align_options align;
-    bool help;
-};
-
-/* How the work is done, and how it is shown. */
-static bool take_work(struct settings *settings, int option)
+static bool take_option(struct tdc_run_settings *settings, int option)
 {
     struct tdc_run_request *request = &settings->request;
     switch (option) {
-    case 't':
-        return tdc_parse_number(optarg, 1, &request->options.threads) ||
-               tdc_wrong_value("--threads", optarg, "a number of threads");
-    case OPTION_IO:
-        return tdc_parse_io(optarg, &request->options.io) ||
-               tdc_wrong_value("--io", optarg, "auto, mmap, pread or direct");
-    case OPTION_DEVICE:
-        request->options.device = optarg;
-        return tdc_device_valid(optarg) ||
-               tdc_wrong_value("--device", optarg,
-                               "auto, cpu, gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all");
-    case OPTION_NO_FALLBACK:
-        request->options.flags |= TDC_OPTION_NO_FALLBACK;
-        return true;
-    case OPTION_COLOR:
-        return tdc_choose_colour(optarg) ||
-               tdc_wrong_value("--color", optarg, "auto, always or never");
-    case 'v':
-        request->verbose = true;
-        return true;
-    case 'q':
-        request->quiet = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool take_option(struct settings *settings, int option)
-{
-    struct tdc_run_request *request = &settings->request;
-    switch (option) {
-    case 'o':
-        request->output = optarg;
-        return true;
     case 'F':
-        return (tdc_parse_formats(optarg, &request->formats) &&
-                (request->formats & TDC_FORMATS_PAGE) == 0) ||
-               tdc_wrong_value("--format", optarg, "xlsx, csv, json or several with commas");
+        return tdc_parse_formats(optarg, &request->formats) ||
+               tdc_wrong_value("--format", optarg,
+                               "xlsx, csv, json, jsonl, html or several with commas");
     case OPTION_KEY:
-        request->key = optarg;
-        return true;
-    case OPTION_ALIGN:
-        settings->align.rules = optarg;
-        return true;
-    case OPTION_TOLERANCE:
-        request->options.tolerance_file = optarg;
-        return true;
-    case OPTION_TRUTH:
-        request->truth = optarg;
-        return true;
-    case OPTION_NOISE:
-        request->noise = optarg;
-        return true;
-    case OPTION_TOP:
-        return tdc_parse_number(optarg, 1, &request->top) ||
-               tdc_wrong_value("--top", optarg, "a number of rows");
-    case OPTION_ALLOW_UNMATCHED:
-        request->allow_unmatched = true;
-        return true;
-    case 'h':
-        settings->help = true;
+        request->key = settings->align.key = optarg;
         return true;
     default:
-        return take_work(settings, option);
+        return tdc_take_run_option(settings, option);
     }
 }
 
-static bool take_options(int argc, char **argv, struct settings *settings)
+static bool take_options(int argc, char **argv, struct tdc_run_settings *settings)
 {
-    static const struct tdc_words words = {"diff", "o:F:t:vqh", long_options};
-    struct tdc_run_request *request = &settings->request;
-    *settings = (struct settings){.help = false};
-    tdc_options_init(&request->options, sizeof request->options, TDC_RULES_SOUND);
-    tdc_align_options_init(&settings->align, sizeof settings->align);
-    request->output = "./output";
-    request->formats = TDC_FORMAT_XLSX;
+    static const struct tdc_words words = {"diff", TDC_RUN_SHORT_OPTIONS, long_options};
+    tdc_run_settings_init(settings);
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;)
         if (option == TDC_WRONG_OPTION || !take_option(settings, option))
             return false;
-    settings->align.key = request->key;
-    settings->align.truth = request->truth != NULL ? request->truth : request->noise;
-    if (settings->align.rules != NULL)
-        request->align = &settings->align;
-    if (settings->help || argc - optind == 2)
+    if (settings->help)
         return true;
+    if (argc - optind == 2)
+        return tdc_settle_run(settings);
     tdc_complain("diff takes two paths, A and B; %d given (tdcmp diff --help)", argc - optind);
     return false;
 }
 
 /* "12 tensors equal, 3 different, 1 unmatched; 4.02 GB at 13.1 GB/s" */
-static void print_total(const struct tdc_run_answer *answer)
+static void print_total(const struct tdc_run_request *request, const struct tdc_run *run)
 {
-    const struct tdc_summary *total = &answer->total;
+    struct tdc_run_answer answer;
+    tdc_run_judge(request, run, &answer);
+    const struct tdc_summary *total = &answer.total;
     unsigned long long equal = 0;
     for (int i = TDC_ROW_SAME; i < TDC_ROW_DIFFERENT; i++)
         equal += total->classes[i];
@@ -217,21 +106,13 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
         status = tdc_run_all(request, &run, &error);
     }
     int code = TDC_EXIT_TROUBLE;
-    if (status == TDC_ERR_ARGUMENT &&
-        (request->align != NULL || request->options.tolerance_file != NULL)) {
-        tdc_show(stderr, error.message); /* FILE:LINE: text, as compilers have it */
-        fputc('\n', stderr);
-    } else if (status != TDC_OK) {
-        tdc_complain("%s", error.message);
+    if (status != TDC_OK) {
+        if (!tdc_run_tell_mistake(request, &error))
+            tdc_complain("%s", error.message);
     } else {
-        struct tdc_run_answer answer;
-        bool printed = request->quiet || tdc_print_page(request, &run);
-        tdc_run_judge(request, &run, &answer);
-        if (!request->quiet && printed) {
-            tdc_print_rest(&run);
-            print_total(&answer);
-        }
-        code = printed ? answer.code : TDC_EXIT_TROUBLE;
+        code = tdc_run_show(request, &run);
+        if (!request->quiet && request->stream == TDC_FORMAT_NONE)
+            print_total(request, &run);
     }
     tdc_run_free(&run);
     tdc_tasks_free(tasks);
@@ -240,17 +121,23 @@ static int compare(struct tdc_run_request *request, const char *a, const char *b
 
 int tdc_command_diff(int argc, char **argv)
 {
-    struct settings settings;
-    if (!take_options(argc, argv, &settings))
-        return TDC_EXIT_TROUBLE;
-    if (settings.help) {
-        fputs(usage, stdout);
-        return TDC_EXIT_SAME;
+    struct tdc_run_settings settings;
+    const char **words = tdc_command_words(argc, argv); /* before the options are sorted */
+    int code = TDC_EXIT_TROUBLE;
+    if (words != NULL && take_options(argc, argv, &settings)) {
+        struct tdc_said said = {0};
+        settings.request.options.message = tdc_print_message;
+        settings.request.options.context = &said;
+        settings.request.options.command = words;
+        settings.request.options.command_words = (size_t)argc + 1;
+        if (settings.help) {
+            fputs(usage, stdout);
+            code = TDC_EXIT_SAME;
+        } else {
+            code = compare(&settings.request, argv[optind], argv[optind + 1]);
+        }
+        tdc_said_free(&said);
     }
-    struct tdc_said said = {0};
-    settings.request.options.message = tdc_print_message;
-    settings.request.options.context = &said;
-    int code = compare(&settings.request, argv[optind], argv[optind + 1]);
-    tdc_said_free(&said);
+    free(words);
     return code;
 }

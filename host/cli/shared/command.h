@@ -156,6 +156,12 @@ struct tdc_run_answer {
 void tdc_run_judge(const struct tdc_run_request *request, const struct tdc_run *run,
                    struct tdc_run_answer *answer);
 
+/* The answer to a person or a script: the page, or the paths of the results, and what could not be
+ * done. Gives the exit code. */
+int tdc_run_show(const struct tdc_run_request *request, const struct tdc_run *run);
+/* A mistake in a file of rules, on stderr. False: the error is another one. */
+bool tdc_run_tell_mistake(const struct tdc_run_request *request, const struct tdc_error *error);
+
 /* The page on stdout. False when out of memory, which is complained about. */
 bool tdc_print_page(const struct tdc_run_request *request, const struct tdc_run *run);
 

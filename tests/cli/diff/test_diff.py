@@ -1,4 +1,6 @@
 """`tdcmp diff`: every format against every other, what is missing, wrong or in pieces, exit codes and the last line."""
+import csv
+import json
 import os
 import unittest
 
@@ -136,6 +138,24 @@ class Diff(harness.Case):
             self.assertEqual(run.code, 2, (size, run))
             self.assertIn("GGUF", run.err)
         self.assertIn("GGUF of version 7", self.diff(gguf(self.path("v.gguf"), tensors, version=7), b).err)
+
+    def test_places_and_formats(self):
+        """The words of compare: streams, files by their ending, rows and limits of one's own, paths alone."""
+        a = safetensors(self.path("a.safetensors"), {"w": W.changed(6, 3.5), "b": B})
+        b = safetensors(self.path("b.safetensors"), {"w": W, "b": B})
+        shown = harness.run("diff", a, b, "--json")
+        self.assertEqual((1, ["w", "b"]), (shown.code, [row["name"] for row in json.loads(shown.out)["rows"]]))
+        self.assertEqual(["tdcmp", "diff"], json.loads(shown.out)["command"][:2])
+        shown = harness.run("diff", a, b, "-o", "-", "--only", "different")
+        self.assertEqual(["w"], [row["NPU Name"] for row in csv.DictReader(shown.out.splitlines())])
+        for ending in ("csv", "xlsx", "json", "jsonl", "html"):
+            place = self.path("one." + ending)
+            shown = harness.run("diff", a, b, "-o", place, "-q")
+            self.assertEqual((1, [place]), (shown.code, shown.out.split()), shown)
+            self.assertTrue(os.path.getsize(place))
+        self.assertEqual(0, harness.run("diff", a, b, "-o", self.path("out"), "--atol", "0.5", "-q").code)
+        self.assertEqual(2, harness.run("diff", a, b, "-o", self.path("out"), "--series", "x").code)
+        self.assertEqual(2, harness.run("diff", a, b, "-o", self.path("one.csv"), "-F", "json").code)
 
     def test_nothing_to_compare(self):
         os.makedirs(self.path("none"))
