@@ -124,7 +124,7 @@ static tdc_status plan_leaf(struct tdc_placing *placing, const struct tdc_leaf *
 {
     struct tdc_leaf_plan *plan = NULL;
     tdc_status status = new_leaf(placing, leaf->name, leaf->step_count, &plan);
-    if (status != TDC_OK)
+    if (status != TDC_OK || plan == NULL)
         return status;
     plan->fresh = leaf->fresh;
     plan->sized = leaf->size.length != 0;
