@@ -150,7 +150,7 @@ struct tdc_align_rules {
     bool side_given[3];
     enum tdc_rest rest;
     struct tdc_rule_place rest_place; /* if it is said */
-    struct tdc_let *lets; /* the first of a name counts */
+    struct tdc_let *lets;             /* the first of a name counts */
     size_t let_count, let_room;
     const struct tdc_rule_tensor *tensors; /* in the order they count */
     struct tdc_pattern **patterns;         /* all, to be freed */
