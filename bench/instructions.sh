@@ -6,10 +6,10 @@
 # Runs `PROGRAM compare` (default build/release/host/tdcmp) over synthetic dumps under callgrind,
 # which counts instructions inside the kernels alone: a figure that other work on the machine does
 # not move. Callgrind knows no AVX-512, so there are rows for the baseline and for AVX2. The sides
-# differ by a rounding in every eighth element (large) or not at all (equal). One million elements;
-# prints a table for docs/kernels.md.
+# differ in three of four elements, as after some layers, or not at all (equal). One million
+# elements; prints a table for docs/kernels.md.
 #
-# DTYPES (default: f32 bf16 f16 f64 i32 i64 bf16/f32 f16/f32).
+# DTYPES (default: f32 bf16 f16 f64 i64 i32 i16 i8 bool bf16/f32 f16/f32).
 set -euo pipefail
 
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
@@ -35,12 +35,12 @@ per_pair() { # VARIANT RULES
 }
 
 printf '| dtypes | rule | baseline | x86-64-v3 | x86-64-v3, equal |\n|---|---|---|---|---|\n'
-for pair in ${DTYPES:-f32 bf16 f16 f64 i32 i64 bf16/f32 f16/f32}; do
+for pair in ${DTYPES:-f32 bf16 f16 f64 i64 i32 i16 i8 bool bf16/f32 f16/f32}; do
     for rules in sound msprobe; do
         words=(--dtype "${pair%/*}" --tensors 1 --elements "$elements" --share 0)
         [[ $pair == */* ]] && words+=(--bench-dtype "${pair#*/}")
         rm -rf "$folder"/*
-        "$program" bench make "$folder" "${words[@]}" >/dev/null
+        "$program" bench make "$folder" "${words[@]}" --noise >/dev/null
         base=$(per_pair baseline "$rules") wide=$(per_pair x86-64-v3 "$rules") equal=-
         if [[ $pair != */* ]]; then
             rm -rf "$folder"/*

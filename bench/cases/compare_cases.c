@@ -75,6 +75,8 @@ static void large_synthetic(const struct stage *stage, const struct tdc_dtype_pa
     synthetic->bench_dtype = pair->bench;
     synthetic->tensors = settings->tensors;
     synthetic->elements = settings->size / settings->tensors / width;
+    synthetic->share = 0;
+    synthetic->noise = true;
     tdc_pair_text(pair, dtype);
     snprintf(name, size, "%s, %llu x %.4g MiB", dtype, (unsigned long long)settings->tensors,
              (double)(synthetic->elements * width) / (1024 * 1024));
@@ -88,8 +90,7 @@ static tdc_status run_large(const struct stage *stage, const struct tdc_dtype_pa
     char name[96];
     large_synthetic(stage, pair, &synthetic, name, sizeof name);
     if (equal) {
-        synthetic.rounding = false;
-        synthetic.share = 0;
+        synthetic.rounding = synthetic.noise = false;
         size_t length = strlen(name);
         snprintf(name + length, sizeof name - length, ", equal");
     }

@@ -26,8 +26,7 @@ static void fill(const struct tdc_kernel_data *data, size_t first, bool equal)
     struct tdc_values values = {data->pair.npu, tdc_values_mix(1), 1.0F};
     struct tdc_chunk_plan plan = {
         .values = {values, values},
-        .fault = !equal,
-        .rounded = !equal && data->pair.npu == data->pair.bench,
+        .noisy = !equal,
         .mixed = data->pair.npu != data->pair.bench,
     };
     plan.values[TDC_SIDE_BENCH].dtype = data->pair.bench;
@@ -49,7 +48,9 @@ tdc_status tdc_kernel_data_make(struct tdc_kernel_data *data, const struct tdc_d
 {
     size_t n_width = tdc_dtype_size(pair->npu), b_width = tdc_dtype_size(pair->bench);
     size_t wider = n_width > b_width ? n_width : b_width;
-    *data = (struct tdc_kernel_data){.pair = *pair, .cached = CACHED_BYTES / (n_width + b_width)};
+    *data = (struct tdc_kernel_data){.pair = *pair,
+                                     .cached = CACHED_BYTES / (n_width + b_width),
+                                     .equal = equal && pair->npu == pair->bench};
     /* whole chunks, at least one, and room for each thread's own */
     size_t least = data->cached * (size_t)threads;
     uint64_t wanted = bytes / wider > least ? bytes / wider : least;
@@ -76,8 +77,16 @@ void tdc_kernel_data_free(struct tdc_kernel_data *data)
 
 /* ---- speed ----------------------------------------------------------------------------------- */
 
-/* The kernel (plan) or the bare read (none) over the same bytes. */
+enum passage {
+    PASS_KERNEL,
+    PASS_BARE,
+    PASS_MEMCMP,
+    PASSAGES
+};
+
+/* The kernel, the bare read or memcmp over the same bytes. */
 struct pass {
+    enum passage passage;
     const struct tdc_kernel_data *data;
     const struct tdc_pair_plan *plan;
     int threads;
@@ -91,7 +100,9 @@ static double go_over(const struct pass *pass, size_t first, size_t count)
     const struct tdc_kernel_data *data = pass->data;
     size_t n_width = tdc_dtype_size(data->pair.npu), b_width = tdc_dtype_size(data->pair.bench);
     const unsigned char *n = data->n + first * n_width, *b = data->b + first * b_width;
-    if (pass->plan == NULL)
+    if (pass->passage == PASS_MEMCMP)
+        return memcmp(n, b, count * n_width);
+    if (pass->passage == PASS_BARE)
         return (double)(tdc_join_words(n, count * n_width) ^ tdc_join_words(b, count * b_width));
     struct tdc_pair_sums sums;
     tdc_pair_run(pass->plan, n, b, count, &sums);
@@ -141,22 +152,27 @@ static tdc_status run_pass(void *context, double laps[TDC_LAPS], struct tdc_erro
     return TDC_OK;
 }
 
+/* GB/s of each passage; of memcmp 0 unless the sides are equal. */
 static tdc_status measure_speed(const struct tdc_kernel_setup *setup,
                                 const struct tdc_kernel_data *data,
-                                const struct tdc_pair_plan *plan, bool cached, double *speed,
-                                double *bare, struct tdc_error *error)
+                                const struct tdc_pair_plan *plan, bool cached,
+                                double speeds[PASSAGES], struct tdc_error *error)
 {
-    struct pass passes[2] = {
-        {.data = data, .plan = plan, .threads = setup->threads, .cached = cached},
-        {.data = data, .plan = NULL, .threads = setup->threads, .cached = cached}};
-    struct tdc_work works[2] = {{.run = run_pass, .context = &passes[0]},
-                                {.run = run_pass, .context = &passes[1]}};
-    tdc_status status = tdc_measure(works, 2, setup->repeat, BUDGET_SECONDS, setup->cancel, error);
-    if (status != TDC_OK)
-        return status;
-    *speed = (double)passes[0].bytes / 1e9 / works[0].best[0];
-    *bare = (double)passes[1].bytes / 1e9 / works[1].best[0];
-    return TDC_OK;
+    struct pass passes[PASSAGES];
+    struct tdc_work works[PASSAGES];
+    size_t count = data->equal ? PASSAGES : PASS_MEMCMP;
+    for (unsigned i = 0; i < count; i++) {
+        passes[i] = (struct pass){
+            .passage = i, .data = data, .plan = plan, .threads = setup->threads, .cached = cached};
+        works[i] = (struct tdc_work){.run = run_pass, .context = &passes[i]};
+    }
+    tdc_status status =
+        tdc_measure(works, count, setup->repeat, BUDGET_SECONDS, setup->cancel, error);
+    for (unsigned i = 0; i < PASSAGES; i++)
+        speeds[i] = status == TDC_OK && i < count && works[i].best[0] > 0
+                        ? (double)passes[i].bytes / 1e9 / works[i].best[0]
+                        : 0;
+    return status;
 }
 
 /* ---- error ----------------------------------------------------------------------------------- */
@@ -211,10 +227,14 @@ tdc_status tdc_kernel_measure(const struct tdc_kernel_setup *setup,
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "no kernel for these types");
     measure_error(setup, data, &plan, figures);
     plan.extremes = setup->extremes;
-    tdc_status status =
-        measure_speed(setup, data, &plan, true, &figures->cache_speed, &figures->cache_bare, error);
+    double cache[PASSAGES], memory[PASSAGES] = {0};
+    tdc_status status = measure_speed(setup, data, &plan, true, cache, error);
     if (status == TDC_OK)
-        status = measure_speed(setup, data, &plan, false, &figures->memory_speed,
-                               &figures->memory_bare, error);
+        status = measure_speed(setup, data, &plan, false, memory, error);
+    figures->cache_speed = cache[PASS_KERNEL];
+    figures->cache_bare = cache[PASS_BARE];
+    figures->memory_speed = memory[PASS_KERNEL];
+    figures->memory_bare = memory[PASS_BARE];
+    figures->memory_memcmp = memory[PASS_MEMCMP];
     return status;
 }

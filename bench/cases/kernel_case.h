@@ -1,5 +1,6 @@
 /*
- * kernel_case.h - one kernel on buffers in memory: its speed beside a bare read, and its error.
+ * kernel_case.h - one kernel on buffers in memory: its speed beside a bare read and memcmp, and its
+ * error.
  */
 #ifndef TDC_BENCH_KERNEL_CASE_H
 #define TDC_BENCH_KERNEL_CASE_H
@@ -14,6 +15,7 @@ struct tdc_kernel_data {
     unsigned char *n, *b;
     size_t elements; /* of each side */
     size_t cached;   /* elements a thread works on in cache */
+    bool equal;      /* to the bit */
 };
 
 /* bytes: of the larger side. `equal`: both sides equal to the bit, where they have one type. */
@@ -24,6 +26,7 @@ void tdc_kernel_data_free(struct tdc_kernel_data *data);
 struct tdc_kernel_figures {
     double cache_speed, cache_bare;   /* GB/s of both sides */
     double memory_speed, memory_bare; /* likewise */
+    double memory_memcmp;             /* likewise; 0 unless the sides are equal */
     /* Largest difference of a sum from the reference, in units of the sum of the magnitudes. */
     double error;
     bool exact; /* counts, extremes, maxima and positions are those of the reference */

@@ -27,8 +27,8 @@ static const char usage[] =
     "\n"
     "  -c, --case LIST     large, equal, small, statistics, cold, scaling, graph or several\n"
     "                      (default: all but graph)\n"
-    "  -d, --dtype LIST    of large, equal: f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32\n"
-    "                      (default f32,bf16,f16,f64,i32,bf16/f32)\n"
+    "  -d, --dtype LIST    of large, equal: f32, f16, bf16, f64, i64, i32, i16, i8, bool or pairs\n"
+    "                      as bf16/f32 (default f32,bf16,f16,f64,i32,i8,bool,bf16/f32,f16/f32)\n"
     "  -s, --size BYTES    of large, equal and cold: tensor data of the NPU side; K, M, G allowed\n"
     "                      (default 512M)\n"
     "  -n, --tensors N     of large, equal and cold: tensors that share it (default 8)\n"
@@ -152,7 +152,8 @@ int tdc_bench_compare(int argc, char **argv)
         .statistics_tensors = 90000,
     };
     tdc_bench_options_init(&settings.bench);
-    tdc_parse_pairs("f32,bf16,f16,f64,i32,bf16/f32", settings.pairs, &settings.pair_count);
+    tdc_parse_pairs("f32,bf16,f16,f64,i32,i8,bool,bf16/f32,f16/f32", settings.pairs,
+                    &settings.pair_count);
     static const struct tdc_bench_subcommand subcommand = {
         "compare", usage, "c:d:s:n:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
     return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);

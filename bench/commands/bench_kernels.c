@@ -23,11 +23,12 @@ static const char usage[] =
     "of a sum from a 113-bit reference, in units of the sum of the magnitudes; exact says whether\n"
     "all counts, extremes, maxima and positions are those of the reference.\n"
     "\n"
-    "  -d, --dtype LIST    f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32\n"
-    "                      (default f32,bf16,f16,f64,i32,i64,bf16/f32,f16/f32,f32/f64)\n"
+    "  -d, --dtype LIST    f32, f16, bf16, f64, i64, i32, i16, i8, bool or pairs as bf16/f32\n"
+    "                      (default "
+    "f32,bf16,f16,f64,i64,i32,i16,i8,bool,bf16/f32,f16/f32,f32/f64)\n"
     "      --variant LIST  baseline, x86-64-v3, x86-64-v4 or several (default: all usable)\n"
     "      --rule NAME     f64, native or both (default both)\n"
-    "      --equal         both sides equal to the bit\n"
+    "      --equal         both sides equal to the bit, beside memcmp of the same data\n"
     "      --extremes      compute minima, maxima and means of each side, too\n"
     "  -s, --size BYTES    data in memory, of the larger side (default 128M)\n"
     "  -t, --threads N     number of threads (default 1)\n"
@@ -62,6 +63,8 @@ static const struct tdc_report_column columns[] = {
     {"cache_share", "share", 5, 2},
     {"memory_gigabytes_per_second", "memory GB/s", 11, 2},
     {"memory_share", "share", 5, 2},
+    {"memcmp_gigabytes_per_second", "memcmp GB/s", 11, 2},
+    {"memcmp_share", "share", 5, 2},
     {"error", "error", 8, TDC_COLUMN_SCIENTIFIC},
     {"exact", "exact", 5, TDC_COLUMN_TEXT},
 };
@@ -102,6 +105,8 @@ static tdc_status run_kernel(const struct settings *settings, const struct tdc_k
         tdc_quotient_value(figures.cache_speed, figures.cache_bare),
         tdc_number_value(figures.memory_speed),
         tdc_quotient_value(figures.memory_speed, figures.memory_bare),
+        tdc_quotient_value(figures.memory_memcmp, figures.memory_memcmp > 0 ? 1 : 0),
+        tdc_quotient_value(figures.memory_speed, figures.memory_memcmp),
         tdc_number_value(figures.error),
         tdc_text_value(figures.exact ? "yes" : "no"),
     };
@@ -149,7 +154,9 @@ static tdc_status run(void *context, struct tdc_error *error)
         return status;
     }
     tdc_report_note(&report, "GB/s count both sides. share: of an exclusive or of all words of the "
-                             "same buffers, in turns with the kernel.");
+                             "same buffers, in turns with the kernel;");
+    tdc_report_note(&report, "the last one of memcmp over them in memory, where the sides are "
+                             "equal. Others differ as after some layers.");
     tdc_report_note(&report, "Timed %s minima, maxima and means of each side.",
                     settings->extremes ? "with" : "without");
     tdc_report_note(&report, "error: of the sums, in units of the sum of the magnitudes (2^-53 is "
@@ -222,7 +229,7 @@ int tdc_bench_kernels(int argc, char **argv)
 {
     struct settings settings = {.native = true, .f64 = true, .size = (uint64_t)128 << 20};
     tdc_bench_options_init(&settings.bench);
-    tdc_parse_pairs("f32,bf16,f16,f64,i32,i64,bf16/f32,f16/f32,f32/f64", settings.pairs,
+    tdc_parse_pairs("f32,bf16,f16,f64,i64,i32,i16,i8,bool,bf16/f32,f16/f32,f32/f64", settings.pairs,
                     &settings.pair_count);
     for (unsigned i = 0; i < TDC_CPU_VARIANTS; i++)
         settings.variants[i] = tdc_cpu_variant_usable((enum tdc_cpu_variant)i);

@@ -25,12 +25,13 @@ static const char usage[] =
     "\n"
     "  -n, --tensors N     tensors of a dump (default 200)\n"
     "  -e, --elements N    elements of a tensor; K, M, G allowed (default 4096)\n"
-    "  -d, --dtype NAME    f32, f16, bf16, f64, i32 or i64 (default f32)\n"
+    "  -d, --dtype NAME    f32, f16, bf16, f64, i64, i32, i16, i8 or bool (default f32)\n"
     "      --bench-dtype NAME  of the bench side, if it is another one (default: as --dtype)\n"
     "  -t, --task NAME     tensor, statistics or md5 (default tensor)\n"
     "      --npy           tensors as .npy instead of .pt (not bf16)\n"
     "      --share X       share of the tensors that differ badly (default 0.05)\n"
     "      --exact         the others are equal to the last bit\n"
+    "      --noise         the others differ in most elements, as after some layers\n"
     "      --distinct N    only N different files a side, the others are hard links to them:\n"
     "                      many rows on little disk (default: all differ)\n"
     "      --ranks N       N ranks in step0/rank0, step0/rank1, ... (default: no such folders)\n"
@@ -49,6 +50,7 @@ enum {
     OPTION_BENCH_DTYPE,
     OPTION_SHARE,
     OPTION_EXACT,
+    OPTION_NOISE,
     OPTION_DISTINCT,
     OPTION_RANKS,
     OPTION_STEPS,
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
     {"npy", no_argument, NULL, OPTION_NPY},
     {"share", required_argument, NULL, OPTION_SHARE},
     {"exact", no_argument, NULL, OPTION_EXACT},
+    {"noise", no_argument, NULL, OPTION_NOISE},
     {"distinct", required_argument, NULL, OPTION_DISTINCT},
     {"ranks", required_argument, NULL, OPTION_RANKS},
     {"steps", required_argument, NULL, OPTION_STEPS},
@@ -130,10 +133,11 @@ static bool take_option(struct tdc_synthetic *settings, int option)
                tdc_wrong_value("--elements", optarg, "a number of elements");
     case 'd':
         return tdc_parse_dtype(optarg, strlen(optarg), &settings->dtype) ||
-               tdc_wrong_value("--dtype", optarg, "f32, f16, bf16, f64, i32 or i64");
+               tdc_wrong_value("--dtype", optarg, "f32, f16, bf16, f64, i64, i32, i16, i8 or bool");
     case OPTION_BENCH_DTYPE:
         return tdc_parse_dtype(optarg, strlen(optarg), &settings->bench_dtype) ||
-               tdc_wrong_value("--bench-dtype", optarg, "f32, f16, bf16, f64, i32 or i64");
+               tdc_wrong_value("--bench-dtype", optarg,
+                               "f32, f16, bf16, f64, i64, i32, i16, i8 or bool");
     case 't':
         return take_task(settings, optarg);
     case OPTION_NPY:
@@ -143,6 +147,9 @@ static bool take_option(struct tdc_synthetic *settings, int option)
         return take_share(settings, optarg);
     case OPTION_EXACT:
         settings->rounding = false;
+        return true;
+    case OPTION_NOISE:
+        settings->noise = true;
         return true;
     case OPTION_DISTINCT:
         return (tdc_parse_size(optarg, &settings->distinct) && settings->distinct > 0) ||

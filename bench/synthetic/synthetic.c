@@ -203,7 +203,8 @@ static tdc_status make_tensor(const struct maker *maker, struct workplace *place
     struct tdc_chunk_plan plan = {
         .values = {values, values},
         .fault = is_faulty(settings, tensor),
-        .rounded = is_rounded(settings),
+        .rounded = is_rounded(settings) && !settings->noise,
+        .noisy = settings->noise && files,
         .mixed = is_mixed(settings),
         .crc = settings->task == TDC_MODE_DIGEST || (files && settings->layout == TDC_LAYOUT_PT),
     };

@@ -15,7 +15,7 @@
 struct tdc_synthetic {
     uint64_t tensors;      /* of each dump (rank and step) */
     uint64_t elements;     /* of each tensor, at least 1 */
-    tdc_dtype dtype;       /* f32, f16, bf16, f64, i32, i64 */
+    tdc_dtype dtype;       /* as tdc_values_supported has them */
     tdc_dtype bench_dtype; /* of the bench side, of the same kind; TDC_DTYPE_NONE: as dtype. Sides
                               of different types hold the same values, each rounded to its type */
     uint64_t distinct;     /* tensor i is a hard link to tensor i % distinct; 0: all are files */
@@ -24,6 +24,7 @@ struct tdc_synthetic {
     double share;    /* of tensors with a fault, spread evenly: 0 to 1 */
     bool rounding;   /* not applied to md5, nor to the statistics of 16-bit floats, whose mean it
                         could move too far */
+    bool noise;      /* in the place of rounding: see tdc_values_disturb; only with tensor files */
     bool stacks;     /* write stack.json too */
     unsigned ranks;  /* 0: folder/npu/dump.json; else folder/npu/step0/rank0/dump.json, ... */
     unsigned steps;  /* with ranks; 0 counts as 1 */

@@ -5,7 +5,7 @@
 
 bool tdc_chunk_differs(const struct tdc_chunk_plan *plan)
 {
-    return plan->fault || plan->rounded || plan->mixed;
+    return plan->fault || plan->rounded || plan->noisy || plan->mixed;
 }
 
 static uint32_t crc_of(const void *bytes, size_t size)
@@ -24,6 +24,8 @@ static void make_npu(const struct tdc_chunk_plan *plan, uint64_t block, size_t c
         memcpy(npu, bench, count * tdc_dtype_size(dtype));
     if (plan->rounded)
         tdc_values_round(dtype, npu, count);
+    if (plan->noisy)
+        tdc_values_disturb(&plan->values[TDC_SIDE_NPU], block, count, npu);
     if (plan->fault)
         tdc_values_spike(dtype, npu, count);
 }

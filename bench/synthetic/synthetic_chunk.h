@@ -17,9 +17,9 @@ enum {
 
 struct tdc_chunk_plan {
     struct tdc_values values[TDC_SIDES];
-    bool fault, rounded; /* differences of the NPU side */
-    bool mixed;          /* the sides have different types */
-    bool crc;            /* wanted */
+    bool fault, rounded, noisy; /* differences of the NPU side */
+    bool mixed;                 /* the sides have different types */
+    bool crc;                   /* wanted */
 };
 
 /* False: the NPU side is the bench side, and its buffer and statistics are left alone. */

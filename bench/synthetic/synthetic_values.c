@@ -13,6 +13,11 @@
 #define VOCABULARY    50257
 #define FLOAT_SPIKE   16.0F
 #define INTEGER_SPIKE 262144
+#define SHORT_SPIKE   20000
+#define BYTE_SPIKE    100
+/* What the bell curve of deviation 1, which ends at 3.5, is multiplied by. */
+#define SHORT_SCALE 9000.0F
+#define BYTE_SCALE  36.0F
 
 struct lanes {
     uint64_t a[LANES], b[LANES];
@@ -63,9 +68,11 @@ static inline void bell_group(struct lanes *lanes, float scale, float out[GROUP]
 }
 
 /* The sum of four uniform 16-bit numbers deviates by 2^16 / sqrt(3). */
+#define BELL_UNIT ((float)(1.7320508075688772 / 65536))
+
 static float bell_scale(const struct tdc_values *values)
 {
-    return values->deviation * (float)(1.7320508075688772 / 65536);
+    return values->deviation * BELL_UNIT;
 }
 
 /* ---- conversions ----------------------------------------------------------------------------- */
@@ -174,9 +181,40 @@ static void fill_i64(struct lanes *lanes, size_t count, int64_t *out)
     }
 }
 
+static void fill_i16(struct lanes *lanes, size_t count, int16_t *out)
+{
+    float group[GROUP];
+    for (size_t i = 0; i < count; i += GROUP) {
+        bell_group(lanes, BELL_UNIT * SHORT_SCALE, group);
+        for (int k = 0; k < GROUP; k++)
+            out[i + (size_t)k] = (int16_t)group[k];
+    }
+}
+
+static void fill_i8(struct lanes *lanes, size_t count, int8_t *out)
+{
+    float group[GROUP];
+    for (size_t i = 0; i < count; i += GROUP) {
+        bell_group(lanes, BELL_UNIT * BYTE_SCALE, group);
+        for (int k = 0; k < GROUP; k++)
+            out[i + (size_t)k] = (int8_t)group[k];
+    }
+}
+
+static void fill_bool(struct lanes *lanes, size_t count, uint8_t *out)
+{
+    uint32_t words[GROUP];
+    for (size_t i = 0; i < count; i += GROUP) {
+        lanes_step(lanes, words);
+        for (int k = 0; k < GROUP; k++)
+            out[i + (size_t)k] = (uint8_t)(words[k] >> 31);
+    }
+}
+
 bool tdc_values_supported(tdc_dtype dtype)
 {
-    return tdc_values_rounds(dtype) || dtype == TDC_I32 || dtype == TDC_I64;
+    return tdc_values_rounds(dtype) || dtype == TDC_I64 || dtype == TDC_I32 || dtype == TDC_I16 ||
+           dtype == TDC_I8 || dtype == TDC_BOOL;
 }
 
 bool tdc_values_rounds(tdc_dtype dtype)
@@ -200,6 +238,12 @@ static void fill_whole(const struct tdc_values *values, struct lanes *lanes, siz
         fill_i32(lanes, count, out);
     else if (values->dtype == TDC_I64)
         fill_i64(lanes, count, out);
+    else if (values->dtype == TDC_I16)
+        fill_i16(lanes, count, out);
+    else if (values->dtype == TDC_I8)
+        fill_i8(lanes, count, out);
+    else if (values->dtype == TDC_BOOL)
+        fill_bool(lanes, count, out);
 }
 
 void tdc_values_fill(const struct tdc_values *values, uint64_t block, size_t count, void *elements)
@@ -214,6 +258,8 @@ void tdc_values_fill(const struct tdc_values *values, uint64_t block, size_t cou
         float f32[GROUP];
         double f64[GROUP];
         uint16_t half[GROUP];
+        int8_t i8[GROUP];
+        int16_t i16[GROUP];
         int32_t i32[GROUP];
         int64_t i64[GROUP];
     } last;
@@ -230,12 +276,21 @@ static void spike_one(tdc_dtype dtype, unsigned char *element)
         float f32;
         double f64;
         uint16_t half;
+        uint8_t truth;
+        int8_t i8;
+        int16_t i16;
         int32_t i32;
         int64_t i64;
     } value;
     size_t width = tdc_dtype_size(dtype);
     memcpy(&value, element, width);
-    if (dtype == TDC_F32)
+    if (dtype == TDC_BOOL)
+        value.truth ^= 1;
+    else if (dtype == TDC_I8)
+        value.i8 = (int8_t)(value.i8 + (value.i8 < 0 ? BYTE_SPIKE : -BYTE_SPIKE));
+    else if (dtype == TDC_I16)
+        value.i16 = (int16_t)(value.i16 + (value.i16 < 0 ? SHORT_SPIKE : -SHORT_SPIKE));
+    else if (dtype == TDC_F32)
         value.f32 += FLOAT_SPIKE;
     else if (dtype == TDC_F64)
         value.f64 += (double)FLOAT_SPIKE;
@@ -265,6 +320,73 @@ void tdc_values_round(tdc_dtype dtype, void *elements, size_t count)
     size_t width = tdc_dtype_size(dtype);
     for (size_t i = 0; i < count; i += TDC_VALUES_ROUNDING_EVERY)
         ((unsigned char *)elements)[i * width] ^= 1;
+}
+
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+#define NOISE_SEED 0x6e6f697365ULL /* added to that of the tensor */
+
+/* Twice the rounding of a type, or a few of those of f32 and f64 sums. */
+static float noise_of(tdc_dtype dtype)
+{
+    return dtype == TDC_BF16  ? 0x1p-8F
+           : dtype == TDC_F16 ? 0x1p-11F
+           : dtype == TDC_F32 ? 0x1p-21F
+                              : 0x1p-50F;
+}
+
+static void disturb_one(tdc_dtype dtype, float relative, float absolute, float bell,
+                        unsigned char *element)
+{
+    union {
+        float f32;
+        double f64;
+        uint16_t half;
+        uint8_t truth;
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+    } value;
+    size_t width = tdc_dtype_size(dtype);
+    int step = (int)(2 * bell);
+    memcpy(&value, element, width);
+    if (dtype == TDC_F32)
+        value.f32 += value.f32 * relative + absolute;
+    else if (dtype == TDC_F64)
+        value.f64 += value.f64 * (double)relative + (double)absolute;
+    else if (dtype == TDC_BF16)
+        value.half = to_bf16(from_bf16(value.half) * (1 + relative) + absolute);
+    else if (dtype == TDC_F16)
+        value.half = to_f16(from_f16(value.half) * (1 + relative) + absolute);
+    else if (dtype == TDC_I64)
+        value.i64 += step;
+    else if (dtype == TDC_I32)
+        value.i32 += step;
+    else if (dtype == TDC_I16)
+        value.i16 = (int16_t)(value.i16 + step);
+    else if (dtype == TDC_I8)
+        value.i8 = (int8_t)(value.i8 + (step > 3 ? 3 : step < -3 ? -3 : step));
+    else
+        value.truth ^= step > 3 ? 1 : 0;
+    memcpy(element, &value, width);
+}
+
+void tdc_values_disturb(const struct tdc_values *values, uint64_t block, size_t count,
+                        void *elements)
+{
+    float relative[TDC_VALUES_BLOCK], absolute[TDC_VALUES_BLOCK];
+    size_t width = tdc_dtype_size(values->dtype);
+    float unit = noise_of(values->dtype);
+    struct lanes lanes;
+    lanes_start(&lanes, values->seed + NOISE_SEED, block);
+    fill_f32(&lanes, BELL_UNIT, TDC_VALUES_BLOCK, relative);
+    fill_f32(&lanes, BELL_UNIT, TDC_VALUES_BLOCK, absolute);
+    for (size_t i = 0; i < count; i++)
+        if (i % TDC_VALUES_KEPT_EVERY != 0)
+            disturb_one(values->dtype, 2 * unit * relative[i],
+                        unit * values->deviation * absolute[i] / 4, relative[i],
+                        (unsigned char *)elements + i * width);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -321,6 +443,12 @@ static double value_at(tdc_dtype dtype, const void *elements, size_t i)
         return (double)from_f16(((const uint16_t *)elements)[i]);
     if (dtype == TDC_I32)
         return (double)((const int32_t *)elements)[i];
+    if (dtype == TDC_I16)
+        return (double)((const int16_t *)elements)[i];
+    if (dtype == TDC_I8)
+        return (double)((const int8_t *)elements)[i];
+    if (dtype == TDC_BOOL)
+        return (double)((const uint8_t *)elements)[i];
     return (double)((const int64_t *)elements)[i];
 }
 
@@ -345,7 +473,7 @@ void tdc_values_statistics_add(struct tdc_values_statistics *statistics, tdc_dty
     size_t done = 0;
     float floats[TDC_VALUES_BLOCK];
     const float *source = dtype == TDC_F32 ? elements : floats;
-    if (dtype != TDC_F64 && dtype != TDC_I64) {
+    if (tdc_dtype_size(dtype) == 4 || dtype == TDC_BF16 || dtype == TDC_F16) {
         decode(dtype, elements, count, floats);
         for (; count - done >= SUM_RUN; done += SUM_RUN)
             add_run(statistics, source + done);

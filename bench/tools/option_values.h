@@ -16,7 +16,8 @@ struct tdc_dtype_pair {
     tdc_dtype npu, bench;
 };
 #define TDC_MOST_PAIRS 16
-#define TDC_PAIR_NAMES "f32, f16, bf16, f64, i32, i64 or pairs as bf16/f32, with commas"
+#define TDC_PAIR_NAMES                                                                             \
+    "f32, f16, bf16, f64, i64, i32, i16, i8, bool or pairs as bf16/f32, with commas"
 /* A list with commas; false when it is none or has more than TDC_MOST_PAIRS. */
 bool tdc_parse_pairs(const char *list, struct tdc_dtype_pair *pairs, size_t *count);
 void tdc_pair_text(const struct tdc_dtype_pair *pair, char text[16]);

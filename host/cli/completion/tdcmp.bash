@@ -25,7 +25,7 @@ _tdcmp()
     local compare26="--mode --target_path --golden_path --output_path --xlsx --fuzzy_match --cell_mapping --api_mapping
         --data_mapping --layer_mapping --diff_analyze --is_print_compare_log --consistent_check --backend --config --rules
         --format --threads --device --no-fallback --help"
-    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --distinct --ranks --steps --indent
+    local make="--tensors --elements --dtype --bench-dtype --task --npy --share --exact --noise --distinct --ranks --steps --indent
         --no-stack --seed --threads --help"
     local network="--network --dtype --fault --fault-side --task --level --npy --layers --width --heads --batch --tokens
         --vocabulary --exact --seed --help"

@@ -43,13 +43,44 @@ static void halves_are_rounded_floats(void **state)
     }
 }
 
+/* Every fourth element stays, most others move, by little, and some signs change. */
+static void noise_is_small_and_nearly_everywhere(void **state)
+{
+    (void)state;
+    static const tdc_dtype dtypes[] = {TDC_F32, TDC_F16, TDC_BF16, TDC_F64,
+                                       TDC_I64, TDC_I32, TDC_I16,  TDC_I8};
+    static const double units[] = {0x1p-21, 0x1p-11, 0x1p-8, 0x1p-50, 0, 0, 0, 0};
+    static double plain[TDC_VALUES_BLOCK], changed[TDC_VALUES_BLOCK];
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        struct tdc_values values = {dtypes[d], 11, 1};
+        size_t width = tdc_dtype_size(dtypes[d]), moved = 0, turned = 0;
+        tdc_values_fill(&values, 3, TDC_VALUES_BLOCK, plain);
+        memcpy(changed, plain, sizeof changed);
+        tdc_values_disturb(&values, 3, TDC_VALUES_BLOCK, changed);
+        for (size_t i = 0; i < TDC_VALUES_BLOCK; i++) {
+            double imaginary;
+            double b = tdc_element_value(dtypes[d], (const char *)plain + i * width, &imaginary);
+            double n = tdc_element_value(dtypes[d], (const char *)changed + i * width, &imaginary);
+            assert_true(fabs(n - b) <= (units[d] > 0 ? 10 * units[d] * (fabs(b) + 1) : 7));
+            if (i % TDC_VALUES_KEPT_EVERY == 0)
+                assert_true(n == b);
+            moved += n != b ? 1 : 0;
+            turned += n * b < 0 ? 1 : 0;
+        }
+        assert_in_range(moved, TDC_VALUES_BLOCK / 3, TDC_VALUES_BLOCK * 3 / 4);
+        if (dtypes[d] == TDC_BF16)
+            assert_true(turned > 0);
+    }
+}
+
 static void a_short_block_is_the_start_of_a_long_one(void **state)
 {
     (void)state;
     static double whole[TDC_VALUES_BLOCK];
     static double part[TDC_VALUES_BLOCK];
-    static const tdc_dtype dtypes[] = {TDC_F32, TDC_F16, TDC_BF16, TDC_F64, TDC_I32, TDC_I64};
-    for (size_t d = 0; d < 6; d++) {
+    static const tdc_dtype dtypes[] = {TDC_F32, TDC_F16, TDC_BF16, TDC_F64, TDC_I64,
+                                       TDC_I32, TDC_I16, TDC_I8,   TDC_BOOL};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
         struct tdc_values values = {dtypes[d], 7, 1};
         size_t width = tdc_dtype_size(dtypes[d]);
         tdc_values_fill(&values, 0, TDC_VALUES_BLOCK, whole);
@@ -219,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(halves_are_rounded_floats),
+        cmocka_unit_test(noise_is_small_and_nearly_everywhere),
         cmocka_unit_test(a_short_block_is_the_start_of_a_long_one),
         cmocka_unit_test(differences_touch_what_they_say),
         cmocka_unit_test(every_tensor_has_one_call),
