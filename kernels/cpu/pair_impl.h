@@ -225,6 +225,7 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
 }
 
 #if HAS_HALF_BLOCKS
+#include "kernels/cpu/pair_impl_byte.h"
 #include "kernels/cpu/pair_impl_half.h"
 #endif
 
@@ -332,6 +333,9 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
             }
         }
 #if HAS_HALF_BLOCKS
+        if (kind == SINGLE_EXACT &&
+            try_bytes(plan, n_block, b_block, &ahead, start, block.count, NULL, &state, sums))
+            continue;
         if (try_half(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state, sums))
             continue;
 #endif

@@ -130,6 +130,11 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
                            kind == DOUBLE_EXACT ? TDC_PAIR_LIMITS : 2, block.n_buffer, &state,
                            sums))
             continue;
+#if HAS_HALF_BLOCKS
+        if (kind == DOUBLE_PLAIN &&
+            try_bytes(plan, n_block, b_block, &ahead, start, block.count, &rule, &state, sums))
+            continue;
+#endif
         load_block_f64(plan, n_block, b_block, &block);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);
