@@ -1,4 +1,5 @@
 /* test_bench_parts.c - what synthetic dumps and measurements are made of. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

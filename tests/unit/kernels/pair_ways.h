@@ -69,7 +69,9 @@ static inline void fill_way(enum way way, tdc_dtype n_dtype, unsigned char *n, t
                             unsigned char *b, size_t count)
 {
     size_t n_size = tdc_dtype_size(n_dtype), b_size = tdc_dtype_size(b_dtype);
-    double scale = n_dtype < TDC_F16 ? 60 : ldexp(1, (int)random_below(9) - 4);
+    double scale = ldexp(1, (int)random_below(9) - 4);
+    if (n_dtype < TDC_F16)
+        scale = random_below(2) ? 60 : 150; /* bytes of all sizes, some of them cut off */
     for (size_t i = 0; i < count; i++) {
         double x, y, imaginary = random_bell();
         draw_way(way, i, scale, &x, &y);
