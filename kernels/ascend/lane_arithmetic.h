@@ -1,8 +1,9 @@
 /*
  * lane_arithmetic.h - f32 arithmetic that loses nothing, over whole tensors in UB.
  *
- * The vector unit has neither float64 nor a fused multiply-add. What it rounds away is computed
- * beside the result instead. All of it needs round to nearest with subnormals.
+ * The vector unit of architecture 2201 has neither float64 nor a fused multiply-add (3510 has the
+ * latter: register_lanes.h). What it rounds away is computed beside the result instead. All of it
+ * needs round to nearest with subnormals.
  *
  * Two vector instructions may overlap, so settle() stands between an instruction and the next one
  * that reads or overwrites what it touches.

@@ -6,7 +6,8 @@
  * tdc_probe(n, b, records, tiles): a tile is TDC_PROBE_PAIRS pairs of f32 here. Its record holds
  * TDC_PROBE_PAIRS results of each operation (tile_layout.h).
  */
-#include "pair_tiles.h"
+#include "lane_arithmetic.h"
+#include "tile_input.h"
 
 namespace tdc_ascend
 {

@@ -146,10 +146,14 @@ void core::issue(instruction &&what)
 
 /* ---- order --------------------------------------------------------------------------------- */
 
+bool core::next_barrier()
+{
+    return ++report.barriers != settings.dropped_barrier;
+}
+
 void core::barrier(int queue)
 {
-    report.barriers++;
-    if (report.barriers == settings.dropped_barrier)
+    if (!next_barrier())
         return;
     if (queue < QUEUES) {
         size_t q = static_cast<size_t>(queue);
@@ -234,6 +238,21 @@ int core::add_region(uint32_t bytes)
     allocated += bytes;
     report.ub_high_water = allocated;
     return static_cast<int>(regions.size() - 1);
+}
+
+int core::region_of(uint32_t at) const
+{
+    for (size_t i = 0; i < regions.size(); i++)
+        if (at >= regions[i].at && at - regions[i].at < regions[i].bytes)
+            return static_cast<int>(i);
+    return -1;
+}
+
+void core::check_region(uint32_t at, uint32_t bytes) const
+{
+    const int region = region_of(at);
+    if (region < 0 || region != region_of(at + bytes - 1))
+        complain(std::to_string(bytes) + " bytes at " + std::to_string(at) + " leave their buffer");
 }
 
 uint32_t core::region_start(int r) const

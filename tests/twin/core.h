@@ -115,12 +115,20 @@ class core
 
     void issue(instruction &&what);
     void barrier(int queue); /* QUEUES: all */
+    bool next_barrier();     /* counts it; false: it is to be dropped */
     void set_flag(flag which, uint32_t id);
     void wait_flag(flag which, uint32_t id);
     uint32_t take_event(flag which);
     void give_event(flag which, uint32_t id);
 
     int add_region(uint32_t bytes);
+    /* The buffer that a byte of UB belongs to, -1: none. An access must not leave it. */
+    int region_of(uint32_t at) const;
+    void check_region(uint32_t at, uint32_t bytes) const;
+    std::vector<uint8_t> copy_of_ub() const
+    {
+        return memory;
+    }
     uint32_t region_start(int region) const;
     uint32_t region_bytes(int region) const;
 

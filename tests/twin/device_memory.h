@@ -92,6 +92,13 @@ template <typename T> class LocalTensor
     {
         size = elements;
     }
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ == 3510
+    /* for vector functions */
+    __ubuf__ T *GetPhyAddr() const
+    {
+        return (__ubuf__ T *)twin_data();
+    }
+#endif
     /* by the scalar unit: the kernel must have waited for whoever wrote the element */
     T GetValue(const uint32_t offset) const;
     template <typename S> void SetValue(const uint32_t offset, const S value) const;

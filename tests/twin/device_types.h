@@ -115,7 +115,10 @@ enum class RoundMode : uint8_t {
     CAST_CEIL,
     CAST_ROUND,
     CAST_TRUNC,
-    CAST_ODD
+    CAST_ODD,
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ == 3510
+    UNKNOWN = 255
+#endif
 };
 
 enum class ReduceOrder : uint8_t {

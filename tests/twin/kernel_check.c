@@ -174,9 +174,11 @@ static bool check_merged(struct check *k)
 static bool run_and_check(struct check *k)
 {
     const struct tdc_kernel_case *c = k->c;
-    const char *name = tdc_tile_kernel_name(c->n_dtype, c->b_dtype, c->rule);
-    if (name == NULL)
+    const char *usual = tdc_tile_kernel_name(c->n_dtype, c->b_dtype, c->rule);
+    char name[64];
+    if (usual == NULL)
         return wrong(k, "has no kernel", 0);
+    snprintf(name, sizeof name, "%s%s", usual, c->registers ? TDC_TWIN_3510 : "");
     if (tdc_twin_run_kernel_as(&c->settings, name, c->blocks, k->n, k->b, k->records, c->tiles,
                                &k->outcome->report) != 0) {
         snprintf(k->outcome->why, sizeof k->outcome->why, "%s", k->outcome->report.complaint);

@@ -15,6 +15,7 @@ struct tdc_kernel_case {
     uint32_t blocks;
     uint64_t data_seed;
     struct tdc_twin_settings settings;
+    bool registers; /* the kernel of architecture 3510 */
 };
 
 struct tdc_kernel_outcome {

@@ -14,6 +14,11 @@ using kernel_entry = void (*)(uint8_t *, uint8_t *, uint8_t *, uint64_t);
 #include "tests/twin/kernel_list.h"
 #undef TDC_TWIN_KERNEL
 
+#define TDC_TWIN_KERNEL(name, ...)                                                                 \
+    extern "C" void name##_3510(uint8_t *, uint8_t *, uint8_t *, uint64_t);
+#include "tests/twin/kernel_list.h"
+#undef TDC_TWIN_KERNEL
+
 namespace
 {
 
@@ -29,6 +34,23 @@ const kernel kernels[] = {
 #include "tests/twin/kernel_list.h"
 #undef TDC_TWIN_KERNEL
 };
+
+const kernel register_kernels[] = {
+#define TDC_TWIN_KERNEL(name, ...) {#name TDC_TWIN_3510, name##_3510, __VA_ARGS__},
+#include "tests/twin/kernel_list.h"
+#undef TDC_TWIN_KERNEL
+};
+
+const kernel *kernel_called(const std::string &name)
+{
+    for (const kernel &k : kernels)
+        if (name == k.name)
+            return &k;
+    for (const kernel &k : register_kernels)
+        if (name == k.name)
+            return &k;
+    return nullptr;
+}
 
 struct launch {
     tdc_twin_settings settings;
@@ -95,6 +117,7 @@ std::string overlap_of(std::vector<block_result> &results)
 void add_up(tdc_twin_report &sum, const tdc_twin_report &one)
 {
     sum.instructions += one.instructions;
+    sum.register_instructions += one.register_instructions;
     sum.lane_operations += one.lane_operations;
     sum.barriers += one.barriers;
     sum.waits += one.waits;
@@ -140,11 +163,10 @@ int tdc_twin_run_kernel_as(const struct tdc_twin_settings *settings, const char 
     tdc_twin_report &to = report != nullptr ? *report : unwanted;
     to = {};
     std::string complaint = std::string("there is no kernel ") + name;
-    for (const kernel &k : kernels)
-        if (std::string(k.name) == name)
-            complaint = run({*settings, &k, blocks, static_cast<uint8_t *>(n),
-                             static_cast<uint8_t *>(b), static_cast<uint8_t *>(records), tiles},
-                            to);
+    if (const kernel *which = kernel_called(name))
+        complaint = run({*settings, which, blocks, static_cast<uint8_t *>(n),
+                         static_cast<uint8_t *>(b), static_cast<uint8_t *>(records), tiles},
+                        to);
     snprintf(to.complaint, sizeof to.complaint, "%s", complaint.c_str());
     return complaint.empty() ? 0 : 1;
 }

@@ -12,9 +12,10 @@ extern "C" {
 #endif
 
 struct tdc_twin_report {
-    char complaint[320];      /* empty, or kernel, block, instruction and what is wrong with it */
-    uint64_t instructions;    /* vector and move instructions of all blocks */
-    uint64_t lane_operations; /* elements they worked on */
+    char complaint[320];   /* empty, or kernel, block, instruction and what is wrong with it */
+    uint64_t instructions; /* vector and move instructions of all blocks */
+    uint64_t register_instructions; /* of vector functions; each of these is one of the former */
+    uint64_t lane_operations;       /* elements they worked on */
     uint64_t barriers, waits;
     uint64_t bytes_in, bytes_out; /* between global memory and UB */
     uint32_t ub_high_water;       /* bytes of UB given to buffers, the largest of all blocks */
@@ -48,7 +49,10 @@ int tdc_twin_run_kernel_as(const struct tdc_twin_settings *settings, const char 
                            uint32_t blocks, void *n, void *b, void *records, uint64_t tiles,
                            struct tdc_twin_report *report);
 
-/* The i-th kernel there is, NULL at the end, with the bytes of a tile of n and b. */
+/* The kernels of architecture 3510 are called as the others, with this behind. */
+#define TDC_TWIN_3510 "_3510"
+
+/* The i-th kernel of 2201, NULL at the end, with the bytes of a tile of n and b. */
 const char *tdc_twin_kernel_name(size_t i, size_t *n_tile, size_t *b_tile);
 
 /* What may be wrong with a device, for whole runs: the self-test must notice. */

@@ -22,8 +22,11 @@ if [ "${1-}" = --one ]; then
     source=$1
     [ "$1" = "$2" ] || source=$1_$2
     [ "$3" = native ] || source=${source}_exact
+    others=-I$ready/2201
+    [ "${4-}" != registers ] ||
+        others="-I$ready/3510 -D__NPU_ARCH__=3510 -Dtdc_ascend=tdc_ascend_3510 -Dtdc_pair_$source=tdc_pair_${source}_3510"
     # shellcheck disable=SC2086
-    if ! $COMPILER -std=c++17 $FLAGS -I"$ready" -I"$SOURCE" -I"$SOURCE/tests/twin" \
+    if ! $COMPILER -std=c++17 $FLAGS $others -I"$SOURCE" -I"$SOURCE/tests/twin" \
         "$folder/pair_$source.cpp" $LIBRARIES -lm -pthread -o "$folder/check" \
         >"$folder/compiler" 2>&1; then
         say "DOES NOT COMPILE"
@@ -48,10 +51,15 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/mutate.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 grep -v '^#' "$SOURCE/tests/twin/mutations" | grep ';' >"$folder/list"
 # Compiled once; a compiler that does not know such files reads the header itself.
-mkdir "$folder/ready"
-# shellcheck disable=SC2086
-$COMPILER -std=c++17 $FLAGS -I"$SOURCE" -I"$SOURCE/tests/twin" -x c++-header \
-    "$SOURCE/tests/twin/kernel_operator.h" -o "$folder/ready/kernel_operator.h.gch"
+mkdir "$folder/ready" "$folder/ready/2201" "$folder/ready/3510"
+for architecture in 2201 3510; do
+    define=""
+    [ $architecture = 2201 ] || define=-D__NPU_ARCH__=3510
+    # shellcheck disable=SC2086
+    $COMPILER -std=c++17 $FLAGS $define -I"$SOURCE" -I"$SOURCE/tests/twin" -x c++-header \
+        "$SOURCE/tests/twin/kernel_operator.h" -o "$folder/ready/$architecture/kernel_operator.h.gch" &
+done
+wait
 total=$(wc -l <"$folder/list")
 seq 1 "$total" | xargs -P 2 -n 1 sh "$0" --one "$folder"
 cat "$folder"/*.result

@@ -6,6 +6,8 @@
 #include "tests/twin/kernel_check.h"
 #include "tests/twin/tile_data.h"
 
+#define COMPARED_TILES 8
+
 static struct tdc_kernel_case case_of(size_t type, unsigned rule, unsigned flavour, size_t tiles)
 {
     return (struct tdc_kernel_case){
@@ -57,6 +59,28 @@ static void blocks_and_tiles_in_any_number(void **state)
     }
 }
 
+/* 3510: the same answers and, but for subnormal products, the same records; also out of order. */
+static void registers_leave_the_same(void **state)
+{
+    (void)state;
+    static float expected[COMPARED_TILES * TDC_TILE_RECORD_FLOATS];
+    static float records[COMPARED_TILES * TDC_TILE_RECORD_FLOATS];
+    for (unsigned rule = TDC_RELATIVE_NATIVE; rule <= TDC_RELATIVE_F64; rule++) {
+        for (size_t type = 0; type < TDC_KERNEL_TYPES; type++) {
+            for (unsigned flavour = 0; flavour < TILE_FLAVOURS; flavour++) {
+                struct tdc_kernel_case c = case_of(type, rule, flavour, COMPARED_TILES);
+                c.settings.exact_divide = flavour != TILE_QUOTIENTS;
+                c.settings.schedule = (enum tdc_twin_schedule)(flavour % 3);
+                require_right(&c, expected);
+                c.registers = true;
+                require_right(&c, records);
+                if (flavour == TILE_NEAR || flavour == TILE_ZEROS || flavour == TILE_INTEGERS)
+                    assert_memory_equal(records, expected, sizeof records);
+            }
+        }
+    }
+}
+
 /* On data without surprises the device must do nearly all of the work. */
 static void few_tiles_are_rescued(void **state)
 {
@@ -75,8 +99,6 @@ static void few_tiles_are_rescued(void **state)
         }
     }
 }
-
-#define COMPARED_TILES 8
 
 /* Whatever order flags and barriers allow, the records are the same. */
 static void order_changes_nothing(void **state)
@@ -290,6 +312,32 @@ static void costs_are_as_documented(void **state)
     }
 }
 
+/* The table of the documentation says the same of 3510. */
+static void costs_of_registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        size_t type;
+        uint64_t instructions, lanes_per_pair;
+    } costs[] = {
+        {"tdc_pair_f32", 0, 11673, 177},        {"tdc_pair_f16", 1, 12832, 196},
+        {"tdc_pair_bf16", 2, 11997, 185},       {"tdc_pair_f32_exact", 0, 13927, 212},
+        {"tdc_pair_bf16_exact", 2, 14827, 226},
+    };
+    static struct bench bench;
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        struct tdc_twin_report report;
+        char name[64];
+        fill_bench(&bench, tdc_kernel_types[costs[i].type][0]);
+        snprintf(name, sizeof name, "%s" TDC_TWIN_3510, costs[i].kernel);
+        assert_int_equal(tdc_twin_run_kernel(name, 1, bench.n, bench.b, bench.records, 1, &report),
+                         0);
+        assert_int_equal(report.register_instructions, costs[i].instructions);
+        assert_int_equal(report.lane_operations / TDC_TILE_PAIRS, costs[i].lanes_per_pair);
+    }
+}
+
 static void names_lead_to_kernels(void **state)
 {
     (void)state;
@@ -308,12 +356,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_agrees_with_the_cpu),
         cmocka_unit_test(blocks_and_tiles_in_any_number),
+        cmocka_unit_test(registers_leave_the_same),
         cmocka_unit_test(few_tiles_are_rescued),
         cmocka_unit_test(order_changes_nothing),
         cmocka_unit_test(wrong_division_changes_no_result),
         cmocka_unit_test(missing_barriers_are_noticed),
         cmocka_unit_test(missing_waits_are_noticed),
         cmocka_unit_test(costs_are_as_documented),
+        cmocka_unit_test(costs_of_registers),
         cmocka_unit_test(names_lead_to_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * twin_check - one kernel through the cases that find mistakes fastest.
- *     twin_check <n dtype> <b dtype> native|exact
+ *     twin_check <n dtype> <b dtype> native|exact [registers]
  * Says what is wrong and ends with 1, or ends with 0. The mutation tests run it.
  */
 #include <stdio.h>
@@ -16,7 +16,7 @@ static tdc_dtype dtype_called(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 4 && !(argc == 5 && strcmp(argv[4], "registers") == 0))
         return 2;
     struct tdc_kernel_case c = {
         .n_dtype = dtype_called(argv[1]),
@@ -25,6 +25,7 @@ int main(int argc, char **argv)
         .tiles = 5,
         .blocks = 2,
         .data_seed = 7,
+        .registers = argc == 5,
     };
     for (c.flavour = 0; c.flavour < TILE_FLAVOURS; c.flavour++) {
         struct tdc_kernel_outcome outcome;
