@@ -41,9 +41,20 @@ endforeach()
 configure_file(cmake/tdcmp.pc.in ${PROJECT_BINARY_DIR}/tdcmp.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tdcmp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The Python package has a copy of the library beside its modules (pyproject.toml).
+# The Python package has a copy of the library beside its modules (pyproject.toml), and of the libraries that it needs: a
+# wheel runs where none of them is installed. Distributions have these as shared libraries alone, or as archives that a
+# shared library cannot take in (Debian: all but libyaml's).
 if(SKBUILD AND TDC_SHARED)
+    set_target_properties(tdcmp_shared PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
     install(FILES $<TARGET_FILE:tdcmp_shared> RENAME libtdcmp.so DESTINATION tdcmp COMPONENT python)
+    install(CODE [[
+        file(GET_RUNTIME_DEPENDENCIES LIBRARIES "$<TARGET_FILE:tdcmp_shared>" RESOLVED_DEPENDENCIES_VAR needed
+             PRE_INCLUDE_REGEXES "^lib(sleef|sqlite3|yaml|gomp|omp|z)[-.]" PRE_EXCLUDE_REGEXES ".*")
+        foreach(library IN LISTS needed)
+            get_filename_component(name "${library}" NAME)
+            get_filename_component(library "${library}" REALPATH)
+            file(INSTALL "${library}" DESTINATION "${CMAKE_INSTALL_PREFIX}/tdcmp" RENAME "${name}")
+        endforeach()]] COMPONENT python)
 endif()
 
 if(NOT TDC_PROGRAM)

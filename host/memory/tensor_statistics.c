@@ -12,9 +12,49 @@
 #include "host/memory/buffer.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
+#include "io/tensor/tensor_layout.h"
 #include "kernels/dtype.h"
 
 #define GATHERED ((size_t)4096)
+
+static uint64_t magnitude_of(int64_t stride)
+{
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
+
+/* The axes from the longest stride to the shortest, neighbours that are one run as one axis: the
+ * same elements in the order in which they lie. A transposed tensor becomes a dense one, of others
+ * whole runs are gathered. */
+static void order_by_strides(struct tdc_tensor *tensor)
+{
+    unsigned used = 0;
+    for (unsigned axis = 0; axis < tensor->dimensions; axis++) {
+        uint64_t length = tensor->shape[axis];
+        int64_t stride = tensor->strides[axis];
+        if (length == 1)
+            continue;
+        unsigned at = used++;
+        for (; at != 0 && magnitude_of(tensor->strides[at - 1]) < magnitude_of(stride); at--) {
+            tensor->shape[at] = tensor->shape[at - 1];
+            tensor->strides[at] = tensor->strides[at - 1];
+        }
+        tensor->shape[at] = length;
+        tensor->strides[at] = stride;
+    }
+    unsigned joined = 0;
+    for (unsigned axis = 0; axis < used; axis++) {
+        int64_t run;
+        if (joined != 0 &&
+            !__builtin_mul_overflow(tensor->strides[axis], tensor->shape[axis], &run) &&
+            run == tensor->strides[joined - 1])
+            tensor->shape[joined - 1] *= tensor->shape[axis];
+        else
+            tensor->shape[joined++] = tensor->shape[axis];
+        tensor->strides[joined - 1] = tensor->strides[axis];
+    }
+    tensor->dimensions = joined;
+    tdc_layout_dense(tensor);
+}
 
 typedef void visit_elements(void *context, const struct tdc_tensor *tensor,
                             const unsigned char *elements, size_t count);
@@ -147,10 +187,11 @@ tdc_status tdc_buffer_statistics(const struct tdc_buffer *tensor, unsigned flags
     if (status != TDC_OK)
         return status;
     whole.elements = taken.count;
+    if ((flags & TDC_BUFFER_CRC) != 0) /* of the elements in C order */
+        visit(&taken, add_crc, &whole.crc);
+    order_by_strides(&taken);
     if (taken.count != 0)
         status = find(&taken, &read, &whole, error);
-    if (status == TDC_OK && (flags & TDC_BUFFER_CRC) != 0)
-        visit(&taken, add_crc, &whole.crc);
     if (status == TDC_OK)
         tdc_sized_give(statistics, size, &whole, sizeof whole);
     return status;

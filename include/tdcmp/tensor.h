@@ -20,7 +20,9 @@ struct tdc_buffer_statistics {
 };
 
 /* One pass over the tensor, a second one for the checksum. Takes threads and cancel of the options.
- * The same bits whatever the number of threads. size: sizeof(struct tdc_buffer_statistics). */
+ * The same bits whatever the number of threads; sums follow the elements in the order in which they
+ * lie, so that of a transposed copy they may differ in the last bit. size: sizeof(struct
+ * tdc_buffer_statistics). */
 tdc_status tdc_buffer_statistics(const struct tdc_buffer *tensor, unsigned flags,
                                  const struct tdc_options *options,
                                  struct tdc_buffer_statistics *statistics, size_t size,

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import Structure, byref, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, sizeof
+from functools import lru_cache
+from math import prod
 from typing import Any, Optional
 
 from ._library import (
@@ -34,6 +36,14 @@ SIZES = [0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 16, 8, 16]
 
 # Below this a call takes less time than the thread that would watch for Ctrl-C.
 _LONG_BYTES = 64 << 20
+
+
+_BUFFER_SIZE = sizeof(Buffer)
+
+
+@lru_cache
+def _axes(rank: int) -> Any:
+    return c_int64 * rank
 
 
 class _DLTensor(Structure):
@@ -66,21 +76,28 @@ class Tensor:
             raise TypeError(f"tensors of {dtype} cannot be compared")
         self.keep = keep
         self.own = False  # a copy that nobody else has
+        self.strides = strides
         self.data = data
         self.shape = shape
         self.dtype = dtype
-        self._shape = (c_int64 * len(shape))(*shape)
-        self._strides = None if strides is None else (c_int64 * len(shape))(*strides)
+        number, rank = DTYPES[dtype], len(shape)
+        kind = _axes(rank)
+        self._shape = kind(*shape)
+        self._strides = None if strides is None else kind(*strides)
         self.buffer = Buffer()
-        number = DTYPES[dtype]
-        lib.tdc_buffer_init(
-            byref(self.buffer), sizeof(Buffer), data, number, len(shape), self._shape, self._strides
-        )
-        count = 1
-        for length in shape:
-            count *= length
-        self.count = count
-        self.bytes = count * SIZES[number]
+        lib.tdc_buffer_init(byref(self.buffer), _BUFFER_SIZE, data, number, rank, self._shape, self._strides)
+        self.count = prod(shape)
+        self.bytes = self.count * SIZES[number]
+
+    def has_gaps(self) -> bool:
+        """Whether other elements lie between those of the tensor, or some of it in one place."""
+        expected = 1
+        for stride, length in sorted(zip(self.strides or (), self.shape)):
+            if length != 1:
+                if stride != expected:
+                    return True
+                expected *= length
+        return False
 
     def statistics(self, settings: Settings, crc: bool = False) -> TensorStatistics:
         found = TensorStatistics()
@@ -133,7 +150,7 @@ def _from_numpy(array: Any) -> Tensor:
     size = array.dtype.itemsize
     if any(step % size for step in array.strides):
         array = numpy.ascontiguousarray(array)
-    strides = [step // size for step in array.strides]
+    strides = None if array.flags.c_contiguous else [step // size for step in array.strides]
     return Tensor(array, array.ctypes.data, name, array.shape, strides)
 
 
@@ -171,17 +188,18 @@ def _from_buffer(given: Any) -> Tensor:
     return Tensor(view, address, _BUFFER_CODES[view.format], shape)
 
 
-def _from_torch(tensor: Any) -> Tensor:
+def from_torch(tensor: Any) -> Tensor:
     tensor = tensor.detach()
     moved = tensor.device.type != "cpu"
     if moved:
         tensor = tensor.cpu()
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
-    dtype = str(tensor.dtype).replace("torch.", "")
+    dtype = str(tensor.dtype)[6:]  # "torch.float32"
     if dtype not in DTYPES:
         return _from_dlpack(tensor)
-    taken = Tensor(tensor, tensor.data_ptr(), dtype, tuple(tensor.shape), tensor.stride())
+    strides = None if tensor.is_contiguous() else tensor.stride()
+    taken = Tensor(tensor, tensor.data_ptr(), dtype, tuple(tensor.shape), strides)
     taken.own = moved
     return taken
 
@@ -194,7 +212,7 @@ def take(given: Any) -> Tensor:
     if numpy is not None and isinstance(given, (numpy.ndarray, numpy.generic)):
         return _from_numpy(numpy.asarray(given))
     if any(base.__module__.split(".")[0] == "torch" for base in kind.__mro__):
-        return _from_torch(given)
+        return from_torch(given)
     if hasattr(given, "asnumpy"):  # MindSpore
         return _from_numpy(given.asnumpy())
     if hasattr(given, "__dlpack__"):

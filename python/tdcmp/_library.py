@@ -488,20 +488,24 @@ def run_long(work: Callable[[], None], cancel: Cancel) -> None:
         work()
         return
     raised: list[BaseException] = []
+    ended = threading.Event()
 
     def body() -> None:
         try:
             work()
         except BaseException as error:  # handed to the caller's thread
             raised.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=body, name="tdcmp", daemon=True)
-    thread.start()
     try:
-        thread.join()
-    except BaseException:
+        thread.start()  # an interrupt may come in here, too
+        ended.wait()
+    except BaseException as error:
         lib.tdc_cancel_set(byref(cancel))
-        thread.join()
+        if not isinstance(error, RuntimeError):  # no thread could be started
+            ended.wait()
         raise
     if raised:
         raise raised[0]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 
@@ -202,7 +203,7 @@ class Tables(Case):
         import duckdb
 
         result = tdcmp.compare(*self.sides)
-        count = duckdb.sql("select count(*) from result where cosine < 0.99").fetchone()[0]
+        count = duckdb.sql("select count(*) from result where cosine < 0.99").fetchall()[0][0]
         self.assertEqual(count, sum(1 for x in result["cosine"] if x < 0.99))
 
 
@@ -271,6 +272,39 @@ class Others(Case):
                 tdcmp.compare(*sides, threads=1)
         self.assertEqual(ticks, [1])
         self.assertGreater(len(tdcmp.compare(*self.sides)), 0)
+
+
+class Interrupts(unittest.TestCase):
+    def test_a_signal_cancels_the_run_that_is_under_way(self):
+        from tdcmp._library import Cancel, run_long
+
+        cancel, seen = Cancel(), []
+
+        def work():
+            os.kill(os.getpid(), signal.SIGINT)
+            end = time.monotonic() + 60
+            while cancel.state == 0 and time.monotonic() < end:
+                time.sleep(0.001)
+            seen.append(cancel.state)
+
+        with self.assertRaises(KeyboardInterrupt):
+            run_long(work, cancel)
+        self.assertEqual(len(seen), 1)  # the run has ended before the interrupt is raised
+        self.assertNotEqual(seen[0], 0)
+
+    def test_the_library_is_called_without_the_interpreter(self):
+        from ctypes import PyDLL
+
+        from tdcmp._library import lib
+
+        self.assertNotIsInstance(lib, PyDLL)  # which would keep the lock of the interpreter
+
+    @unittest.skipIf("TDCMP_LIBRARY" in os.environ, "the library is not that of a wheel")
+    def test_a_wheel_brings_its_libraries(self):
+        package = os.path.dirname(tdcmp.__file__)
+        with open("/proc/self/maps", encoding="utf-8") as file:
+            mapped = {line.split()[-1] for line in file if "libsleef" in line or "libyaml" in line}
+        self.assertEqual({os.path.dirname(path) for path in mapped}, {package})
 
 
 class Arrays(unittest.TestCase):

@@ -62,6 +62,7 @@ class Calls(Items):
         self.replaced = Replaced()
         self._stacks_wanted = stacks
         self._lines: dict[tuple[Any, int], str] = {}
+        self._functions: dict[str, tuple[Any, Any]] = {}  # originals and recording functions, by API
         self.begin_step()
 
     def begin_step(self) -> None:
@@ -73,7 +74,7 @@ class Calls(Items):
         self.construct: dict[str, Optional[str]] = {}
         self.phase = ""  # calls outside of modules that belong together: "optimizer"
         self._open: dict[str, bool] = {}  # modules that have begun and not ended, in any thread
-        self._stand_ins: dict[int, Any] = {}  # recording functions, by the originals that they hold
+        self._stand_ins: dict[int, Any] = {}  # recording functions, by their originals
         self._turns: dict[str, list[Any]] = {}  # of the gradients of a module's parameters
 
     # ---- entries ---------------------------------------------------------------------------------
@@ -190,11 +191,18 @@ class Calls(Items):
             original = getattr(follow(owners[0], path), name, None) if owners else None
             if not callable(original):
                 continue
-            function = self.recorded(original, f"{head}.{name}")
-            self._stand_ins.setdefault(id(original), function)
+            function = self._stand_in(original, f"{head}.{name}")
             for owner in owners:
                 if hasattr(follow(owner, path), name):
                     self.replaced.put(follow(owner, path), name, function)
+
+    def _stand_in(self, original: Any, api: str) -> Any:
+        """A function of an earlier step serves again as long as the original is the same."""
+        known = self._functions.get(api)
+        if known is None or known[0] is not original:
+            known = self._functions[api] = (original, self.recorded(original, api))
+        self._stand_ins.setdefault(id(original), known[1])
+        return known[1]
 
     def replace_kept(self, modules: Iterable[Any]) -> None:
         """Likewise for functions that modules have as attributes of their own (`self.act = F.gelu`), unless

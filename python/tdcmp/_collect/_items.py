@@ -55,11 +55,18 @@ def statistics_of(found: TensorStatistics, tensor: Tensor, whole_numbers: bool) 
 
 
 class Items:
-    """The framework's part says what its own values are (describe) and how a tensor looks (tensor_item)."""
+    """The framework's part says what its own values are (memory, describe) and how a tensor looks
+    (tensor_item)."""
+
+    tensor_type: Any = ()
+
+    def memory(self, value: Any) -> Any:
+        """The elements of a tensor; its item where there are none."""
+        raise NotImplementedError
 
     def describe(self, value: Any, key: Any) -> Any:
-        """The item of a value that is no container, NotImplemented where it is one; for a tensor its
-        memory."""
+        """The item of a value that is neither tensor nor container, the memory of one that is an array;
+        NotImplemented for all else."""
         raise NotImplementedError
 
     def tensor_item(self, value: Any) -> dict[str, Any]:
@@ -80,9 +87,12 @@ class Items:
         """name: that of the value's tensor file."""
         if value is None or depth > _DEPTH:
             return None
-        found = _plain(value, key)
-        if found is NotImplemented:
-            found = self.describe(value, key)
+        if isinstance(value, self.tensor_type) and key not in _TYPED_KEYS:
+            found = self.memory(value)
+        else:
+            found = _plain(value, key)
+            if found is NotImplemented:
+                found = self.describe(value, key)
         if isinstance(found, Tensor):
             item = self.empty_item(value)
             self.tensor(found, item, name)

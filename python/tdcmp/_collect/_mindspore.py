@@ -58,6 +58,7 @@ class MindSporeSession(Session):
     framework = "mindspore"
     suffix = ".npy"
     module_word = "Cell."
+    tensor_type = mindspore.Tensor
     whole_numbers = False
 
     def rank(self) -> Optional[int]:
@@ -66,11 +67,12 @@ class MindSporeSession(Session):
 
     # ---- values ----------------------------------------------------------------------------------
 
+    def memory(self, value: Any) -> Any:
+        return take(value.to(mindspore.float32) if str(value.dtype) in _WIDENED else value)
+
     def describe(self, value: Any, key: Any) -> Any:
         if key == "dtype" or isinstance(value, _Dtype):
             return {"type": "mindspore.dtype", "value": str(value)}
-        if isinstance(value, mindspore.Tensor):
-            return take(value.to(mindspore.float32) if str(value.dtype) in _WIDENED else value)
         if isinstance(value, mint.distributed.P2POp):
             return self._message(value)
         if numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import reduce
+from functools import lru_cache, reduce
 from importlib import resources
 from typing import Any, Iterator, Sequence
 
@@ -43,11 +43,13 @@ def follow(owner: Any, path: Sequence[str]) -> Any:
     return reduce(lambda at, part: getattr(at, part, None), path, owner)
 
 
-def listed(file: str) -> Iterator[tuple[str, str]]:
+@lru_cache
+def listed(file: str) -> list[tuple[str, str]]:
     """Heads and names of a list of functions: `[head]` lines, and below each the names."""
-    head = ""
+    head, found = "", []
     for line in (resources.files(__package__) / file).read_text().splitlines():
         if line.startswith("["):
             head = line.strip("[]")
         elif not line.startswith("#"):
-            yield from ((head, name) for name in line.split())
+            found += [(head, name) for name in line.split()]
+    return found

@@ -168,7 +168,10 @@ class Session(Calls):
         drained."""
         # A tensor without memory has no file.
         if not tensor.data or (self.task != "tensor" and self._reference is None):
-            self._fill(item, tensor, self.task == "md5")
+            crc = self.task == "md5"
+            # Views are put in order by the framework at the speed of memory.
+            scattered = tensor.strides is not None and (crc or tensor.has_gaps())
+            self._fill(item, self.own_copy(tensor) if scattered else tensor, crc)
             return
         assert self._writer is not None
         kept = tensor if tensor.own else self.own_copy(tensor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from .._arrays import DTYPES, Tensor, take
+from .._arrays import DTYPES, Tensor, from_torch, take
 from .._optional import numpy, package
 from ._session import Session
 
@@ -36,6 +36,7 @@ class TorchValues(Session):
     framework = "pytorch"
     suffix = ".pt"
     module_word = "Module."
+    tensor_type = torch.Tensor
 
     def describe(self, value: Any, key: Any) -> Any:
         if key == "device":
@@ -44,8 +45,6 @@ class TorchValues(Session):
             return {"type": "torch.device", "value": value} if isinstance(value, (int, str)) else {}
         if key in ("dtype", "output_dtype"):
             return {"type": "torch.dtype", "value": str(value)}
-        if isinstance(value, torch.Tensor):
-            return self._memory(value)
         if isinstance(value, torch.Size):
             return {"type": "torch.Size", "value": [int(length) for length in value]}
         if isinstance(value, (torch.device, torch.dtype)):
@@ -61,12 +60,12 @@ class TorchValues(Session):
             return take(value)
         return NotImplemented
 
-    def _memory(self, value: Any) -> Any:
+    def memory(self, value: Any) -> Any:
         """A tensor without elements here (meta, fake, quantised, packed) is described and no more."""
         local = value.to_local() if hasattr(value, "to_local") else value
         if local.layout != torch.strided or local.is_meta or local.dtype not in _DTYPES or hasattr(local, "fake_mode"):
             return self.empty_item(value)
-        return take(local)
+        return from_torch(local)
 
     def tensor_item(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, torch.Tensor):
@@ -86,5 +85,5 @@ class TorchValues(Session):
 
     def own_copy(self, tensor: Tensor) -> Tensor:
         if isinstance(tensor.keep, torch.Tensor):
-            return take(tensor.keep.clone(memory_format=torch.contiguous_format))
+            return from_torch(tensor.keep.clone(memory_format=torch.contiguous_format))
         return take(tensor.keep.copy())

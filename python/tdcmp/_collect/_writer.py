@@ -6,7 +6,21 @@ import json
 import os
 import threading
 from collections import deque
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, Optional
+
+
+def _lines(data: dict[Any, Any]) -> Iterator[str]:
+    """A line for each member, and for each member of one called "data"."""
+    encode = json.JSONEncoder(check_circular=False).encode
+    opening = "{"
+    for key, value in data.items():
+        if key == "data" and value:
+            yield f'{opening}\n "data": '
+            yield from _lines(value)
+        else:
+            yield f"{opening}\n {encode(str(key))}: {encode(value)}"
+        opening = ","
+    yield "\n}" if data else "{}"
 
 
 def put_json(path: str, data: Any) -> None:
@@ -14,7 +28,7 @@ def put_json(path: str, data: Any) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
+            file.writelines(_lines(data))
         os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):

@@ -123,6 +123,49 @@ static void test_views_and_files(void **state)
     tensor_folder_remove(&made);
 }
 
+/* Statistics follow the elements in the order in which they lie: any view against its elements. */
+static void test_views_in_any_order(void **state)
+{
+    (void)state;
+    static float values[5 * 7 * 9 * 4];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        values[i] = (float)cos((double)i) + (float)i / 100;
+    static const struct {
+        int64_t shape[4], strides[4], first;
+    } views[] = {
+        {{5, 7, 9, 4}, {252, 36, 4, 1}, 0},     {{9, 5, 4, 7}, {4, 252, 1, 36}, 0},
+        {{4, 9, 7, 5}, {1, 4, 36, 252}, 0},     {{9, 7, 5, 3}, {4, 36, 252, 1}, 1},
+        {{5, 1, 9, 2}, {252, 7, 4, 2}, 3},      {{6, 5, 7, 4}, {0, 252, 36, 1}, 8},
+        {{5, 7, 9, 4}, {252, -36, 4, -1}, 219}, {{1, 1, 1, 1}, {9, 9, 9, 9}, 11},
+        {{3, 3, 1, 1}, {1, 1, 0, 0}, 0}, /* overlaps */
+    };
+    for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
+        const int64_t *shape = views[v].shape, *strides = views[v].strides;
+        double sum = 0, squares = 0, max = -INFINITY, min = INFINITY;
+        uint64_t count = 0;
+        uint32_t crc = 0;
+        for (int64_t i = 0; i < shape[0] * shape[1] * shape[2] * shape[3]; i++) {
+            int64_t left = i, at = views[v].first;
+            for (int axis = 3; axis >= 0; left /= shape[axis], axis--)
+                at += left % shape[axis] * strides[axis];
+            double value = (double)values[at];
+            sum += value;
+            squares += value * value;
+            max = fmax(max, value);
+            min = fmin(min, value);
+            count++;
+            crc = (uint32_t)crc32(crc, (const unsigned char *)&values[at], sizeof values[at]);
+        }
+        struct tdc_buffer_statistics found =
+            describe(values + views[v].first, TDC_F32, 4, shape, strides);
+        assert_int_equal(found.elements, count);
+        assert_true(found.max == max && found.min == min);
+        near(found.mean, sum / (double)count);
+        near(found.norm, sqrt(squares));
+        assert_int_equal(found.crc, crc);
+    }
+}
+
 static void test_what_cannot_be_written(void **state)
 {
     (void)state;
@@ -194,8 +237,11 @@ static void test_a_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics),      cmocka_unit_test(test_odd_values),
-        cmocka_unit_test(test_views_and_files), cmocka_unit_test(test_what_cannot_be_written),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_odd_values),
+        cmocka_unit_test(test_views_and_files),
+        cmocka_unit_test(test_views_in_any_order),
+        cmocka_unit_test(test_what_cannot_be_written),
         cmocka_unit_test(test_a_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
