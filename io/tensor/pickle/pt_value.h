@@ -7,6 +7,7 @@
 #ifndef TDC_IO_PT_VALUE_H
 #define TDC_IO_PT_VALUE_H
 
+#include "io/tensor/pickle/pickle_opcodes.h"
 #include "io/tensor/pickle/pt_names.h"
 
 #define TDC_PICKLE_STACK      512
@@ -70,9 +71,7 @@ struct tdc_pickle_container {
 struct tdc_pickle {
     const char *file; /* begins messages */
     struct tdc_error *error;
-    const unsigned char *at;
-    const unsigned char *end;
-    unsigned char opcode;
+    struct tdc_pickle_opcode opcode;
     bool stopped;
     size_t depth;
     size_t memo_used; /* entries from here on are unset */

@@ -3,18 +3,17 @@
 #include <string.h>
 
 #include "io/base/error.h"
-#include "io/base/little_endian.h"
+#include "io/tensor/pickle/pickle_opcodes.h"
 
 #define DEPTH_LIMIT ((size_t)1 << 20)
 #define MEMO_LIMIT  ((uint64_t)1 << 24)
 
 struct reading {
-    const unsigned char *at, *end;
     const char *file;
     struct tdc_arena *arena;
     struct tdc_error *error;
     struct tdc_saved stack, memo; /* only their items are used */
-    unsigned char opcode;
+    struct tdc_pickle_opcode opcode;
     bool stopped;
 };
 
@@ -103,134 +102,58 @@ static bool pop_to_mark(struct reading *reading, struct tdc_saved ***values, siz
     return false;
 }
 
-/* ---- operands -------------------------------------------------------------------------------- */
-
-static bool take_number(struct reading *reading, unsigned width, uint64_t *number)
+/* Removes the values an opcode asks for, or those above the mark. */
+static bool pop_values(struct reading *reading, struct tdc_saved ***values, size_t *count)
 {
-    if ((size_t)(reading->end - reading->at) < width)
-        return false;
-    const unsigned char *at = reading->at;
-    *number = width == 1   ? at[0]
-              : width == 2 ? tdc_le16(at)
-              : width == 4 ? tdc_le32(at)
-                           : tdc_le64(at);
-    reading->at += width;
+    if (reading->opcode.number == TDC_PICKLE_TO_MARK)
+        return pop_to_mark(reading, values, count);
+    *count = (size_t)reading->opcode.number;
+    for (size_t i = 0; i < *count; i++)
+        if (pop(reading) == NULL)
+            return false;
+    *values = *count != 0 ? &reading->stack.items[reading->stack.count] : NULL;
     return true;
 }
 
-static bool take_bytes(struct reading *reading, uint64_t length, const unsigned char **bytes)
-{
-    if (length > (uint64_t)(reading->end - reading->at))
-        return false;
-    *bytes = reading->at;
-    reading->at += length;
-    return true;
-}
+/* ---- constants ------------------------------------------------------------------------------- */
 
-static bool take_line(struct reading *reading, const unsigned char **line, size_t *length)
+static tdc_status op_nothing(struct reading *reading)
 {
-    const unsigned char *end = memchr(reading->at, '\n', (size_t)(reading->end - reading->at));
-    if (end == NULL)
-        return false;
-    *line = reading->at;
-    *length = (size_t)(end - reading->at);
-    reading->at = end + 1;
-    return true;
+    (void)reading;
+    return TDC_OK;
 }
 
 static tdc_status op_constant(struct reading *reading)
 {
-    struct tdc_saved *value = NULL;
-    switch (reading->opcode) {
-    case '(':
-        value = make(reading, TDC_SAVED_MARK);
-        break;
-    case 'N':
-        value = make(reading, TDC_SAVED_NONE);
-        break;
-    default: /* NEWTRUE, NEWFALSE */
-        value = make(reading, TDC_SAVED_BOOL);
-        if (value != NULL)
-            value->integer = reading->opcode == 0x88;
-    }
-    return push(reading, value);
-}
-
-static tdc_status push_integer(struct reading *reading, int64_t integer)
-{
-    struct tdc_saved *value = make(reading, TDC_SAVED_INTEGER);
+    static const enum tdc_saved_kind kinds[TDC_PICKLE_ACTIONS] = {
+        [TDC_DOES_MARK] = TDC_SAVED_MARK,   [TDC_DOES_NONE] = TDC_SAVED_NONE,
+        [TDC_DOES_BOOL] = TDC_SAVED_BOOL,   [TDC_DOES_INTEGER] = TDC_SAVED_INTEGER,
+        [TDC_DOES_LONG] = TDC_SAVED_OBJECT, [TDC_DOES_FLOAT] = TDC_SAVED_FLOAT,
+        [TDC_DOES_LIST] = TDC_SAVED_LIST,   [TDC_DOES_DICT] = TDC_SAVED_DICT,
+    };
+    struct tdc_saved *value = make(reading, kinds[reading->opcode.action]);
     if (value != NULL)
-        value->integer = integer;
+        value->integer = reading->opcode.number;
     return push(reading, value);
 }
 
-static tdc_status op_integer(struct reading *reading)
-{
-    uint64_t number;
-    unsigned width = reading->opcode == 'K' ? 1 : reading->opcode == 'M' ? 2 : 4;
-    if (!take_number(reading, width, &number))
-        return ends_early(reading);
-    return push_integer(reading, width == 4 ? (int32_t)(uint32_t)number : (int64_t)number);
-}
-
-static tdc_status op_long(struct reading *reading)
-{
-    uint64_t length;
-    const unsigned char *at;
-    if (!take_number(reading, reading->opcode == 0x8a ? 1 : 4, &length) ||
-        !take_bytes(reading, length, &at))
-        return ends_early(reading);
-    if (length > 8)
-        return push(reading, make(reading, TDC_SAVED_OBJECT));
-    uint64_t bits = length > 0 && at[length - 1] >= 0x80 ? UINT64_MAX : 0;
-    for (size_t i = (size_t)length; i-- > 0;)
-        bits = bits << 8 | at[i];
-    return push_integer(reading, (int64_t)bits);
-}
-
-static tdc_status op_float(struct reading *reading)
-{
-    const unsigned char *at;
-    if (!take_bytes(reading, 8, &at))
-        return ends_early(reading);
-    return push(reading, make(reading, TDC_SAVED_FLOAT));
-}
-
-/* Texts and bytes with a length before them. */
 static tdc_status op_text(struct reading *reading)
 {
-    static const char brief[] = "U\x8c"
-                                "C",
-                      longest[] = "\x8d\x8e\x96";
-    unsigned width = strchr(brief, (char)reading->opcode) != NULL     ? 1
-                     : strchr(longest, (char)reading->opcode) != NULL ? 8
-                                                                      : 4;
-    uint64_t length;
-    const unsigned char *at;
-    if (!take_number(reading, width, &length) || !take_bytes(reading, length, &at))
-        return ends_early(reading);
     struct tdc_saved *value = make(reading, TDC_SAVED_TEXT);
     if (value != NULL) {
-        value->text = (const char *)at;
-        value->length = (size_t)length;
+        value->text = (const char *)reading->opcode.bytes;
+        value->length = reading->opcode.length;
     }
     return push(reading, value);
 }
 
-/* ---- frames and the memo --------------------------------------------------------------------- */
-
-static tdc_status op_protocol(struct reading *reading)
-{
-    uint64_t ignored;
-    return take_number(reading, reading->opcode == 0x95 ? 8 : 1, &ignored) ? TDC_OK
-                                                                           : ends_early(reading);
-}
+/* ---- the memo
+ * ------------------------------------------------------------------------------------ */
 
 static tdc_status op_put(struct reading *reading)
 {
-    uint64_t index = reading->memo.count; /* MEMOIZE */
-    if (reading->opcode != 0x94 && !take_number(reading, reading->opcode == 'q' ? 1 : 4, &index))
-        return ends_early(reading);
+    uint64_t index = reading->opcode.number == TDC_PICKLE_NEXT ? reading->memo.count
+                                                               : (uint64_t)reading->opcode.number;
     struct tdc_saved *value = top(reading);
     if (value == NULL || value->kind == TDC_SAVED_MARK)
         return underflow(reading);
@@ -245,9 +168,7 @@ static tdc_status op_put(struct reading *reading)
 
 static tdc_status op_get(struct reading *reading)
 {
-    uint64_t index;
-    if (!take_number(reading, reading->opcode == 'h' ? 1 : 4, &index))
-        return ends_early(reading);
+    uint64_t index = (uint64_t)reading->opcode.number;
     if (index >= reading->memo.count || reading->memo.items[index] == NULL)
         return malformed(reading, "it refers to nothing");
     return push(reading, reading->memo.items[index]);
@@ -258,43 +179,23 @@ static tdc_status op_get(struct reading *reading)
 static tdc_status op_tuple(struct reading *reading)
 {
     struct tdc_saved **values = NULL, *tuple = make(reading, TDC_SAVED_LIST);
-    struct tdc_saved *stack = &reading->stack;
     size_t count = 0;
-    if (reading->opcode == 't' || reading->opcode == 0x91) {
-        if (!pop_to_mark(reading, &values, &count))
-            return underflow(reading);
-    } else if (reading->opcode != ')') { /* TUPLE1, TUPLE2, TUPLE3 */
-        count = (size_t)reading->opcode - 0x84;
-        for (size_t i = 0; i < count; i++)
-            if (pop(reading) == NULL)
-                return underflow(reading);
-        values = &stack->items[stack->count];
-    }
+    if (!pop_values(reading, &values, &count))
+        return underflow(reading);
     for (size_t i = 0; i < count && tuple != NULL; i++)
         if (!append(reading->arena, tuple, values[i]))
             return no_memory(reading);
     return push(reading, tuple);
 }
 
-static tdc_status op_container(struct reading *reading)
-{
-    return push(reading, make(reading, reading->opcode == '}' ? TDC_SAVED_DICT : TDC_SAVED_LIST));
-}
-
 /* APPEND, APPENDS, ADDITEMS, SETITEM, SETITEMS: to dicts, lists, and objects that derive of them */
 static tdc_status op_add_items(struct reading *reading)
 {
-    bool pairs = reading->opcode == 's' || reading->opcode == 'u';
-    struct tdc_saved *stack = &reading->stack, **values = NULL;
+    bool pairs = reading->opcode.action == TDC_DOES_SET;
+    struct tdc_saved **values = NULL;
     size_t count = 0;
-    if (reading->opcode == 's' || reading->opcode == 'a') {
-        for (; count < (pairs ? 2u : 1u); count++)
-            if (pop(reading) == NULL)
-                return underflow(reading);
-        values = &stack->items[stack->count];
-    } else if (!pop_to_mark(reading, &values, &count)) {
+    if (!pop_values(reading, &values, &count))
         return underflow(reading);
-    }
     struct tdc_saved *target = top(reading);
     if (target == NULL || target->kind == TDC_SAVED_MARK)
         return underflow(reading);
@@ -312,14 +213,17 @@ static tdc_status op_pop(struct reading *reading)
 {
     struct tdc_saved **values;
     size_t count;
-    if (reading->opcode == '1')
+    if (reading->opcode.number == TDC_PICKLE_TO_MARK)
         return pop_to_mark(reading, &values, &count) ? TDC_OK : underflow(reading);
-    if (reading->opcode == '2') /* DUP */
-        return top(reading) != NULL ? push(reading, top(reading)) : underflow(reading);
     if (reading->stack.count == 0)
         return underflow(reading);
     reading->stack.count--;
     return TDC_OK;
+}
+
+static tdc_status op_repeat(struct reading *reading)
+{
+    return top(reading) != NULL ? push(reading, top(reading)) : underflow(reading);
 }
 
 /* ---- names and calls ------------------------------------------------------------------------- */
@@ -336,11 +240,8 @@ static tdc_status push_name(struct reading *reading, const unsigned char *module
 
 static tdc_status op_global(struct reading *reading)
 {
-    const unsigned char *module, *name;
-    size_t module_length, length;
-    if (!take_line(reading, &module, &module_length) || !take_line(reading, &name, &length))
-        return ends_early(reading);
-    return push_name(reading, module, module_length, name, length);
+    const struct tdc_pickle_opcode *opcode = &reading->opcode;
+    return push_name(reading, opcode->bytes, opcode->length, opcode->name, opcode->name_length);
 }
 
 static tdc_status op_stack_global(struct reading *reading)
@@ -419,7 +320,7 @@ static tdc_status call(struct reading *reading, const struct tdc_saved *function
 /* REDUCE, NEWOBJ and NEWOBJ_EX, which has arguments by name on top. */
 static tdc_status op_call(struct reading *reading)
 {
-    if (reading->opcode == 0x92 && pop(reading) == NULL)
+    if (reading->opcode.action == TDC_DOES_CALL_BY_NAME && pop(reading) == NULL)
         return underflow(reading);
     const struct tdc_saved *arguments = pop(reading);
     const struct tdc_saved *function = arguments != NULL ? pop(reading) : NULL;
@@ -460,36 +361,53 @@ static tdc_status op_stop(struct reading *reading)
     return TDC_OK;
 }
 
-static opcode_handler *const handlers[256] = {
-    ['('] = op_constant,      ['N'] = op_constant,   [0x88] = op_constant,  [0x89] = op_constant,
-    ['J'] = op_integer,       ['K'] = op_integer,    ['M'] = op_integer,    [0x8a] = op_long,
-    [0x8b] = op_long,         ['G'] = op_float,      ['X'] = op_text,       [0x8c] = op_text,
-    [0x8d] = op_text,         ['U'] = op_text,       ['T'] = op_text,       ['C'] = op_text,
-    ['B'] = op_text,          [0x8e] = op_text,      [0x96] = op_text,      [0x80] = op_protocol,
-    [0x95] = op_protocol,     [0x94] = op_put,       ['q'] = op_put,        ['r'] = op_put,
-    ['h'] = op_get,           ['j'] = op_get,        ['t'] = op_tuple,      [')'] = op_tuple,
-    [0x85] = op_tuple,        [0x86] = op_tuple,     [0x87] = op_tuple,     [0x91] = op_tuple,
-    ['}'] = op_container,     [']'] = op_container,  [0x8f] = op_container, ['a'] = op_add_items,
-    ['e'] = op_add_items,     [0x90] = op_add_items, ['s'] = op_add_items,  ['u'] = op_add_items,
-    ['0'] = op_pop,           ['1'] = op_pop,        ['2'] = op_pop,        ['c'] = op_global,
-    [0x93] = op_stack_global, ['R'] = op_call,       [0x81] = op_call,      [0x92] = op_call,
-    ['Q'] = op_persistent,    ['b'] = op_build,      ['.'] = op_stop,
+static opcode_handler *const handlers[TDC_PICKLE_ACTIONS] = {
+    [TDC_DOES_NOTHING] = op_nothing,
+    [TDC_DOES_MARK] = op_constant,
+    [TDC_DOES_NONE] = op_constant,
+    [TDC_DOES_BOOL] = op_constant,
+    [TDC_DOES_INTEGER] = op_constant,
+    [TDC_DOES_LONG] = op_constant,
+    [TDC_DOES_FLOAT] = op_constant,
+    [TDC_DOES_TEXT] = op_text,
+    [TDC_DOES_BYTES] = op_text,
+    [TDC_DOES_PUT] = op_put,
+    [TDC_DOES_GET] = op_get,
+    [TDC_DOES_TUPLE] = op_tuple,
+    [TDC_DOES_LIST] = op_constant,
+    [TDC_DOES_DICT] = op_constant,
+    [TDC_DOES_APPEND] = op_add_items,
+    [TDC_DOES_SET] = op_add_items,
+    [TDC_DOES_POP] = op_pop,
+    [TDC_DOES_REPEAT] = op_repeat,
+    [TDC_DOES_NAME] = op_global,
+    [TDC_DOES_STACKED_NAME] = op_stack_global,
+    [TDC_DOES_CALL] = op_call,
+    [TDC_DOES_CALL_BY_NAME] = op_call,
+    [TDC_DOES_PERSISTENT] = op_persistent,
+    [TDC_DOES_BUILD] = op_build,
+    [TDC_DOES_STOP] = op_stop,
 };
 
 tdc_status tdc_saved_pickle(const unsigned char *bytes, size_t size, const char *file,
                             struct tdc_arena *arena, struct tdc_saved **root,
                             struct tdc_error *error)
 {
-    struct reading reading = {
-        .at = bytes, .end = bytes + size, .file = file, .arena = arena, .error = error};
+    struct tdc_pickle_input input = {.at = bytes, .end = bytes + size, .objects = true};
+    struct reading reading = {.file = file, .arena = arena, .error = error};
     while (!reading.stopped) {
-        if (reading.at == reading.end)
+        switch (tdc_pickle_next(&input, &reading.opcode)) {
+        case TDC_PICKLE_FOUND:
+            break;
+        case TDC_PICKLE_ENDS:
             return ends_early(&reading);
-        reading.opcode = *reading.at++;
-        if (handlers[reading.opcode] == NULL)
+        case TDC_PICKLE_TOO_NEW:
+            return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: pickle of an unknown protocol", file);
+        case TDC_PICKLE_UNKNOWN:
             return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: unknown pickle opcode 0x%02x", file,
-                            reading.opcode);
-        tdc_status status = handlers[reading.opcode](&reading);
+                            reading.opcode.byte);
+        }
+        tdc_status status = handlers[reading.opcode.action](&reading);
         if (status != TDC_OK)
             return status;
     }
