@@ -8,8 +8,10 @@ tdc_status tdc_compare_device(tdc_device *device, const void *n, tdc_dtype n_dty
                               struct tdc_device_sums *sums, size_t size, struct tdc_error *error)
 {
     struct tdc_device_sums whole;
-    tdc_status status = device->compare(device, n, n_dtype, b, b_dtype, count,
-                                        tdc_rules_of(rules)->relative, stream, &whole, error);
+    struct tdc_tensors_work work = {
+        .device = device, .n = n, .b = b, .count = count, .stream = stream, .out = &whole};
+    tdc_status status =
+        tdc_tensors_compare(&work, n_dtype, b_dtype, tdc_rules_of(rules)->relative, error);
     if (status != TDC_OK)
         whole = (struct tdc_device_sums){0};
     tdc_sized_give(sums, size, &whole, sizeof whole);

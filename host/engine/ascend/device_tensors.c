@@ -1,240 +1,435 @@
-/* device_tensors.c - tensors that live on the device: nothing is copied out but records, tails and
- * rescued tiles. */
+/*
+ * device_tensors.c - tensors that live on an Ascend card: nothing is copied out but records, tails
+ * and rescued tiles.
+ *
+ * What is known of the maxima holds for the whole tensor: a tile that may hold the first occurrence
+ * of one is kept as a candidate, and most candidates are outdone by a tile that comes later. Those
+ * which are left are copied out together at the end. So the sums of a candidate stay the card's.
+ */
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/engine/ascend/ascend_device.h"
-#include "host/engine/ascend/ascend_slot.h"
 #include "host/engine/device/tensors.h"
 #include "io/base/error.h"
 
-/* Chunks of one launch: enough that waiting for a launch does not matter. */
-#define BATCH_CHUNKS 64u
-#define BATCH_TILES  (BATCH_CHUNKS * TDC_TILES_PER_CHUNK)
+#define BATCH_TILES  (TDC_BATCH_CHUNKS * TDC_TILES_PER_CHUNK)
+#define RECORD_BYTES ((size_t)BATCH_TILES * TDC_TILE_RECORD_BYTES)
 #define ALIGNMENT    512u
 /* Of tensors: what a kernel's copies need. At 512 bytes they are fastest. */
 #define TENSOR_ALIGNMENT 32u
+/* Tiles that are copied out together. */
+#define PIECE 64u
 
-/* For what the caller has put on the stream before: longer than the vendor lets a kernel run. */
-#define CALLER_MILLISECONDS 1200000
-/* For a batch of ours, which takes milliseconds. */
-#define OWN_MILLISECONDS 20000
+/* A batch on its way; it has a stream of its own. */
+struct batch {
+    void *stream;
+    float *records; /* pinned */
+    void *device_records;
+    uint64_t arguments[4];
+    bool sent, stuck;
+};
+
+/* A tile that may hold the first occurrence of a maximum, as far as is known. */
+struct candidate {
+    uint64_t tile;
+    struct tdc_tile_maximum abs, rel;
+    double abs_before, rel_before;
+};
 
 struct ascend_tensors {
     struct tdc_device base;
     struct tdc_ascend_device card;
-    float *records;       /* pinned */
-    unsigned char *n, *b; /* pinned, a chunk each: what is copied out */
-    void *device_records;
-    uint64_t arguments[4];
+    struct batch batches[2];
+    void *copies; /* a stream */
+    bool copies_stuck;
+    /* of the comparison */
+    void *function;
+    struct tdc_tile_bounds bounds;
+    unsigned candidate_count;
+    struct candidate candidates[PIECE];
+    double abs_max, rel_max; /* of candidates that were looked at; for the total at the end */
+    uint64_t abs_at, rel_at;
+    struct tdc_tile read[BATCH_TILES];
+    size_t wanted[BATCH_TILES];
 };
 
-/* One comparison. */
-struct comparison {
-    struct ascend_tensors *device;
-    struct tdc_pair_plan plan;
-    const unsigned char *n, *b; /* device addresses: never read here */
-    size_t n_size, b_size;
-    void *stream;
-    uint64_t chunk_first; /* element of the chunk being merged */
-    struct tdc_call_failure failure;
-};
+static struct ascend_tensors *tensors_of(const struct tdc_tensors_work *work)
+{
+    return (struct ascend_tensors *)work->device;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/*
+ * What does not end is given up: its stream by force where the runtime can do that, and the memory
+ * that a kernel may still use stays for good.
+ */
+static bool wait_for(struct tdc_tensors_work *work, void *stream, bool *stuck)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    const struct tdc_acl *acl = tensors->card.acl;
+    if (*stuck)
+        return false;
+    int code =
+        acl->aclrtSynchronizeStreamWithTimeout(stream, (int32_t)(tdc_tensors_patience() * 1e3));
+    if (tdc_acl_is_timeout(code)) {
+        *stuck = tensors->base.given_up = true;
+        tdc_ascend_abandon(&tensors->card, acl->aclrtDestroyStreamForce != NULL &&
+                                               acl->aclrtDestroyStreamForce(stream) == 0);
+    }
+    return tdc_tensors_keep(work, "aclrtSynchronizeStreamWithTimeout", code);
+}
+
+static bool copy_back(struct tdc_tensors_work *work, void *to, const void *from, size_t bytes,
+                      void *stream)
+{
+    const struct tdc_acl *acl = tensors_of(work)->card.acl;
+    return tdc_tensors_keep(
+        work, "aclrtMemcpyAsync",
+        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_DEVICE_TO_HOST, stream));
+}
+
+static bool copy(struct tdc_tensors_work *work, void *n, void *b, uint64_t first, size_t count)
+{
+    void *stream = tensors_of(work)->copies;
+    return copy_back(work, n, (const char *)work->n + first * work->n_size, count * work->n_size,
+                     stream) &&
+           copy_back(work, b, (const char *)work->b + first * work->b_size, count * work->b_size,
+                     stream);
+}
+
+static bool copied(struct tdc_tensors_work *work)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    return wait_for(work, tensors->copies, &tensors->copies_stuck);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static bool begin(struct tdc_tensors_work *work, const char **why)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    const struct tdc_pair_plan *plan = &work->plan;
+    int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
+    tensors->bounds = (struct tdc_tile_bounds){-1, -1, -1, -1};
+    tensors->candidate_count = 0;
+    tensors->abs_max = tensors->rel_max = -1;
+    if (!tdc_tensors_keep(work, "aclrtSynchronizeStreamWithTimeout",
+                          tensors->card.acl->aclrtSynchronizeStreamWithTimeout(
+                              work->stream, (int32_t)(TDC_CALLER_PATIENCE * 1e3))))
+        return false;
+    if (kernel < 0)
+        *why = "the card has no kernel for these types";
+    else if (((uintptr_t)work->n | (uintptr_t)work->b) % TENSOR_ALIGNMENT != 0)
+        *why = "an address is not a multiple of 32 bytes";
+    else if ((tensors->function =
+                  tdc_ascend_kernel(&tensors->card, (unsigned)kernel, NULL, NULL)) == NULL)
+        *why = "the kernel cannot be loaded, or did not pass its test";
+    return true;
+}
+
+/* All whole tiles of the batch, their records to the host. */
+static bool launch(struct tdc_tensors_work *work, unsigned turn, uint64_t first, uint64_t count)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    struct batch *batch = &tensors->batches[turn];
+    size_t tiles = (size_t)(count / TDC_TILE_PAIRS);
+    const void *pointers[] = {(const char *)work->n + first * work->n_size,
+                              (const char *)work->b + first * work->b_size, batch->device_records};
+    for (unsigned i = 0; i < 3; i++)
+        batch->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
+    batch->arguments[3] = tiles;
+    uint32_t blocks = tiles < tensors->card.cores ? (uint32_t)tiles : tensors->card.cores;
+    batch->sent = tiles != 0;
+    return tiles == 0 ||
+           (tdc_tensors_keep(work, "aclrtLaunchKernelWithHostArgs",
+                             tensors->card.acl->aclrtLaunchKernelWithHostArgs(
+                                 tensors->function, blocks, batch->stream, NULL, batch->arguments,
+                                 sizeof batch->arguments, NULL, 0)) &&
+            copy_back(work, batch->records, batch->device_records, tiles * TDC_TILE_RECORD_BYTES,
+                      batch->stream));
+}
+
+static bool wait_for_batch(struct tdc_tensors_work *work, unsigned turn)
+{
+    struct batch *batch = &tensors_of(work)->batches[turn];
+    return !batch->sent || wait_for(work, batch->stream, &batch->stuck);
+}
+
+/* ---- tiles by the CPU ------------------------------------------------------------------------ */
+
+static void raise(double *bound, double value)
+{
+    if (value > *bound)
+        *bound = value;
+}
+
+/* Tiles of the tensor, at most a piece, with one wait; their sums in order. Neighbours are one
+ * copy. */
+static bool fetch(struct tdc_tensors_work *work, const uint64_t *tiles, size_t count,
+                  struct tdc_pair_sums *sums)
+{
+    struct tdc_device *device = work->device;
+    size_t n_bytes = TDC_TILE_PAIRS * work->n_size, b_bytes = TDC_TILE_PAIRS * work->b_size;
+    bool sent = true;
+    for (size_t i = 0, run; i < count && sent; i += run) {
+        for (run = 1; i + run < count && tiles[i + run] == tiles[i] + run;)
+            run++;
+        sent = copy(work, device->n[0] + i * n_bytes, device->b[0] + i * b_bytes,
+                    tiles[i] * TDC_TILE_PAIRS, run * TDC_TILE_PAIRS);
+    }
+    work->out->copied += count * (n_bytes + b_bytes);
+    work->out->rescued += count;
+    if (!copied(work) || !sent)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        tdc_pair_run(&work->plan, device->n[0] + i * n_bytes, device->b[0] + i * b_bytes,
+                     TDC_TILE_PAIRS, &sums[i]);
+    return true;
+}
+
+/* Tiles that the card could not do, by their number in the batch: `count` are wanted. */
+static bool rescue(struct tdc_tensors_work *work, uint64_t batch_tile, size_t count)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    for (size_t at = 0; at < count; at += PIECE) {
+        size_t here = count - at < PIECE ? count - at : PIECE;
+        uint64_t tiles[PIECE];
+        struct tdc_pair_sums sums[PIECE];
+        for (size_t i = 0; i < here; i++)
+            tiles[i] = batch_tile + tensors->wanted[at + i];
+        if (!fetch(work, tiles, here, sums))
+            return false;
+        for (size_t i = 0; i < here; i++) {
+            struct tdc_tile *tile = &tensors->read[tensors->wanted[at + i]];
+            tile->sums = sums[i];
+            tile->abs = (struct tdc_tile_maximum){sums[i].abs_max, sums[i].abs_max, true};
+            tile->rel = (struct tdc_tile_maximum){sums[i].rel_max, sums[i].rel_max, true};
+            raise(&tensors->bounds.abs_everywhere, sums[i].abs_max);
+            raise(&tensors->bounds.rel_everywhere, sums[i].rel_max);
+        }
+    }
+    return true;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static void take_maximum(double *maximum, uint64_t *at, double other, uint64_t other_at)
+{
+    if (other > *maximum || (other == *maximum && other >= 0 && other_at < *at)) {
+        *maximum = other;
+        *at = other_at;
+    }
+}
+
+/* Those that nothing has outdone since. */
+static void prune(struct ascend_tensors *tensors)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < tensors->candidate_count; i++) {
+        const struct candidate *candidate = &tensors->candidates[i];
+        struct tdc_tile tile = {.abs = candidate->abs, .rel = candidate->rel};
+        struct tdc_tile_bounds bounds = tensors->bounds;
+        bounds.abs_before = candidate->abs_before;
+        bounds.rel_before = candidate->rel_before;
+        if (tdc_tile_needs_rescue(&tile, &bounds))
+            tensors->candidates[left++] = *candidate;
+    }
+    tensors->candidate_count = left;
+}
+
+/* All of them, with one wait. */
+static bool settle(struct tdc_tensors_work *work)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    uint64_t tiles[PIECE];
+    struct tdc_pair_sums sums[PIECE];
+    unsigned count = tensors->candidate_count;
+    for (unsigned i = 0; i < count; i++)
+        tiles[i] = tensors->candidates[i].tile;
+    if (count != 0 && !fetch(work, tiles, count, sums))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t first = tiles[i] * TDC_TILE_PAIRS;
+        take_maximum(&tensors->abs_max, &tensors->abs_at, sums[i].abs_max, first + sums[i].abs_at);
+        take_maximum(&tensors->rel_max, &tensors->rel_at, sums[i].rel_max, first + sums[i].rel_at);
+        raise(&tensors->bounds.abs_everywhere, sums[i].abs_max);
+        raise(&tensors->bounds.rel_everywhere, sums[i].rel_max);
+        raise(&tensors->bounds.abs_before, sums[i].abs_max);
+        raise(&tensors->bounds.rel_before, sums[i].rel_max);
+    }
+    tensors->candidate_count = 0;
+    return true;
+}
+
+static bool end(struct tdc_tensors_work *work)
+{
+    const struct ascend_tensors *tensors = tensors_of(work);
+    struct tdc_pair_sums *total = &work->total;
+    prune(tensors_of(work));
+    if (!settle(work))
+        return false;
+    take_maximum(&total->abs_max, &total->abs_at, tensors->abs_max, tensors->abs_at);
+    take_maximum(&total->rel_max, &total->rel_at, tensors->rel_max, tensors->rel_at);
+    return true;
+}
+
+/* Keeps the tile if it may matter. The list is short with ordinary data: each is above all tiles in
+ * front of it. */
+static bool consider(struct tdc_tensors_work *work, uint64_t number, const struct tdc_tile *tile)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    struct tdc_tile_bounds *bounds = &tensors->bounds;
+    if (tdc_tile_needs_rescue(tile, bounds)) {
+        if (tensors->candidate_count == PIECE)
+            prune(tensors);
+        if (tensors->candidate_count == PIECE && !settle(work))
+            return false;
+        tensors->candidates[tensors->candidate_count++] = (struct candidate){
+            number, tile->abs, tile->rel, bounds->abs_before, bounds->rel_before};
+    }
+    raise(&bounds->abs_before, tile->abs.low);
+    raise(&bounds->rel_before, tile->rel.low);
+    return true;
+}
+
+/* ---- taking ---------------------------------------------------------------------------------- */
+
+/* Reads all records of a batch; how many tiles are the CPU's. */
+static size_t read_tiles(struct tdc_tensors_work *work, const float *records, size_t tiles)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    size_t wanted = 0;
+    for (size_t t = 0; t < tiles; t++) {
+        struct tdc_tile *tile = &tensors->read[t];
+        if (tdc_tile_read(&work->plan, records + t * TDC_TILE_RECORD_FLOATS, tile) ==
+            TDC_TILE_RESCUE) {
+            tensors->wanted[wanted++] = t;
+            continue;
+        }
+        raise(&tensors->bounds.abs_everywhere, tile->abs.low);
+        raise(&tensors->bounds.rel_everywhere, tile->rel.low);
+    }
+    return wanted;
+}
+
+/* In the order of a comparison of files: tiles into their chunk, chunks into the total. */
+static bool take(struct tdc_tensors_work *work, unsigned turn, uint64_t first, uint64_t count)
+{
+    struct ascend_tensors *tensors = tensors_of(work);
+    size_t tiles = (size_t)(count / TDC_TILE_PAIRS), done = tiles * TDC_TILE_PAIRS;
+    uint64_t batch_tile = first / TDC_TILE_PAIRS;
+    if (!rescue(work, batch_tile, read_tiles(work, tensors->batches[turn].records, tiles)))
+        return false;
+    work->out->tiles += tiles;
+    for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
+        struct tdc_pair_sums chunk;
+        tdc_pair_clear(&chunk);
+        for (size_t t = at / TDC_TILE_PAIRS; t < tiles && t * TDC_TILE_PAIRS < at + TDC_PAIR_CHUNK;
+             t++) {
+            if (!consider(work, batch_tile + t, &tensors->read[t]))
+                return false;
+            tdc_pair_merge(&chunk, &tensors->read[t].sums);
+        }
+        if (done < count && count - at <= TDC_PAIR_CHUNK) {
+            struct tdc_pair_sums tail;
+            if (!tdc_tensors_by_cpu(work, first + done, (size_t)(count - done), &tail))
+                return false;
+            tdc_pair_merge(&chunk, &tail);
+        }
+        tdc_pair_merge(&work->total, &chunk);
+    }
+    return true;
+}
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-static bool take(struct tdc_call_failure *failure, const char *function, int code)
+static void describe(struct tdc_call_failure failure, char *text, size_t size)
 {
-    if (code != 0 && failure->code == 0)
-        *failure = (struct tdc_call_failure){function, code};
-    return code == 0;
+    tdc_family_ascend.describe(failure, text, size);
 }
 
-static void *pinned(const struct tdc_acl *acl, size_t size, struct tdc_call_failure *failure)
+static void free_batch(const struct tdc_acl *acl, struct batch *batch)
 {
-    void *memory;
-    return take(failure, "aclrtMallocHost", acl->aclrtMallocHost(&memory, size)) ? memory : NULL;
-}
-
-static tdc_status explain(const struct tdc_acl *acl, struct tdc_call_failure failure,
-                          struct tdc_error *error)
-{
-    char text[600];
-    tdc_acl_describe(acl, failure.function, failure.code, text, sizeof text);
-    return tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
+    if (batch->stuck)
+        return; /* a kernel may still write to all of it */
+    if (batch->stream != NULL)
+        acl->aclrtDestroyStream(batch->stream);
+    if (batch->device_records != NULL)
+        acl->aclrtFree(batch->device_records);
+    if (batch->records != NULL)
+        acl->aclrtFreeHost(batch->records);
 }
 
 static void free_tensors(tdc_device *base)
 {
-    struct ascend_tensors *device = (struct ascend_tensors *)base;
-    const struct tdc_acl *acl = device->card.acl;
-    if (atomic_load(&device->card.base.abandoned))
-        return; /* a kernel may still read and write all of it */
-    void *hosts[] = {device->records, device->n, device->b};
-    for (unsigned i = 0; i < 3; i++)
-        if (hosts[i] != NULL)
-            acl->aclrtFreeHost(hosts[i]);
-    if (device->device_records != NULL)
-        acl->aclrtFree(device->device_records);
-    tdc_ascend_device_unload(&device->card);
-    free(device);
-}
-
-/* ---- copying out ----------------------------------------------------------------------------- */
-
-static bool synchronise(struct comparison *work)
-{
-    const struct tdc_acl *acl = work->device->card.acl;
-    bool done = take(&work->failure, "aclrtSynchronizeStreamWithTimeout",
-                     acl->aclrtSynchronizeStreamWithTimeout(work->stream, OWN_MILLISECONDS));
-    /* the stream is the caller's; the memory that a kernel of ours may still use stays */
-    if (tdc_acl_is_timeout(work->failure.code))
-        tdc_ascend_abandon(&work->device->card, true);
-    return done;
-}
-
-/* The caller's own work is not ours to judge. */
-static bool wait_for_caller(struct comparison *work)
-{
-    const struct tdc_acl *acl = work->device->card.acl;
-    return take(&work->failure, "aclrtSynchronizeStreamWithTimeout",
-                acl->aclrtSynchronizeStreamWithTimeout(work->stream, CALLER_MILLISECONDS));
-}
-
-static bool copy_out(struct comparison *work, void *to, const void *from, size_t bytes)
-{
-    const struct tdc_acl *acl = work->device->card.acl;
-    return take(
-        &work->failure, "aclrtMemcpyAsync",
-        acl->aclrtMemcpyAsync(to, bytes, from, bytes, TDC_ACL_MEMCPY_DEVICE_TO_HOST, work->stream));
-}
-
-/* Elements from the device through the CPU kernel; at most a chunk. */
-static bool by_cpu(struct comparison *work, uint64_t first, size_t count,
-                   struct tdc_pair_sums *sums)
-{
-    struct ascend_tensors *device = work->device;
-    bool copied = copy_out(work, device->n, work->n + first * work->n_size, count * work->n_size) &&
-                  copy_out(work, device->b, work->b + first * work->b_size, count * work->b_size);
-    /* also after a failure: the other copy may be under way */
-    if (!synchronise(work) || !copied)
-        return false;
-    tdc_pair_run(&work->plan, device->n, device->b, count, sums);
-    return true;
-}
-
-static bool rescue(void *context, size_t tile, struct tdc_pair_sums *sums)
-{
-    struct comparison *work = context;
-    return by_cpu(work, work->chunk_first + tile * TDC_TILE_PAIRS, TDC_TILE_PAIRS, sums);
-}
-
-/* ---- comparing ------------------------------------------------------------------------------- */
-
-/* All whole tiles from element `first` on, their records on the host when it returns. */
-static bool launch(struct comparison *work, void *function, uint64_t first, size_t tiles)
-{
-    struct ascend_tensors *device = work->device;
-    const struct tdc_acl *acl = device->card.acl;
-    const void *pointers[] = {work->n + first * work->n_size, work->b + first * work->b_size,
-                              device->device_records};
-    for (unsigned i = 0; i < 3; i++)
-        device->arguments[i] = (uint64_t)(uintptr_t)pointers[i];
-    device->arguments[3] = tiles;
-    uint32_t blocks = tiles < device->card.cores ? (uint32_t)tiles : device->card.cores;
-    bool sent =
-        take(&work->failure, "aclrtLaunchKernelWithHostArgs",
-             acl->aclrtLaunchKernelWithHostArgs(function, blocks, work->stream, NULL,
-                                                device->arguments, sizeof device->arguments, NULL,
-                                                0)) &&
-        copy_out(work, device->records, device->device_records, tiles * TDC_TILE_RECORD_BYTES);
-    return synchronise(work) && sent;
-}
-
-/* One chunk, of whose tiles `tiles` have a record. */
-static bool merge_chunk(struct comparison *work, size_t count, const float *records, size_t tiles,
-                        struct tdc_device_sums *out, struct tdc_pair_sums *sums)
-{
-    size_t done = tiles * TDC_TILE_PAIRS, rescued = 0;
-    tdc_pair_clear(sums);
-    if (tiles != 0 && !tdc_tiles_merge(&work->plan, records, tiles, rescue, work, sums, &rescued))
-        return false;
-    out->tiles += tiles;
-    out->rescued += rescued;
-    if (done == count)
-        return true;
-    struct tdc_pair_sums tail;
-    if (!by_cpu(work, work->chunk_first + done, count - done, &tail))
-        return false;
-    tdc_pair_merge(sums, &tail);
-    return true;
-}
-
-static bool compare_batch(struct comparison *work, void *function, uint64_t first, uint64_t count,
-                          struct tdc_device_sums *out, struct tdc_pair_sums *total)
-{
-    size_t tiles = function != NULL ? (size_t)(count / TDC_TILE_PAIRS) : 0;
-    if (tiles != 0 && !launch(work, function, first, tiles))
-        return false;
-    for (uint64_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
-        size_t here = count - at < TDC_PAIR_CHUNK ? (size_t)(count - at) : TDC_PAIR_CHUNK;
-        const float *records = work->device->records + at / TDC_TILE_PAIRS * TDC_TILE_RECORD_FLOATS;
-        struct tdc_pair_sums sums;
-        work->chunk_first = first + at;
-        if (!merge_chunk(work, here, records, function != NULL ? here / TDC_TILE_PAIRS : 0, out,
-                         &sums))
-            return false;
-        tdc_pair_merge(total, &sums);
+    struct ascend_tensors *tensors = (struct ascend_tensors *)base;
+    const struct tdc_acl *acl = tensors->card.acl;
+    for (unsigned i = 0; i < 2; i++)
+        free_batch(acl, &tensors->batches[i]);
+    if (tensors->copies != NULL && !tensors->copies_stuck)
+        acl->aclrtDestroyStream(tensors->copies);
+    for (unsigned i = 0; i < 2 && !tensors->copies_stuck; i++) {
+        if (base->n[i] != NULL)
+            acl->aclrtFreeHost(base->n[i]);
+        if (base->b[i] != NULL)
+            acl->aclrtFreeHost(base->b[i]);
     }
-    return true;
+    tdc_ascend_device_unload(&tensors->card);
+    /* the arguments of a kernel that never ends are in it */
+    if (!base->given_up)
+        free(tensors);
 }
 
-/* A kernel that cannot be used is no failure here: the elements are copied out then. */
-static void *function_for(struct comparison *work)
+static const struct tdc_tensors_calls calls = {
+    .free = free_tensors,
+    .describe = describe,
+    .begin = begin,
+    .launch = launch,
+    .wait = wait_for_batch,
+    .take = take,
+    .end = end,
+    .copy = copy,
+    .copied = copied,
+};
+
+/* Nothing, or the call that failed. */
+static struct tdc_call_failure make_batch(const struct tdc_acl *acl, struct batch *batch)
 {
-    const struct tdc_pair_plan *plan = &work->plan;
-    int kernel = tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
-    bool aligned = ((uintptr_t)work->n | (uintptr_t)work->b) % TENSOR_ALIGNMENT == 0;
-    return kernel >= 0 && aligned
-               ? tdc_ascend_kernel(&work->device->card, (unsigned)kernel, NULL, NULL)
-               : NULL;
+    void *made = NULL;
+    int code = acl->aclrtCreateStream(&made);
+    if (code != 0)
+        return (struct tdc_call_failure){"aclrtCreateStream", code};
+    batch->stream = made;
+    code = acl->aclrtMallocHost(&made, RECORD_BYTES);
+    if (code != 0)
+        return (struct tdc_call_failure){"aclrtMallocHost", code};
+    batch->records = made;
+    code = acl->aclrtMalloc(&made, RECORD_BYTES + ALIGNMENT, TDC_ACL_MEM_MALLOC_HUGE_FIRST);
+    if (code != 0)
+        return (struct tdc_call_failure){"aclrtMalloc", code};
+    batch->device_records = made;
+    return (struct tdc_call_failure){NULL, 0};
 }
 
-static tdc_status compare(tdc_device *base, const void *n, tdc_dtype n_dtype, const void *b,
-                          tdc_dtype b_dtype, uint64_t count, enum tdc_relative_rule rule,
-                          void *stream, struct tdc_device_sums *sums, struct tdc_error *error)
+static struct tdc_call_failure make_copies(struct ascend_tensors *tensors)
 {
-    struct ascend_tensors *device = (struct ascend_tensors *)base;
-    struct comparison work = {
-        .device = device,
-        .n = n,
-        .b = b,
-        .n_size = tdc_dtype_size(n_dtype),
-        .b_size = tdc_dtype_size(b_dtype),
-        .stream = stream,
-    };
-    *sums = (struct tdc_device_sums){0};
-    tdc_status status = tdc_tensors_plan(n_dtype, b_dtype, rule, count, &work.plan, error);
-    if (status != TDC_OK)
-        return status;
-    if (atomic_load(&device->card.base.lost))
-        return tdc_fail(error, TDC_ERR_DEVICE, "the device was given up: a kernel did not end");
-    if (!wait_for_caller(&work))
-        return explain(device->card.acl, work.failure, error);
-    void *function = function_for(&work);
-    struct tdc_pair_sums total;
-    tdc_pair_clear(&total);
-    const uint64_t batch = BATCH_CHUNKS * TDC_PAIR_CHUNK;
-    for (uint64_t first = 0; first < count; first += batch) {
-        uint64_t here = count - first < batch ? count - first : batch;
-        if (!compare_batch(&work, function, first, here, sums, &total))
-            return explain(device->card.acl, work.failure, error);
+    const struct tdc_acl *acl = tensors->card.acl;
+    void *made = NULL;
+    int code = acl->aclrtCreateStream(&made);
+    if (code != 0)
+        return (struct tdc_call_failure){"aclrtCreateStream", code};
+    tensors->copies = made;
+    unsigned char **sides[] = {&tensors->base.n[0], &tensors->base.n[1], &tensors->base.b[0],
+                               &tensors->base.b[1]};
+    for (unsigned i = 0; i < 4; i++) {
+        code = acl->aclrtMallocHost(&made, TDC_PAIR_CHUNK * 16);
+        if (code != 0)
+            return (struct tdc_call_failure){"aclrtMallocHost", code};
+        *sides[i] = made;
     }
-    tdc_tensors_publish(&total, sums);
-    return TDC_OK;
+    return (struct tdc_call_failure){NULL, 0};
 }
-
-/* ---- making ------------------------------------------------------------------------------------
- */
 
 tdc_status tdc_ascend_tensors_new(tdc_device **made, struct tdc_error *error)
 {
@@ -242,25 +437,20 @@ tdc_status tdc_ascend_tensors_new(tdc_device **made, struct tdc_error *error)
     const struct tdc_acl_library *library = tdc_acl_load();
     if (library->base.state != TDC_RUNTIME_USABLE)
         return tdc_fail(error, TDC_ERR_DEVICE, "AscendCL: %s", library->base.reason);
-    const struct tdc_acl *acl = &library->table;
-    struct ascend_tensors *device = calloc(1, sizeof *device);
-    if (device == NULL)
+    struct ascend_tensors *tensors = calloc(1, sizeof *tensors);
+    if (tensors == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory for a device");
-    tdc_ascend_device_adopt(acl, &device->card);
-    struct tdc_call_failure failure = {NULL, 0};
-    size_t record_bytes = BATCH_TILES * TDC_TILE_RECORD_BYTES;
-    device->records = pinned(acl, record_bytes, &failure);
-    device->n = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
-    device->b = pinned(acl, TDC_PAIR_CHUNK * 16, &failure);
-    void *memory = NULL;
-    if (take(&failure, "aclrtMalloc",
-             acl->aclrtMalloc(&memory, record_bytes + ALIGNMENT, TDC_ACL_MEM_MALLOC_HUGE_FIRST)))
-        device->device_records = memory;
-    if (failure.code != 0) {
-        free_tensors(&device->base);
-        return explain(acl, failure, error);
+    tensors->base.calls = &calls;
+    tdc_ascend_device_adopt(&library->table, &tensors->card);
+    struct tdc_call_failure failure = make_copies(tensors);
+    for (unsigned i = 0; i < 2 && failure.code == 0; i++)
+        failure = make_batch(tensors->card.acl, &tensors->batches[i]);
+    if (failure.code == 0) {
+        *made = &tensors->base;
+        return TDC_OK;
     }
-    device->base = (struct tdc_device){free_tensors, compare};
-    *made = &device->base;
-    return TDC_OK;
+    char text[600];
+    describe(failure, text, sizeof text);
+    free_tensors(&tensors->base);
+    return tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
 }

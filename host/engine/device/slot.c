@@ -70,14 +70,14 @@ struct tdc_call_failure tdc_slot_wait(struct tdc_slot *slot)
     return slot->card->family->wait(slot, lost ? least_of(LAST_WAIT, patience) : patience);
 }
 
-struct tdc_call_failure tdc_slot_wait_polling(struct tdc_slot *slot, double seconds)
+struct tdc_call_failure tdc_wait_polling(struct tdc_call_failure (*ask)(void *context, bool *done),
+                                         void *context, double seconds)
 {
     double start = tdc_seconds();
     struct timespec pause = {0, 5000};
-    while (slot->pending) {
+    for (;;) {
         bool done = false;
-        struct tdc_call_failure failure = slot->card->family->poll(slot, &done);
-        slot->pending = !done;
+        struct tdc_call_failure failure = ask(context, &done);
         if (done || failure.code != 0)
             return failure;
         if (tdc_seconds() - start > seconds)
@@ -87,5 +87,20 @@ struct tdc_call_failure tdc_slot_wait_polling(struct tdc_slot *slot, double seco
         if (pause.tv_nsec < 100000)
             pause.tv_nsec *= 2;
     }
-    return (struct tdc_call_failure){NULL, 0};
+}
+
+static struct tdc_call_failure ask_slot(void *context, bool *done)
+{
+    struct tdc_slot *slot = context;
+    *done = !slot->pending;
+    if (*done)
+        return (struct tdc_call_failure){NULL, 0};
+    struct tdc_call_failure failure = slot->card->family->poll(slot, done);
+    slot->pending = !*done;
+    return failure;
+}
+
+struct tdc_call_failure tdc_slot_wait_polling(struct tdc_slot *slot, double seconds)
+{
+    return tdc_wait_polling(ask_slot, slot, seconds);
 }

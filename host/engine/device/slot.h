@@ -20,6 +20,10 @@ void tdc_slot_close(struct tdc_slot *slot);
  * be regarded as dead. */
 struct tdc_call_failure tdc_slot_wait(struct tdc_slot *slot);
 
+/* Asks again and again until it is done, or for so many seconds: TDC_TIMED_OUT then. */
+struct tdc_call_failure tdc_wait_polling(struct tdc_call_failure (*ask)(void *context, bool *done),
+                                         void *context, double seconds);
+
 /* For families whose runtimes can only be asked: `wait` by `poll`. */
 struct tdc_call_failure tdc_slot_wait_polling(struct tdc_slot *slot, double seconds);
 

@@ -37,6 +37,7 @@ struct tdc_cl_slot {
 };
 
 /* Functions of tdc_family_opencl. */
+void tdc_cl_describe(struct tdc_call_failure failure, char *text, size_t size);
 struct tdc_call_failure tdc_cl_slot_open(struct tdc_slot *slot);
 bool tdc_cl_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
 struct tdc_call_failure tdc_cl_slot_launch(struct tdc_slot *slot, const struct tdc_slot_load *load);

@@ -30,7 +30,6 @@ CUDA_FN(int, cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, s
 CUDA_FN(int, cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))
 CUDA_FN(int, cuStreamCreate, cuStreamCreate, (void **, unsigned))
 CUDA_FN(int, cuStreamDestroy, cuStreamDestroy_v2, (void *))
-CUDA_FN(int, cuStreamSynchronize, cuStreamSynchronize, (void *))
 CUDA_FN(int, cuStreamQuery, cuStreamQuery, (void *))
 CUDA_FN(int, cuEventCreate, cuEventCreate, (void **, unsigned))
 CUDA_FN(int, cuEventDestroy, cuEventDestroy_v2, (void *))

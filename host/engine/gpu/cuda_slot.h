@@ -32,6 +32,7 @@ struct tdc_cuda_slot {
 };
 
 /* Functions of tdc_family_cuda. */
+void tdc_cuda_describe(struct tdc_call_failure failure, char *text, size_t size);
 struct tdc_call_failure tdc_cuda_slot_open(struct tdc_slot *slot);
 bool tdc_cuda_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
 struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_slot *slot,

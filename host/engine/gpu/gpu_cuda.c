@@ -191,7 +191,7 @@ static tdc_status cuda_open(unsigned id, struct tdc_card **card, struct tdc_erro
     return status;
 }
 
-static void describe_failure(struct tdc_call_failure failure, char *text, size_t size)
+void tdc_cuda_describe(struct tdc_call_failure failure, char *text, size_t size)
 {
     tdc_gpu_describe(failure, tdc_cuda_error_name(failure.code), text, size);
 }
@@ -207,7 +207,7 @@ const struct tdc_device_family tdc_family_cuda = {
     .unbind = cuda_unbind,
     .list = tdc_gpu_list,
     .remedy_of = tdc_cuda_remedy_of,
-    .describe = describe_failure,
+    .describe = tdc_cuda_describe,
     .unit = GPU_BLOCK,
     .exact = true,
     .kind_of = tdc_gpu_kind_of,

@@ -9,7 +9,7 @@
 #define MOST_PLATFORMS 16
 #define MOST_DEVICES   64
 
-static void describe_failure(struct tdc_call_failure failure, char *text, size_t size)
+void tdc_cl_describe(struct tdc_call_failure failure, char *text, size_t size)
 {
     tdc_gpu_describe(failure, tdc_cl_error_name(failure.code), text, size);
 }
@@ -17,7 +17,7 @@ static void describe_failure(struct tdc_call_failure failure, char *text, size_t
 static tdc_status fail_with(struct tdc_error *error, const char *function, int code)
 {
     char text[200];
-    describe_failure((struct tdc_call_failure){function, code}, text, sizeof text);
+    tdc_cl_describe((struct tdc_call_failure){function, code}, text, sizeof text);
     bool absent = tdc_cl_remedy_of(code) == TDC_REMEDY_NO_DEVICE;
     return tdc_fail(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_DEVICE, "OpenCL: %s", text);
 }
@@ -146,7 +146,7 @@ tdc_status tdc_cl_build(struct tdc_cl_card *own, struct tdc_error *error)
     if (code == 0)
         return TDC_OK;
     char text[600];
-    describe_failure((struct tdc_call_failure){"clBuildProgram", code}, text, sizeof text);
+    tdc_cl_describe((struct tdc_call_failure){"clBuildProgram", code}, text, sizeof text);
     add_log(own, text, sizeof text);
     return tdc_fail(error, TDC_ERR_DEVICE, "%s: %s", own->base.base.name, text);
 }
@@ -239,7 +239,7 @@ const struct tdc_device_family tdc_family_opencl = {
     .unbind = cl_unbind,
     .list = tdc_gpu_list,
     .remedy_of = tdc_cl_remedy_of,
-    .describe = describe_failure,
+    .describe = tdc_cl_describe,
     .unit = GPU_BLOCK,
     .exact = true,
     .kind_of = tdc_gpu_kind_of,

@@ -394,6 +394,19 @@ class Bench(harness.Case):
         self.assertRegex(result.out, r"Div +\d+ +\d+ +[1-9]\d* +[1-9]\d* +0 ")
         self.run_code(2, "bench", "device", "--verify", env=NONE)
 
+    def test_wrong_answers_are_told(self):
+        """A kernel that passes its tests and then miscounts in one tile."""
+        # the list of cards tests all kernels, the run its own once more
+        first = 1 + 2 * 10 + TESTS + 1
+        result = self.run_code(1, "bench", "device", "--size", "1M", env=twin(ACL_TWIN_WRONG=str(first)))
+        self.assertIn("  sums: NOT those of the CPU\n", result.out)
+        env = twin(ACL_TWIN_CORES="8", ACL_TWIN_DEVICES="1")
+        # the first kernel on all cores, then on one
+        for number, text in ((TESTS + 1, "every chunk agrees with the CPU                      NO"),
+                             (TESTS + 2, "records of 1, 7 and all cores are equal to the bit   NO")):
+            result = self.run_code(1, "bench", "device", "--verify", env=dict(env, ACL_TWIN_WRONG=str(number)))
+            self.assertEqual(result.out.count(text), 1, result.out)
+
     def test_without_a_card(self):
         self.run_code(2, "bench", "device", env=NONE)
         self.run_code(2, "bench", "device", "--device", "cpu", env=TWIN)

@@ -10,6 +10,8 @@ SHIM_EXPORT void cl_shim_arm(long call, int code);
 SHIM_EXPORT long cl_shim_calls(void);
 /* The function that was made to fail, or NULL. */
 SHIM_EXPORT const char *cl_shim_failed(void);
+/* 1: what is enqueued from now on never ends; 2: but for markers in queues that do not hang; 0. */
+SHIM_EXPORT void cl_shim_hang(int on);
 /* Objects (but events) that are made and not released. */
 SHIM_EXPORT long cl_shim_live(void);
 

@@ -520,6 +520,8 @@ int cuStreamQuery(void *stream)
     return 0;
 }
 
+/* For tests: the backend asks, as nothing else ends in time. */
+TWIN_EXPORT int cuStreamSynchronize(void *stream);
 int cuStreamSynchronize(void *stream)
 {
     int code = enter(__func__, 0);

@@ -1,61 +1,5 @@
-/*
- * test_gpu.c - the backend for GPUs on a device: TDC_TEST_GPU says which family. Of the CUDA
- * stand-in and of OpenCL with failing calls the environment names the libraries (TDC_CUDA_LIBRARY,
- * TDC_OPENCL_LIBRARY); either can be told to let a call fail.
- */
-#include <dlfcn.h>
-#include <stdlib.h>
-
-#include "host/engine/device.h"
-#include "io/file/mapping_guard.h"
-#include "tests/twin/gpu/cuda_twin.h"
-#include "tests/unit/kernels/pair_data.h"
-
-/* ---- the library under the test -------------------------------------------------------------- */
-
-static struct {
-    void (*arm)(long call, int code);
-    long (*calls)(void);
-    const char *(*failed)(void);
-    long (*live)(void);
-    void (*behave)(int how); /* NULL: a real device */
-} library;
-static struct tdc_device_request device;
-
-static void find(void *handle, const char *stem, const char *name, void *slot)
-{
-    char symbol[64];
-    snprintf(symbol, sizeof symbol, "%s_%s", stem, name);
-    void *address = dlsym(handle, symbol);
-    memcpy(slot, &address, sizeof address);
-}
-
-static int find_library(void **state)
-{
-    (void)state;
-    const char *name = getenv("TDC_TEST_GPU");
-    assert_true(tdc_device_parse(name, &device) && device.family != NULL);
-    bool cuda = device.family == &tdc_family_cuda;
-    const char *place = getenv(cuda ? "TDC_CUDA_LIBRARY" : "TDC_OPENCL_LIBRARY");
-    const char *stem = cuda ? "cuda_twin" : "cl_shim";
-    void *handle = dlopen(place, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        fail_msg("%s", dlerror());
-    find(handle, stem, "arm", &library.arm);
-    find(handle, stem, "calls", &library.calls);
-    find(handle, stem, "failed", &library.failed);
-    find(handle, stem, "live", &library.live);
-    find(handle, stem, "behave", &library.behave);
-    assert_true(library.arm != NULL && library.live != NULL);
-    return tdc_guard_begin() ? 0 : -1;
-}
-
-static int forget_library(void **state)
-{
-    (void)state;
-    tdc_guard_end();
-    return 0;
-}
+/* test_gpu.c - the backend for GPUs on a device (gpu_library.h). */
+#include "tests/twin/gpu/gpu_library.h"
 
 /* ---- every pair ------------------------------------------------------------------------------ */
 
@@ -301,150 +245,19 @@ static void old_drivers_get_what_they_understand(void **state)
     free_load(&load);
 }
 
-/* ---- tensors that are there ------------------------------------------------------------------ */
-
-#define FIND(name)                                                                                 \
-    do {                                                                                           \
-        void *address_ = dlsym(handle, #name);                                                     \
-        memcpy(&calls.name, &address_, sizeof address_);                                           \
-    } while (0)
-
-static struct {
-    int (*cuInit)(unsigned);
-    int (*cuCtxSetCurrent)(void *);
-    int (*cuDevicePrimaryCtxRetain)(void **, int);
-    int (*cuDevicePrimaryCtxRelease_v2)(int);
-    int (*cuMemAlloc_v2)(uint64_t *, size_t);
-    int (*cuMemFree_v2)(uint64_t);
-    int (*cuMemcpyHtoDAsync_v2)(uint64_t, const void *, size_t, void *);
-    int (*cuStreamSynchronize)(void *);
-} calls;
-
-static uint64_t upload(const void *from, size_t bytes, size_t offset)
-{
-    uint64_t to;
-    assert_int_equal(calls.cuMemAlloc_v2(&to, bytes + offset), 0);
-    assert_int_equal(calls.cuMemcpyHtoDAsync_v2(to + offset, from, bytes, NULL), 0);
-    assert_int_equal(calls.cuStreamSynchronize(NULL), 0);
-    return to;
-}
-
-static void require_tensors(tdc_device *tensors, tdc_dtype n_dtype, tdc_dtype b_dtype, size_t count,
-                            size_t offset, enum flavour flavour)
-{
-    size_t n_bytes = count * tdc_dtype_size(n_dtype), b_bytes = count * tdc_dtype_size(b_dtype);
-    unsigned char *n = malloc(n_bytes), *b = malloc(b_bytes);
-    assert_true(n != NULL && b != NULL);
-    fill_pair(flavour, n_dtype, n, b_dtype, b, count);
-    uint64_t n_there = upload(n, n_bytes, offset), b_there = upload(b, b_bytes, offset);
-    struct tdc_pair_plan plan;
-    struct tdc_pair_sums expected, part;
-    struct tdc_device_sums sums;
-    struct tdc_error error = {0};
-    assert_true(
-        tdc_pair_plan_make(n_dtype, b_dtype, TDC_RELATIVE_F64, tdc_cpu_variant_chosen(), &plan));
-    plan.extremes = true;
-    tdc_pair_clear(&expected);
-    for (size_t at = 0; at < count; at += TDC_PAIR_CHUNK) {
-        size_t here = count - at < TDC_PAIR_CHUNK ? count - at : TDC_PAIR_CHUNK;
-        tdc_pair_run(&plan, n + at * tdc_dtype_size(n_dtype), b + at * tdc_dtype_size(b_dtype),
-                     here, &part);
-        tdc_pair_merge(&expected, &part);
-    }
-    if (tdc_compare_device(tensors, (const void *)(uintptr_t)(n_there + offset), n_dtype,
-                           (const void *)(uintptr_t)(b_there + offset), b_dtype, count,
-                           TDC_RULES_SOUND, NULL, &sums, sizeof sums, &error) != TDC_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(sums.count, count);
-    assert_int_equal(sums.finite, expected.finite);
-    assert_memory_equal(&sums.nb, &expected.nb, sizeof sums.nb);
-    assert_memory_equal(&sums.dd, &expected.dd, sizeof sums.dd);
-    assert_memory_equal(&sums.n, &expected.n, sizeof sums.n);
-    assert_true(sums.abs_max == expected.abs_max && sums.abs_at == expected.abs_at);
-    assert_true(sums.rel_max == expected.rel_max && sums.rel_at == expected.rel_at);
-    assert_true(sums.n_min == expected.n_min && sums.b_max == expected.b_max);
-    assert_int_equal(sums.below_thousandth, expected.below[0]);
-    assert_int_equal(sums.tiles, offset == 0 ? (count + TDC_PAIR_CHUNK - 1) / TDC_PAIR_CHUNK : 0);
-    assert_int_equal(calls.cuMemFree_v2(n_there), 0);
-    assert_int_equal(calls.cuMemFree_v2(b_there), 0);
-    free(n);
-    free(b);
-}
-
-static void tensors_on_the_device_are_compared_there(void **state)
-{
-    (void)state;
-    if (library.behave == NULL)
-        skip();
-    void *handle = dlopen(getenv("TDC_CUDA_LIBRARY"), RTLD_NOW | RTLD_LOCAL), *context;
-    FIND(cuInit);
-    FIND(cuCtxSetCurrent);
-    FIND(cuDevicePrimaryCtxRetain);
-    FIND(cuDevicePrimaryCtxRelease_v2);
-    FIND(cuMemAlloc_v2);
-    FIND(cuMemFree_v2);
-    FIND(cuMemcpyHtoDAsync_v2);
-    FIND(cuStreamSynchronize);
-    long before = library.live();
-    tdc_device *tensors;
-    struct tdc_error error = {0};
-    assert_int_equal(tdc_device_of("tpu", &tensors, &error), TDC_ERR_ARGUMENT);
-    assert_int_equal(calls.cuCtxSetCurrent(NULL), 0);
-    assert_int_equal(tdc_device_of("cuda", &tensors, &error), TDC_ERR_DEVICE);
-    assert_non_null(strstr(error.message, "no current context"));
-    assert_int_equal(calls.cuDevicePrimaryCtxRetain(&context, 1), 0);
-    assert_int_equal(calls.cuCtxSetCurrent(context), 0);
-    if (tdc_device_of("cuda", &tensors, &error) != TDC_OK)
-        fail_msg("%s", error.message);
-    require_tensors(tensors, TDC_F32, TDC_F32, TDC_PAIR_CHUNK + 12345, 0, FLAVOUR_NONFINITE);
-    require_tensors(tensors, TDC_BF16, TDC_F64, 5000, 0, FLAVOUR_NEAR);
-    require_tensors(tensors, TDC_I64, TDC_F32, 3000, 0, FLAVOUR_BITS);
-    require_tensors(tensors, TDC_F32, TDC_F16, 3000, 1, FLAVOUR_NEAR); /* not aligned */
-    /* every call of a comparison */
-    float *n = calloc(8192, sizeof *n);
-    assert_non_null(n);
-    uint64_t there = upload(n, 8192 * sizeof *n, 0);
-    const void *address = (const void *)(uintptr_t)there;
-    struct tdc_device_sums sums;
-    for (long call = 1; call <= 4; call++) {
-        library.arm(call, 700);
-        assert_int_equal(tdc_compare_device(tensors, address, TDC_F32, address, TDC_F32, 8192,
-                                            TDC_RULES_SOUND, NULL, &sums, sizeof sums, &error),
-                         TDC_ERR_DEVICE);
-        assert_int_equal(sums.count, 0);
-        library.arm(0, 0);
-        assert_int_equal(calls.cuStreamSynchronize(NULL), 0);
-    }
-    assert_int_equal(calls.cuMemFree_v2(there), 0);
-    tdc_device_free(tensors);
-    tdc_device_free(NULL);
-    for (long call = 1; call <= 30; call++) { /* and of its beginning */
-        library.arm(call, 2);
-        if (tdc_device_of("cuda", &tensors, &error) == TDC_OK)
-            tdc_device_free(tensors);
-    }
-    library.arm(0, 0);
-    assert_int_equal(calls.cuCtxSetCurrent(NULL), 0);
-    assert_int_equal(calls.cuDevicePrimaryCtxRelease_v2(1), 0);
-    assert_int_equal(library.live(), before);
-    free(n);
-}
-
 /* The last test: what a hung device has is never given back. */
 static void devices_that_hang_are_given_up(void **state)
 {
     (void)state;
     struct load load;
-    if (library.behave == NULL)
-        skip();
     make_load(&load);
     struct tdc_device_run *run = open_run(false, false);
-    library.behave(CUDA_TWIN_HANG);
+    let_hang(true);
     go_through(run, &load, CHUNKS);
-    assert_non_null(strstr(tdc_device_run_trouble(run), "waiting for the device"));
+    assert_non_null(strstr(tdc_device_run_trouble(run), "waiting for the device: no answer"));
     assert_true(tdc_device_run_figures(run).fallbacks == CHUNKS);
     tdc_device_run_close(run);
-    library.behave(CUDA_TWIN_RIGHT);
+    let_hang(false);
     free_load(&load);
 }
 
@@ -468,7 +281,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(wrong_results_are_found_out),
         cmocka_unit_test(old_drivers_get_what_they_understand),
-        cmocka_unit_test(tensors_on_the_device_are_compared_there),
         cmocka_unit_test(devices_that_hang_are_given_up),
     };
     return cmocka_run_group_tests(tests, find_library, forget_library);
