@@ -266,9 +266,9 @@ static void print_counts(void)
 }
 
 /* By the clock of a stand-in, since it was asked before; `otherwise` where there is none. */
-static double twin_link(double otherwise)
+static double twin_link(const struct tdc_device_family *family, double otherwise)
 {
-    void *symbol = tdc_acl_symbol("acl_twin_link");
+    void *symbol = family == &tdc_family_ascend ? tdc_acl_symbol("acl_twin_link") : NULL;
     double (*link)(void);
     if (symbol == NULL)
         return otherwise;
@@ -276,10 +276,18 @@ static double twin_link(double otherwise)
     return link();
 }
 
-/* Of the time the link was in use: by the clock of a stand-in, or by the events of a card. */
-static void print_utilisation(const char *what, double busy, double seconds)
+/* Of the time the part in which the link was in use, and the part in which a kernel ran: by the
+ * clock of a stand-in, or by the events of a card. */
+static void print_utilisation(const struct tdc_device_family *family, const char *what,
+                              const struct tdc_device_figures *before,
+                              const struct tdc_device_figures *after, double seconds)
 {
-    printf("  link utilisation, %-14s %.2f\n", what, twin_link(seconds > 0 ? busy / seconds : 0));
+    double link = after->link_busy - before->link_busy;
+    double kernel = after->kernel_busy - before->kernel_busy;
+    double part = twin_link(family, seconds > 0 ? link / seconds : 0);
+    printf("  link utilisation, %-14s %.2f\n", what, part);
+    /* the clock of a stand-in is not that of the seconds: what it says of the two is right */
+    printf("  kernel utilisation, %-12s %.2f\n", what, link > 0 ? part * kernel / link : 0);
 }
 
 /* Tensors of 64 KiB a side, which share launches. */
@@ -287,10 +295,11 @@ static void measure_small(const struct settings *settings, const struct data *da
                           struct tdc_device_run *run, struct ring *ring)
 {
     size_t pairs = 65536 / tdc_dtype_size(settings->dtype);
-    double before = tdc_device_run_figures(run).h2d;
+    struct tdc_device_figures before = tdc_device_run_figures(run);
     uint64_t count = settings->size / 131072 / 2 + 1;
     double seconds = go_through(&run->backend, data, pairs, count, ring);
-    print_utilisation("64 KiB tensors", tdc_device_run_figures(run).h2d - before, seconds);
+    struct tdc_device_figures after = tdc_device_run_figures(run);
+    print_utilisation(settings->device.family, "64 KiB tensors", &before, &after, seconds);
 }
 
 static int measure(const struct settings *settings)
@@ -310,13 +319,15 @@ static int measure(const struct settings *settings)
         printf("\n%s, %s pairs in chunks of %zu, %.2f GB:\n", run->name,
                tdc_short_dtype(settings->dtype), (size_t)TDC_PAIR_CHUNK,
                (double)(count * 2 * data.chunk_bytes) * 1e-9);
-        twin_link(0); /* forget the tests */
+        twin_link(request.family, 0); /* forget the tests */
+        struct tdc_device_figures before = tdc_device_run_figures(run);
         double seconds = go_through(&run->backend, &data, TDC_PAIR_CHUNK, count, ring);
         uint64_t wrong = wrong_sums(&data, ring, count);
         double cpu = go_through(&tdc_backend_cpu, &data, TDC_PAIR_CHUNK, count, ring);
         double cpu_rate = cpu > 0 ? (double)(count * 2 * data.chunk_bytes) / cpu : 0;
         print_figures(run, seconds, cpu_rate);
-        print_utilisation("large tensors", tdc_device_run_figures(run).h2d, seconds);
+        struct tdc_device_figures after = tdc_device_run_figures(run);
+        print_utilisation(request.family, "large tensors", &before, &after, seconds);
         measure_small(settings, &data, run, ring);
         printf("  sums: %s\n", wrong == 0 ? "those of the CPU" : "NOT those of the CPU");
         code = wrong == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;

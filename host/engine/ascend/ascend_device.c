@@ -112,6 +112,8 @@ void tdc_ascend_device_close(struct tdc_ascend_device *device)
     /* the thread may have been bound to another card since */
     bool bound = tdc_ascend_bind(device) == 0;
     tdc_ascend_device_unload(device);
+    if (device->beginning != NULL && !atomic_load(&device->base.abandoned))
+        device->acl->aclrtDestroyEvent(device->beginning);
     if (bound)
         tdc_ascend_unbind(device);
     if (!atomic_load(&device->left_alone))

@@ -28,6 +28,7 @@ struct tdc_ascend_device {
     /* Of an abandoned card kernels stay loaded. Unless its streams are gone by force, it is not
      * reset either, which would wait. */
     atomic_bool left_alone;
+    void *beginning;      /* an event, of timed runs */
     pthread_mutex_t lock; /* of kernels */
     struct tdc_ascend_kernel kernels[TDC_ASCEND_KERNELS + 1];
 };

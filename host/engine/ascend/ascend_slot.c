@@ -18,6 +18,21 @@ static const struct tdc_call_failure none = {NULL, 0};
             return (struct tdc_call_failure){#function, code_};                                    \
     } while (0)
 
+/* The event that times of all slots of the card are counted from; it is over when the slot is first
+ * waited for. */
+static struct tdc_call_failure begin_time(struct tdc_ascend_slot *slot)
+{
+    struct tdc_ascend_device *device = tdc_ascend_slot_device(slot);
+    void *event;
+    if (device->beginning != NULL)
+        return none;
+    TRY(device->acl, aclrtCreateEvent, &event);
+    device->beginning = event;
+    slot->base.pending = true;
+    TRY(device->acl, aclrtRecordEvent, event, slot->stream);
+    return none;
+}
+
 struct tdc_call_failure tdc_acl_slot_open(struct tdc_slot *base)
 {
     struct tdc_ascend_slot *slot = (struct tdc_ascend_slot *)base;
@@ -35,7 +50,7 @@ struct tdc_call_failure tdc_acl_slot_open(struct tdc_slot *base)
         TRY(acl, aclrtCreateEvent, &event);
         slot->events[i] = event;
     }
-    return none;
+    return base->timed ? begin_time(slot) : none;
 }
 
 struct tdc_call_failure tdc_acl_slot_wait(struct tdc_slot *base, double seconds)
@@ -149,13 +164,15 @@ struct tdc_call_failure tdc_acl_slot_poll(struct tdc_slot *base, bool *done)
     return none;
 }
 
-double tdc_acl_slot_time(struct tdc_slot *base, enum tdc_slot_point from, enum tdc_slot_point to)
+bool tdc_acl_slot_time(struct tdc_slot *base, enum tdc_slot_point point, double *seconds)
 {
     const struct tdc_ascend_slot *slot = (const struct tdc_ascend_slot *)base;
+    const struct tdc_ascend_device *device = tdc_ascend_slot_device(slot);
     float milliseconds;
-    if (slot->events[from] == NULL || slot->events[to] == NULL ||
-        tdc_ascend_slot_device(slot)->acl->aclrtEventElapsedTime(&milliseconds, slot->events[from],
-                                                                 slot->events[to]) != 0)
-        return -1;
-    return (double)milliseconds * 1e-3;
+    if (slot->events[point] == NULL || device->beginning == NULL ||
+        device->acl->aclrtEventElapsedTime(&milliseconds, device->beginning, slot->events[point]) !=
+            0)
+        return false;
+    *seconds = (double)milliseconds * 1e-3;
+    return true;
 }

@@ -44,6 +44,6 @@ struct tdc_call_failure tdc_acl_slot_open(struct tdc_slot *slot);
 bool tdc_acl_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
 struct tdc_call_failure tdc_acl_slot_wait(struct tdc_slot *slot, double seconds);
 struct tdc_call_failure tdc_acl_slot_poll(struct tdc_slot *slot, bool *done);
-double tdc_acl_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to);
+bool tdc_acl_slot_time(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds);
 
 #endif

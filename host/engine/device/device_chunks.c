@@ -164,17 +164,6 @@ static bool busy(void *state)
 
 /* ---- take ------------------------------------------------------------------------------------ */
 
-static void take_times(struct worker *worker, struct tdc_slot *slot)
-{
-    double *into[] = {&worker->figures.h2d, &worker->figures.kernel, &worker->figures.d2h};
-    for (unsigned i = 0; i < 3; i++) {
-        double seconds =
-            slot->card->family->time(slot, (enum tdc_slot_point)i, (enum tdc_slot_point)(i + 1));
-        if (seconds > 0)
-            *into[i] += seconds;
-    }
-}
-
 /* The whole chunk from the staging: the mapping may have vanished since. */
 static void redo(struct worker *worker, struct tdc_backend_chunk *chunk)
 {
@@ -199,7 +188,7 @@ static struct tdc_backend_chunk *take(void *state, bool wait)
     if (first_to_see && place->failure.code != 0)
         note_failure(worker, place->failure, chunk->name);
     else if (first_to_see && worker->run->timed)
-        take_times(worker, place->slot);
+        tdc_slot_pool_times(worker->pool, place, &worker->figures);
     if (place->failure.code != 0) {
         redo(worker, chunk);
     } else {

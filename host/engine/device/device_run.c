@@ -147,6 +147,8 @@ void tdc_device_run_add(struct tdc_device_run *run, const struct tdc_device_figu
     all->kernel += figures->kernel;
     all->d2h += figures->d2h;
     all->staging += figures->staging;
+    all->link_busy += figures->link_busy;
+    all->kernel_busy += figures->kernel_busy;
     all->bytes += figures->bytes;
     all->returned += figures->returned;
     pthread_mutex_unlock(&run->lock);

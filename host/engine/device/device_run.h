@@ -23,6 +23,7 @@ struct tdc_device_figures {
     uint64_t cpu_chunks;              /* not meant for a device: small, other types */
     uint64_t fallbacks;               /* meant for a device, redone by the CPU */
     double h2d, kernel, d2h, staging; /* seconds on the devices and copying; only when timed */
+    double link_busy, kernel_busy;    /* of these, without what was at the same time */
     uint64_t bytes, returned;         /* sent to the devices and back */
 };
 

@@ -124,8 +124,9 @@ struct tdc_device_family {
     struct tdc_call_failure (*wait)(struct tdc_slot *slot, double seconds);
     /* *done when wait would not have to; false where the runtime cannot tell. */
     struct tdc_call_failure (*poll)(struct tdc_slot *slot, bool *done);
-    /* Seconds between two points of the last launch of a timed slot; negative when unknown. */
-    double (*time)(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to);
+    /* When the last launch of a timed slot, which is over, got to a point: seconds since a moment
+     * that all slots of the card share. False when that is unknown. */
+    bool (*time)(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds);
 };
 
 extern const struct tdc_device_family tdc_family_ascend, tdc_family_cuda, tdc_family_opencl;

@@ -108,18 +108,31 @@ static struct tdc_place *find_free(struct tdc_slot_pool *pool)
     return open_place(pool);
 }
 
+/* What a launch costs the host, and a card until it begins, is nothing beside so many bytes. */
+#define LEAST_LAUNCH ((size_t)1 << 20)
+
 /*
  * Whether a slot that is not full should leave: when it holds half of what is under way. Filling it
  * takes less time than the card needs for the rest, so the link does not run dry, and launches grow
- * until slots are full.
+ * until slots are full. A little is not worth a launch, unless somebody waits for it.
  */
 static bool is_enough(const struct tdc_slot_pool *pool, const struct tdc_place *place)
 {
+    const struct tdc_pair_plan *plan = &place->load.plan;
+    size_t pair_bytes = tdc_dtype_size(plan->n_dtype) + tdc_dtype_size(plan->b_dtype);
     size_t flying = 0;
     for (unsigned i = 0; i < pool->opened; i++)
         if (pool->places[i].state == TDC_PLACE_FLYING)
             flying += pool->places[i].load.units;
-    return 2 * place->load.units >= flying;
+    return 2 * place->load.units >= flying &&
+           place->load.units * pool->card->family->unit * pair_bytes >= LEAST_LAUNCH;
+}
+
+static void close_all(struct tdc_slot_pool *pool)
+{
+    for (unsigned i = 0; i < pool->opened; i++)
+        if (pool->places[i].state == TDC_PLACE_FILLING && !pool->places[i].closed)
+            close_place(pool, &pool->places[i]);
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -133,9 +146,7 @@ static enum tdc_room no_room(struct tdc_slot_pool *pool, struct tdc_error *error
         tdc_fail(error, TDC_ERR_DEVICE, "%s", text);
         pool->failure = (struct tdc_call_failure){NULL, 0};
     }
-    for (unsigned i = 0; i < pool->opened; i++)
-        if (pool->places[i].state == TDC_PLACE_FILLING && !pool->places[i].closed)
-            close_place(pool, &pool->places[i]);
+    close_all(pool);
     return pool->opened == 0 || atomic_load(&pool->card->lost) ? TDC_ROOM_NEVER : TDC_ROOM_NONE_NOW;
 }
 
@@ -221,10 +232,13 @@ void tdc_slot_pool_filled(struct tdc_slot_pool *pool, struct tdc_place *place, b
 
 /* ---- coming back ----------------------------------------------------------------------------- */
 
-/* Leaves the lock while it waits. */
-static void await(struct tdc_slot_pool *pool, struct tdc_place *place)
+/* Leaves the lock while it waits. Meanwhile this thread fills nothing: what is there leaves, so
+ * that the link has something to do. */
+static void await(struct tdc_slot_pool *pool, struct tdc_place *place, bool wait)
 {
     place->awaited = true;
+    if (wait)
+        close_all(pool);
     pthread_mutex_unlock(&pool->lock);
     /* also when the launch failed half way: what had begun must end before the slot is used again
      */
@@ -261,7 +275,7 @@ bool tdc_slot_pool_done(struct tdc_slot_pool *pool, struct tdc_place *place, boo
         else if (!wait && !(flies_alone && is_over(place)))
             break;
         else if (flies_alone)
-            await(pool, place);
+            await(pool, place, wait);
         else
             pthread_cond_wait(&pool->changed, &pool->lock);
     }
@@ -270,6 +284,33 @@ bool tdc_slot_pool_done(struct tdc_slot_pool *pool, struct tdc_place *place, boo
     place->told |= done;
     pthread_mutex_unlock(&pool->lock);
     return done;
+}
+
+/* Launches end in the order they began, or nearly so: what was in use before `until` is counted. */
+static double in_use(double from, double to, double *until)
+{
+    double start = from > *until ? from : *until;
+    if (to <= start)
+        return 0;
+    *until = to;
+    return to - start;
+}
+
+void tdc_slot_pool_times(struct tdc_slot_pool *pool, struct tdc_place *place,
+                         struct tdc_device_figures *figures)
+{
+    double at[TDC_SLOT_POINTS];
+    for (unsigned i = 0; i < TDC_SLOT_POINTS; i++)
+        if (!pool->card->family->time(place->slot, (enum tdc_slot_point)i, &at[i]))
+            return;
+    figures->h2d += at[TDC_POINT_COPIED] - at[TDC_POINT_START];
+    figures->kernel += at[TDC_POINT_COMPUTED] - at[TDC_POINT_COPIED];
+    figures->d2h += at[TDC_POINT_DONE] - at[TDC_POINT_COMPUTED];
+    pthread_mutex_lock(&pool->lock);
+    figures->link_busy += in_use(at[TDC_POINT_START], at[TDC_POINT_COPIED], &pool->link_until);
+    figures->kernel_busy +=
+        in_use(at[TDC_POINT_COPIED], at[TDC_POINT_COMPUTED], &pool->kernel_until);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void tdc_slot_pool_taken(struct tdc_slot_pool *pool, struct tdc_place *place)

@@ -49,6 +49,7 @@ struct tdc_slot_pool {
     pthread_cond_t changed;
     unsigned opened, most;           /* slots: fewer where memory is short */
     struct tdc_call_failure failure; /* why there is no slot at all */
+    double link_until, kernel_until; /* until when they are known to have been in use */
     struct tdc_place places[TDC_CARD_SLOTS];
 };
 
@@ -82,6 +83,9 @@ void tdc_slot_pool_filled(struct tdc_slot_pool *pool, struct tdc_place *place, b
  * one who sees it first gets *first_to_see. */
 bool tdc_slot_pool_done(struct tdc_slot_pool *pool, struct tdc_place *place, bool wait,
                         bool *first_to_see);
+/* Adds the times of a launch that is over. */
+void tdc_slot_pool_times(struct tdc_slot_pool *pool, struct tdc_place *place,
+                         struct tdc_device_figures *figures);
 /* One of its chunks has been taken back. */
 void tdc_slot_pool_taken(struct tdc_slot_pool *pool, struct tdc_place *place);
 /* All slots are in use. */

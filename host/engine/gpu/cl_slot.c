@@ -187,21 +187,20 @@ struct tdc_call_failure tdc_cl_slot_poll(struct tdc_slot *slot, bool *done)
     return status < 0 ? (struct tdc_call_failure){"a command of the queue", status} : none;
 }
 
-double tdc_cl_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to)
+/* By the clock of the device, which all queues share. */
+bool tdc_cl_slot_time(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds)
 {
     static const unsigned commands[TDC_SLOT_POINTS] = {TDC_CL_WRITE_N, TDC_CL_WRITE_B, TDC_CL_JOIN,
                                                        TDC_CL_READ};
     const struct tdc_cl_slot *own = (const struct tdc_cl_slot *)slot;
-    const struct tdc_cl *cl = card_of(own)->cl;
-    uint64_t times[2];
-    const enum tdc_slot_point points[2] = {from, to};
-    for (unsigned i = 0; i < 2; i++) {
-        int64_t what = points[i] == TDC_POINT_START ? TDC_CL_PROFILING_COMMAND_START
-                                                    : TDC_CL_PROFILING_COMMAND_END;
-        if (!slot->timed || own->events[commands[points[i]]] == NULL ||
-            cl->clGetEventProfilingInfo(own->events[commands[points[i]]], (uint32_t)what,
-                                        sizeof times[i], &times[i], NULL) != 0)
-            return -1;
-    }
-    return ((double)times[1] - (double)times[0]) * 1e-9;
+    void *event = own->events[commands[point]];
+    int64_t what =
+        point == TDC_POINT_START ? TDC_CL_PROFILING_COMMAND_START : TDC_CL_PROFILING_COMMAND_END;
+    uint64_t nanoseconds;
+    if (!slot->timed || event == NULL ||
+        card_of(own)->cl->clGetEventProfilingInfo(event, (uint32_t)what, sizeof nanoseconds,
+                                                  &nanoseconds, NULL) != 0)
+        return false;
+    *seconds = (double)nanoseconds * 1e-9;
+    return true;
 }

@@ -42,6 +42,6 @@ struct tdc_call_failure tdc_cl_slot_open(struct tdc_slot *slot);
 bool tdc_cl_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
 struct tdc_call_failure tdc_cl_slot_launch(struct tdc_slot *slot, const struct tdc_slot_load *load);
 struct tdc_call_failure tdc_cl_slot_poll(struct tdc_slot *slot, bool *done);
-double tdc_cl_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to);
+bool tdc_cl_slot_time(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds);
 
 #endif

@@ -16,6 +16,21 @@ static const struct tdc_cuda_card *card_of(const struct tdc_slot *slot)
             return (struct tdc_call_failure){#function, code_};                                    \
     } while (0)
 
+/* The event that times of all slots of the card are counted from; it is over when the slot is first
+ * waited for. */
+static struct tdc_call_failure begin_time(struct tdc_cuda_slot *own)
+{
+    struct tdc_cuda_card *card = (struct tdc_cuda_card *)own->base.base.card;
+    void *event;
+    if (card->beginning != NULL)
+        return none;
+    TRY(card->cuda, cuEventCreate, &event, TDC_CU_EVENT_DEFAULT);
+    card->beginning = event;
+    own->base.base.pending = true;
+    TRY(card->cuda, cuEventRecord, event, own->stream);
+    return none;
+}
+
 struct tdc_call_failure tdc_cuda_slot_open(struct tdc_slot *slot)
 {
     const struct tdc_cuda *cuda = card_of(slot)->cuda;
@@ -33,7 +48,7 @@ struct tdc_call_failure tdc_cuda_slot_open(struct tdc_slot *slot)
         own->events[i] = made;
     }
     tdc_gpu_slot_lay_out(&own->base, own->pinned);
-    return none;
+    return slot->timed ? begin_time(own) : none;
 }
 
 /* Freeing memory waits for what uses it: a slot that does not end is left alone. */
@@ -111,13 +126,14 @@ struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_slot *slot, bool *done)
                : (struct tdc_call_failure){"cuStreamQuery", code};
 }
 
-double tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to)
+bool tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds)
 {
     const struct tdc_cuda_slot *own = (const struct tdc_cuda_slot *)slot;
+    const struct tdc_cuda_card *card = card_of(slot);
     float milliseconds;
-    if (own->events[from] == NULL || own->events[to] == NULL ||
-        card_of(slot)->cuda->cuEventElapsedTime(&milliseconds, own->events[from],
-                                                own->events[to]) != 0)
-        return -1;
-    return (double)milliseconds * 1e-3;
+    if (own->events[point] == NULL || card->beginning == NULL ||
+        card->cuda->cuEventElapsedTime(&milliseconds, card->beginning, own->events[point]) != 0)
+        return false;
+    *seconds = (double)milliseconds * 1e-3;
+    return true;
 }

@@ -12,6 +12,7 @@ struct tdc_cuda_card {
     void *context; /* the primary one, ours until closing; NULL: the caller's is used */
     void *module;
     void *functions[TDC_GPU_KERNELS];
+    void *beginning; /* an event, of timed runs */
 };
 
 /* Without a device as yet; NULL when out of memory. */
@@ -38,6 +39,6 @@ bool tdc_cuda_slot_close(struct tdc_slot *slot, struct tdc_call_failure waited);
 struct tdc_call_failure tdc_cuda_slot_launch(struct tdc_slot *slot,
                                              const struct tdc_slot_load *load);
 struct tdc_call_failure tdc_cuda_slot_poll(struct tdc_slot *slot, bool *done);
-double tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point from, enum tdc_slot_point to);
+bool tdc_cuda_slot_time(struct tdc_slot *slot, enum tdc_slot_point point, double *seconds);
 
 #endif

@@ -134,6 +134,8 @@ static void cuda_close(struct tdc_card *card)
         return;
     if (own->module != NULL && cuda_bind(card, &before).code == 0) {
         own->cuda->cuModuleUnload(own->module);
+        if (own->beginning != NULL)
+            own->cuda->cuEventDestroy(own->beginning);
         cuda_unbind(card, before);
     }
     if (own->context != NULL)

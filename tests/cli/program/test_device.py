@@ -379,8 +379,9 @@ class Bench(harness.Case):
         result = self.run_code(0, "bench", "device", "--size", "48M",
                                env=twin(ACL_TWIN_SCHEDULE="lazy", TDC_DEVICE_LEAST="8192"))
         found = dict(re.findall(r"link utilisation, (large|64 KiB) tensors +(\d\.\d\d)", result.out))
-        self.assertGreaterEqual(float(found["large"]), 0.8, result.out)
-        self.assertGreaterEqual(float(found["64 KiB"]), 0.7, result.out)
+        self.assertGreaterEqual(float(found["large"]), 0.95, result.out)
+        self.assertGreaterEqual(float(found["64 KiB"]), 0.8, result.out)
+        self.assertRegex(result.out, r"kernel utilisation, large tensors +0\.[1-9]\d")
 
     def test_verify(self):
         env = twin(ACL_TWIN_CORES="8", ACL_TWIN_DEVICES="1")
