@@ -21,6 +21,8 @@ NONE = {"TDC_ACL_LIBRARY": "/nonexistent/libacl_rt.so"}
 TILE = 4096
 # Launches before the first tensor: the probe of the arithmetic, and two of the self-test of a kernel.
 TESTS = 3
+# The first launch with tensors of small_tensors(): those of f32 wait for company while the kernel of f16 is tested.
+FIRST = TESTS + 3
 
 # Calls whose failure costs nothing: what they would have told is assumed, what they release is gone.
 HARMLESS = ("aclrtSetOpExecuteTimeOut", "aclrtSetOpExecuteTimeOutV2", "aclrtQueryEventStatus", "aclrtGetDeviceInfo", "aclrtGetMemInfo", "aclrtResetDevice", "aclrtFree", "aclrtFreeHost",
@@ -203,7 +205,7 @@ class Faults(Compared):
         """Ended by the operator timeout; never, but its stream by force; never, and not by force either. What waits
         for unfinished work as documented ends the process here."""
         old = os.environ.get("TDC_TWIN_OLD", "")
-        for kernel in ("1", str(TESTS + 1)):
+        for kernel in ("1", str(FIRST)):
             for schedule in ("eager", "lazy"):
                 for runtime in ({}, {"ACL_TWIN_STUCK": "1"}, {"TDC_ACL_LIBRARY": old},
                                 {"ACL_TWIN_STUCK": "1", "TDC_ACL_LIBRARY": old}):
@@ -212,19 +214,19 @@ class Faults(Compared):
 
     def test_operator_timeout_ends_a_kernel(self):
         for runtime, name in (({}, "507034 VECTOR_CORE_TIMEOUT"), ({"ACL_TWIN_STUCK": "1"}, "507046 STREAM_SYNC_TIMEOUT")):
-            _, result = self.table("--device", "ascend", "-t", "1", env=twin(ACL_TWIN_HANG=str(TESTS + 1), **runtime))
+            _, result = self.table("--device", "ascend", "-t", "1", env=twin(ACL_TWIN_HANG=str(FIRST), **runtime))
             self.assert_one_line(result.err, name, "the twin says so", "f32", "CPU did")
 
     def test_records_left_unwritten(self):
         # the self-test notices the first; a poisoned record later is rescued like any odd tile
         self.check(False, "-t", "1", ACL_TWIN_POISON="1")
-        self.check(True, "-t", "1", ACL_TWIN_POISON=str(TESTS + 1))
+        self.check(True, "-t", "1", ACL_TWIN_POISON=str(FIRST))
 
     def test_wrong_kernel(self):
         self.check(False, ACL_TWIN_WRONG="1")
 
     def test_no_fallback(self):
-        for env in ({"ACL_TWIN_HANG": str(TESTS + 1)}, {"ACL_TWIN_WRONG": "1"}, {"ACL_TWIN_MEMORY": "1000"}):
+        for env in ({"ACL_TWIN_HANG": str(FIRST)}, {"ACL_TWIN_WRONG": "1"}, {"ACL_TWIN_MEMORY": "1000"}):
             _, result = self.table("--device", "ascend", "--no-fallback", code=2, env=twin(**env))
             self.assert_one_line(result.err, "tdcmp: ")
             self.assertNotIn("warning", result.err)
@@ -402,9 +404,9 @@ class Bench(harness.Case):
         result = self.run_code(1, "bench", "device", "--size", "1M", env=twin(ACL_TWIN_WRONG=str(first)))
         self.assertIn("  sums: NOT those of the CPU\n", result.out)
         env = twin(ACL_TWIN_CORES="8", ACL_TWIN_DEVICES="1")
-        # the first kernel on all cores, then on one
-        for number, text in ((TESTS + 1, "every chunk agrees with the CPU                      NO"),
-                             (TESTS + 2, "records of 1, 7 and all cores are equal to the bit   NO")):
+        # behind the probe, which is run once more: the first kernel on all cores, then on one
+        for number, text in ((TESTS + 2, "every chunk agrees with the CPU                      NO"),
+                             (TESTS + 3, "records of 1, 7 and all cores are equal to the bit   NO")):
             result = self.run_code(1, "bench", "device", "--verify", env=dict(env, ACL_TWIN_WRONG=str(number)))
             self.assertEqual(result.out.count(text), 1, result.out)
 

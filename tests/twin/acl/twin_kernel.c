@@ -30,9 +30,10 @@ void twin_run_kernel(const struct twin_op *op, int device)
     if (tdc_twin_run_kernel(op->kernel, op->blocks, at[0], at[1], at[2], words[3], &report) != 0)
         twin_broken("%s", report.complaint);
     if (op->number == twin.settings.wrong_at) {
-        /* one less in the last tile: nothing that a host would notice by itself */
-        float *record = (float *)(void *)(at[2] + (words[3] - 1) * TDC_TILE_RECORD_BYTES);
-        record[TDC_TILE_BELOW_0] += record[TDC_TILE_BELOW_0] > 0 ? -1.0f : 1.0f;
+        /* one less in every tile: nothing that a host would notice by itself */
+        float *record = (float *)(void *)at[2];
+        for (uint64_t i = 0; i < words[3]; i++, record += TDC_TILE_RECORD_FLOATS)
+            record[TDC_TILE_BELOW_0] += record[TDC_TILE_BELOW_0] > 0 ? -1.0f : 1.0f;
     }
 }
 

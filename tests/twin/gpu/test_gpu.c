@@ -129,6 +129,53 @@ static void chunks_are_under_way_together(void **state)
     free_load(&load);
 }
 
+/* Tensors of any length and several types, many in a launch. */
+static void random_shapes_share_launches(void **state)
+{
+    (void)state;
+    enum {
+        SHAPES = 300,
+        LONGEST = 9000
+    };
+    static const tdc_dtype dtypes[][2] = {
+        {TDC_F32, TDC_F32}, {TDC_F16, TDC_F16}, {TDC_I64, TDC_F64}, {TDC_C64, TDC_F32}};
+    static struct tdc_backend_chunk chunks[SHAPES];
+    static struct tdc_pair_plan plans[SHAPES];
+    static struct tdc_pair_sums sums[SHAPES], expected[SHAPES];
+    unsigned char *n = malloc(8 * LONGEST), *b = malloc(8 * LONGEST);
+    assert_true(n != NULL && b != NULL);
+    struct tdc_device_run *run = open_run(true, false);
+    void *worker;
+    assert_int_equal(run->backend.open(run->backend.context, &worker, NULL), TDC_OK);
+    unsigned under_way = 0;
+    for (size_t i = 0; i < SHAPES; i++) {
+        const tdc_dtype *pair = dtypes[random_below(4)];
+        size_t count = 1 + random_below(LONGEST);
+        assert_true(tdc_pair_plan_make(pair[0], pair[1], TDC_RELATIVE_F64, tdc_cpu_variant_chosen(),
+                                       &plans[i]));
+        plans[i].extremes = random_below(2) == 0;
+        fill_pair(random_below(FLAVOURS), pair[0], n, pair[1], b, count);
+        tdc_pair_run(&plans[i], n, b, count, &expected[i]);
+        chunks[i] = (struct tdc_backend_chunk){
+            .plan = &plans[i], .n = n, .b = b, .count = count, .sums = &sums[i], .name = "pair"};
+        enum tdc_submit_result result;
+        while ((result = run->backend.submit(worker, &chunks[i])) == TDC_SUBMIT_NO_ROOM)
+            under_way -= run->backend.take(worker, true) != NULL;
+        under_way += result == TDC_SUBMIT_TAKEN;
+        if (random_below(16) == 0)
+            under_way -= run->backend.take(worker, false) != NULL;
+    }
+    while (under_way != 0)
+        under_way -= run->backend.take(worker, true) != NULL;
+    run->backend.close(worker);
+    assert_memory_equal(sums, expected, sizeof sums);
+    assert_int_equal(tdc_device_run_figures(run).device_chunks, SHAPES);
+    tdc_device_run_close(run);
+    assert_int_equal(library.live(), 0);
+    free(n);
+    free(b);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 /* A run from beginning to end; whether it was told of trouble. */
@@ -278,6 +325,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_pair_has_the_bits_of_the_cpu),
         cmocka_unit_test(chunks_are_under_way_together),
+        cmocka_unit_test(random_shapes_share_launches),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(wrong_results_are_found_out),
         cmocka_unit_test(old_drivers_get_what_they_understand),
