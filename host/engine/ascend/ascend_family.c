@@ -78,10 +78,28 @@ static int kind_of(const struct tdc_pair_plan *plan)
     return tdc_ascend_kernel_for(plan->n_dtype, plan->b_dtype, plan->rule);
 }
 
-static size_t room(const struct tdc_pair_plan *plan)
+static size_t common_divisor(size_t x, size_t y)
+{
+    while (y != 0) {
+        size_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x;
+}
+
+/*
+ * Whole chunks, and as many tiles for each core: 48 cores would do the last 32 of 512 tiles while
+ * the others have nothing to do. Numbers of cores that fit no slot get all of it.
+ */
+static size_t room(const struct tdc_card *card, const struct tdc_pair_plan *plan)
 {
     (void)plan;
-    return TDC_SLOT_TILES;
+    size_t cores = ((const struct tdc_ascend_device *)card)->cores;
+    if (cores == 0)
+        return TDC_SLOT_TILES;
+    size_t even = TDC_TILES_PER_CHUNK / common_divisor(TDC_TILES_PER_CHUNK, cores) * cores;
+    return even <= TDC_SLOT_TILES ? TDC_SLOT_TILES / even * even : TDC_SLOT_TILES;
 }
 
 static bool proven(struct tdc_slot *base, const struct tdc_pair_plan *plan, struct tdc_error *error)

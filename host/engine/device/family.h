@@ -100,8 +100,8 @@ struct tdc_device_family {
     bool exact;  /* its sums have the bits of the CPU's */
     /* Chunks of equal numbers may share a launch; -1: such pairs are not for the device. */
     int (*kind_of)(const struct tdc_pair_plan *plan);
-    /* Units of this kind that a slot takes. */
-    size_t (*room)(const struct tdc_pair_plan *plan);
+    /* Units of this kind that a slot of the card takes. */
+    size_t (*room)(const struct tdc_card *card, const struct tdc_pair_plan *plan);
     /* Whether the kernel for a plan can be trusted: tested on the first call with the slot, which
      * is free. False with *error set on that call. Any thread. */
     bool (*proven)(struct tdc_slot *slot, const struct tdc_pair_plan *plan,

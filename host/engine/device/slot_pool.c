@@ -64,7 +64,7 @@ static struct tdc_place *find_filling(struct tdc_slot_pool *pool, int kind,
         struct tdc_place *place = &pool->places[i];
         if (place->state != TDC_PLACE_FILLING || place->closed || place->kind != kind)
             continue;
-        if (place->load.units + units <= pool->card->family->room(plan) &&
+        if (place->load.units + units <= pool->card->family->room(pool->card, plan) &&
             place->load.count < TDC_SLOT_CHUNKS)
             return place;
         close_place(pool, place);

@@ -60,7 +60,7 @@ struct tdc_gpu_launch tdc_gpu_slot_prepare(struct tdc_gpu_slot *slot,
 /* ---- the same in both tables of functions ---- */
 
 int tdc_gpu_kind_of(const struct tdc_pair_plan *plan);
-size_t tdc_gpu_room(const struct tdc_pair_plan *plan);
+size_t tdc_gpu_room(const struct tdc_card *card, const struct tdc_pair_plan *plan);
 /* Some thousand pairs whose answer the CPU knows go through the slot. */
 bool tdc_gpu_proven(struct tdc_slot *slot, const struct tdc_pair_plan *plan,
                     struct tdc_error *error);

@@ -53,8 +53,9 @@ int tdc_gpu_kind_of(const struct tdc_pair_plan *plan)
            plan->extremes;
 }
 
-size_t tdc_gpu_room(const struct tdc_pair_plan *plan)
+size_t tdc_gpu_room(const struct tdc_card *card, const struct tdc_pair_plan *plan)
 {
+    (void)card;
     size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
     size_t blocks = TDC_SLOT_SIDE / (GPU_BLOCK * (n_size > b_size ? n_size : b_size));
     return blocks < TDC_GPU_SLOT_BLOCKS ? blocks : TDC_GPU_SLOT_BLOCKS;
