@@ -196,7 +196,8 @@ enum tdc_chunk_result tdc_source_get(const struct tdc_source *source, uint64_t f
 {
     switch (source->mode) {
     case TDC_SOURCE_MAPPED:
-        advise(source, first, count, TDC_PAGES_NEEDED);
+        /* Faults bring the pages, many at a time: asking for a span's beforehand looks at each page
+         * once more, and took 1.3 times as long (docs/bench.md#from-the-page-cache-to-a-core). */
         *elements = source->tensor->data + first * tdc_dtype_size(source->tensor->dtype);
         return TDC_CHUNK_DONE;
     case TDC_SOURCE_READ:
