@@ -100,16 +100,26 @@ enum tdc_cpu_variant tdc_cpu_variant_chosen(void);
 
 struct tdc_pair_kernel; /* private to kernels/cpu */
 
+/* Elements that are reduced together: of a chunk all but its last ones. */
+#define TDC_PAIR_BLOCK ((size_t)1024)
+
+#define TDC_PAIR_GROUP ((size_t)64)
+#define TDC_PAIR_AHEAD 256
 /*
- * Memory that will be copied to where the next chunk is read: asked for while this one is reduced,
- * in place of what follows this one's elements. Ranges of the same size, the last may be beyond its
- * end: nothing is read.
+ * A side whose elements do not follow each other in memory: they are handed out piece by piece
+ * while the chunk is reduced, so that what had to be copied is still in the nearest cache.
  */
-#define TDC_PAIR_AHEAD 32
-struct tdc_pair_ahead {
-    unsigned count; /* of ranges; 0: none */
-    size_t bytes;   /* of this chunk's elements for each range */
-    uintptr_t ranges[TDC_PAIR_AHEAD];
+struct tdc_pair_feed {
+    /* Dense elements in native order from index `start` of the chunk on, and how many: whole
+     * blocks, or all that are left of the chunk. They are valid up to the next call, which asks for
+     * what follows them. */
+    const void *(*next)(struct tdc_pair_feed *feed, size_t start, size_t *count);
+    /* Of a piece that is a copy: what will be copied next, as large as TDC_PAIR_GROUP elements
+     * each. The kernel asks for it on its way, in place of what follows the piece. It may lie
+     * beyond what there is: nothing is read. */
+    bool copied;
+    unsigned ahead_count;
+    uintptr_t ahead[TDC_PAIR_AHEAD];
 };
 
 /* Everything a kernel needs to know of a pair besides its bytes. Plain data, copy at will. */
@@ -117,8 +127,10 @@ struct tdc_pair_plan {
     tdc_dtype n_dtype, b_dtype;
     enum tdc_relative_rule rule;
     enum tdc_cpu_variant variant;
-    bool extremes; /* whether n, b, n_min, n_max, b_min and b_max are wanted */
-    const struct tdc_pair_ahead *n_ahead, *b_ahead; /* of copied elements; NULL: none */
+    bool extremes;    /* whether n, b, n_min, n_max, b_min and b_max are wanted */
+    bool takes_feeds; /* whether `run` knows them */
+    /* in place of a side's pointer; NULL: none */
+    struct tdc_pair_feed *n_feed, *b_feed;
     void (*run)(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
                 struct tdc_pair_sums *sums);
 };

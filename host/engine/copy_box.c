@@ -3,9 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `bytes` at each of `length` places. */
-static void copy_line(unsigned char *to, const unsigned char *from,
-                      const struct tdc_copy_axis *axis, uint64_t length, size_t bytes)
+/* Bytes of a run up to which it is copied here. */
+#define SHORT_RUN ((size_t)2048)
+
+/* At least 64 bytes; a call of memcpy costs as much as some hundred of them. */
+static inline void copy_run(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    size_t at = 0;
+    for (; at + 64 <= bytes; at += 64)
+        memcpy(to + at, from + at, 64);
+    if (at < bytes)
+        memcpy(to + bytes - 64, from + bytes - 64, 64);
+}
+
+void tdc_copy_line(unsigned char *to, const unsigned char *from, const struct tdc_copy_axis *axis,
+                   uint64_t length, size_t bytes)
 {
     switch (bytes) {
 #define COPY(size)                                                                                 \
@@ -22,7 +34,9 @@ static void copy_line(unsigned char *to, const unsigned char *from,
         COPY(64)
 #undef COPY
     default:
-        for (uint64_t i = 0; i < length; i++)
+        for (uint64_t i = 0; i < length && bytes >= 64 && bytes <= SHORT_RUN; i++)
+            copy_run(to + (int64_t)i * axis->to, from + (int64_t)i * axis->from, bytes);
+        for (uint64_t i = 0; i < length && (bytes < 64 || bytes > SHORT_RUN); i++)
             memcpy(to + (int64_t)i * axis->to, from + (int64_t)i * axis->from, bytes);
     }
 }
@@ -49,15 +63,14 @@ static void copy_tiles(unsigned char *to, const unsigned char *from,
         for (uint64_t i = 0; i < inner->length; i += side) {
             uint64_t length = least(side, inner->length - i);
             for (uint64_t k = o; k < o_end; k++)
-                copy_line(to + (int64_t)k * other->to + (int64_t)i * inner->to,
-                          from + (int64_t)k * other->from + (int64_t)i * inner->from, inner, length,
-                          bytes);
+                tdc_copy_line(to + (int64_t)k * other->to + (int64_t)i * inner->to,
+                              from + (int64_t)k * other->from + (int64_t)i * inner->from, inner,
+                              length, bytes);
         }
     }
 }
 
-/* Without axes of length 1, and with those joined that one way walks through on both sides. */
-static void simplify(struct tdc_copy_box *box)
+size_t tdc_copy_box_simplify(struct tdc_copy_box *box, size_t bytes)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < box->axes; i++) {
@@ -74,6 +87,10 @@ static void simplify(struct tdc_copy_box *box)
         }
     }
     box->axes = kept;
+    if (kept != 0 && box->axis[kept - 1].to == (int64_t)bytes &&
+        box->axis[kept - 1].from == (int64_t)bytes)
+        bytes *= (size_t)box->axis[--box->axes].length;
+    return bytes;
 }
 
 /* The axis along which the source moves least, but for the innermost. */
@@ -86,13 +103,15 @@ static unsigned nearest_axis(const struct tdc_copy_box *box)
     return nearest;
 }
 
+bool tdc_copy_box_turned(const struct tdc_copy_box *box)
+{
+    return box->axes != 0 && nearest_axis(box) != box->axes - 1;
+}
+
 void tdc_copy_box(struct tdc_copy_box *box, unsigned char *to, const unsigned char *from,
                   size_t bytes)
 {
-    simplify(box);
-    if (box->axes != 0 && box->axis[box->axes - 1].to == (int64_t)bytes &&
-        box->axis[box->axes - 1].from == (int64_t)bytes)
-        bytes *= (size_t)box->axis[--box->axes].length;
+    bytes = tdc_copy_box_simplify(box, bytes);
     if (box->axes == 0) {
         memcpy(to, from, bytes);
         return;
@@ -110,7 +129,7 @@ void tdc_copy_box(struct tdc_copy_box *box, unsigned char *to, const unsigned ch
         if (tiles)
             copy_tiles(to, from, &inner, &other, bytes);
         else
-            copy_line(to, from, &inner, inner.length, bytes);
+            tdc_copy_line(to, from, &inner, inner.length, bytes);
         unsigned left = outer;
         for (; left > 0; left--) {
             const struct tdc_copy_axis *axis = &rest[left - 1];

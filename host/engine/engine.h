@@ -9,6 +9,7 @@
 #define TDC_HOST_ENGINE_H
 
 #include "host/engine/backend.h"
+#include "host/engine/logical/feed.h"
 #include "host/engine/logical/logical.h"
 #include "host/engine/logical/series.h"
 #include "host/engine/side_change.h"
@@ -102,6 +103,7 @@ struct tdc_worker {
     struct tdc_tensor_scratch *n_scratch, *b_scratch;
     struct tdc_open_folder n_folder, b_folder;
     struct tdc_span_buffer n_buffer, b_buffer;
+    struct tdc_logical_feed *n_feed, *b_feed; /* made on first use */
     struct tdc_text path;
     const struct tdc_backend *backend;
     void *backend_state;

@@ -421,27 +421,6 @@ static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint6
 
 /* ---- copied elements ------------------------------------------------------------------------- */
 
-/* The plan for a chunk of copied elements: what the next will be copied from comes into the cache
- * while this one is reduced. */
-struct copied_plan {
-    struct tdc_pair_plan plan;
-    struct tdc_pair_ahead n, b;
-};
-
-static void look_ahead(const struct tdc_open_pair *pair, uint64_t next, uint64_t count,
-                       struct copied_plan *copied)
-{
-    copied->plan = pair->plan;
-    if (count != 0 && pair->n.assembled != NULL) {
-        tdc_assembled_ahead(pair->n.assembled, next, count, &copied->n);
-        copied->plan.n_ahead = &copied->n;
-    }
-    if (count != 0 && pair->b.assembled != NULL) {
-        tdc_assembled_ahead(pair->b.assembled, next, count, &copied->b);
-        copied->plan.b_ahead = &copied->b;
-    }
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -452,6 +431,56 @@ static bool is_copied(const struct tdc_open_pair *pair)
     return pair->n_source.mode == TDC_SOURCE_GATHER || pair->b_source.mode == TDC_SOURCE_GATHER;
 }
 
+/* A side of a chunk: where its elements are, or what hands them to the kernel. Series want them all
+ * at once. */
+static enum tdc_chunk_result take_side(const struct tdc_open_pair *pair,
+                                       const struct tdc_source *source, uint64_t first,
+                                       size_t count, struct tdc_span_buffer *buffer,
+                                       struct tdc_logical_feed **feed, const void **elements,
+                                       struct tdc_pair_feed **started)
+{
+    const struct tdc_assembled *assembled = source->tensor->assembled;
+    *started = NULL;
+    *elements = NULL;
+    if (assembled == NULL || pair->series != NULL || !pair->plan.takes_feeds)
+        return tdc_source_get(source, first, count, buffer, elements);
+    *elements = tdc_assembled_in_place(assembled, first, count);
+    if (*elements != NULL)
+        return TDC_CHUNK_DONE;
+    if (*feed == NULL && (*feed = tdc_logical_feed_new()) == NULL)
+        return TDC_CHUNK_NO_MEMORY;
+    *started = tdc_logical_feed_start(*feed, assembled, first, count);
+    return TDC_CHUNK_DONE;
+}
+
+static bool fed_numbers(const struct tdc_pair_feed *started, const struct tdc_logical_feed *feed)
+{
+    return started == NULL || tdc_logical_feed_numbers(feed);
+}
+
+static enum tdc_chunk_result take_copied_chunk(const struct tdc_open_pair *pair, uint64_t first,
+                                               size_t count, struct tdc_worker *worker,
+                                               struct tdc_pair_sums *partial, unsigned *how)
+{
+    struct tdc_pair_plan plan = pair->plan;
+    struct tdc_backend_chunk chunk;
+    const void *n, *b;
+    enum tdc_chunk_result result = take_side(pair, &pair->n_source, first, count, &worker->n_buffer,
+                                             &worker->n_feed, &n, &plan.n_feed);
+    if (result == TDC_CHUNK_DONE)
+        result = take_side(pair, &pair->b_source, first, count, &worker->b_buffer, &worker->b_feed,
+                           &b, &plan.b_feed);
+    if (result != TDC_CHUNK_DONE)
+        return result;
+    make_chunks(pair, &plan, n, b, count, partial, NULL, &chunk);
+    if (!tdc_chunks_run(&tdc_backend_cpu, NULL, &chunk, 1))
+        return TDC_CHUNK_VANISHED;
+    *how |= chunk.how;
+    if (!fed_numbers(plan.n_feed, worker->n_feed) || !fed_numbers(plan.b_feed, worker->b_feed))
+        return TDC_CHUNK_NOT_NUMBERS;
+    return grow_series(pair, first, n, b, count);
+}
+
 /* What is copied before the CPU reduces it is taken chunk by chunk: it stays in the cache. */
 static enum tdc_chunk_result take_copied(const struct tdc_open_pair *pair, uint64_t span,
                                          struct tdc_worker *worker, struct tdc_pair_sums *partials,
@@ -460,23 +489,11 @@ static enum tdc_chunk_result take_copied(const struct tdc_open_pair *pair, uint6
     uint64_t first = span * pair->span_chunks * TDC_PAIR_CHUNK;
     size_t count = span_elements(pair, span);
     enum tdc_chunk_result result = TDC_CHUNK_DONE;
-    struct copied_plan copied;
     tdc_source_want(&pair->n_source, first, count);
     tdc_source_want(&pair->b_source, first, count);
-    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += TDC_PAIR_CHUNK) {
-        size_t part = least(TDC_PAIR_CHUNK, count - at);
-        const void *n = NULL, *b = NULL;
-        struct tdc_backend_chunk chunk;
-        look_ahead(pair, first + at + part, least(TDC_PAIR_CHUNK, count - at - part), &copied);
-        result = get_span(pair, first + at, part, worker, &n, &b);
-        if (result != TDC_CHUNK_DONE)
-            break;
-        make_chunks(pair, &copied.plan, n, b, part, partials + at / TDC_PAIR_CHUNK, NULL, &chunk);
-        if (!tdc_chunks_run(&tdc_backend_cpu, NULL, &chunk, 1))
-            return TDC_CHUNK_VANISHED;
-        *how |= chunk.how;
-        result = grow_series(pair, first + at, n, b, part);
-    }
+    for (size_t at = 0; at < count && result == TDC_CHUNK_DONE; at += TDC_PAIR_CHUNK)
+        result = take_copied_chunk(pair, first + at, least(TDC_PAIR_CHUNK, count - at), worker,
+                                   partials + at / TDC_PAIR_CHUNK, how);
     return result;
 }
 

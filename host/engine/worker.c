@@ -66,6 +66,8 @@ void tdc_worker_free(struct tdc_worker *worker)
     tdc_tensor_scratch_free(worker->b_scratch);
     tdc_span_buffer_free(&worker->n_buffer);
     tdc_span_buffer_free(&worker->b_buffer);
+    tdc_logical_feed_free(worker->n_feed);
+    tdc_logical_feed_free(worker->b_feed);
     tdc_text_free(&worker->path);
 }
 

@@ -29,7 +29,7 @@
 #if HAS_NEAR_GROUPS
 
 /* Pairs that are near or not together. */
-#define NEAR_GROUP 64
+#define NEAR_GROUP TDC_PAIR_GROUP
 
 /* Blocks that are not tried after one of which most groups were not near. */
 #define FAR_BLOCKS 63
@@ -297,8 +297,9 @@ static __attribute__((noinline)) void far_group(enum single_rule kind, unsigned 
 }
 
 /* The lines of NEAR_GROUP numbers of 2 or 4 bytes. */
-ALWAYS_INLINE void prefetch_group(uintptr_t at, size_t size)
+ALWAYS_INLINE void prefetch_group(uintptr_t at, const uintptr_t *groups, size_t i, size_t size)
 {
+    at = groups == NULL ? at + i * size : groups[i / NEAR_GROUP];
     __builtin_prefetch((const void *)at);
     __builtin_prefetch((const void *)(at + 64));
     if (size > 2) {
@@ -337,8 +338,8 @@ ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extr
     for (unsigned k = 0; k < counted; k++)
         f32_tally_start(&reached[k]);
     for (size_t i = 0; i < BLOCK; i += NEAR_GROUP) {
-        prefetch_group(ahead->n + i * ahead->n_size, split ? 2 : ahead->n_size);
-        prefetch_group(ahead->b + i * ahead->b_size, split ? 2 : ahead->b_size);
+        prefetch_group(ahead->n, ahead->n_groups, i, split ? 2 : ahead->n_size);
+        prefetch_group(ahead->b, ahead->b_groups, i, split ? 2 : ahead->b_size);
         bool far = near_relate(kind, counted, n, b, i, &watch, constants, distance, reached,
                                extremes, &moves);
         if (!far)

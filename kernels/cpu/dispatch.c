@@ -155,6 +155,7 @@ bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_
         .b_dtype = b_dtype,
         .rule = rule,
         .variant = variant,
+        .takes_feeds = wide == NULL,
         .run = wide != NULL ? wide : variants[variant].kernel->run[arithmetic],
     };
     return true;

@@ -313,20 +313,20 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
                               size_t count, struct tdc_pair_sums *sums)
 {
     struct chunk_state state;
+    struct chunk_sides sides;
     struct f32_operands block;
     start_chunk(&state, count, sums);
 #if HAS_HALF_BLOCKS
     state.limits = half_limits_of(kind, &constants);
     state.squares = 0;
 #endif
+    start_sides(plan, n, b, count, &sides);
     for (size_t start = 0; start < count; start += BLOCK) {
-        const void *n_block = at_element(n, plan->n_dtype, start);
-        const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
+        const struct block_sides at = block_at(&sides, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
-        if (state.wary == 0 && block_is_equal(plan, n_block, b_block, block.count)) {
-            size_t taken = take_equal_f32(kind, plan, n_block, b_block, &ahead, start,
-                                          count - start, &block, &state, sums);
+        if (state.wary == 0 && block_is_equal(plan, at.n, at.b, block.count)) {
+            size_t taken = take_equal_f32(kind, plan, at.n, at.b, &at.ahead, start, at.left, &block,
+                                          &state, sums);
             if (taken > 0) {
                 start += (taken - 1) * BLOCK;
                 continue;
@@ -334,20 +334,20 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
         }
 #if HAS_HALF_BLOCKS
         if (kind == SINGLE_EXACT &&
-            try_bytes(plan, n_block, b_block, &ahead, start, block.count, NULL, &state, sums))
+            try_bytes(plan, at.n, at.b, &at.ahead, start, block.count, NULL, &state, sums))
             continue;
-        if (try_half(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state, sums))
+        if (try_half(kind, plan, at.n, at.b, &at.ahead, start, &constants, &block, &state, sums))
             continue;
 #endif
 #if HAS_NEAR_GROUPS
-        if (try_near_f32(kind, plan, n_block, b_block, &ahead, start, &constants, &block, &state,
+        if (try_near_f32(kind, plan, at.n, at.b, &at.ahead, start, &constants, &block, &state,
                          sums))
             continue;
 #endif
-        load_block_f32(plan, n_block, b_block, &block);
+        load_block_f32(plan, at.n, at.b, &block);
         if (plan->extremes)
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);
-        enter_block_f32(kind, plan, &ahead, start, &constants, &block, &state, sums);
+        enter_block_f32(kind, plan, &at.ahead, start, &constants, &block, &state, sums);
     }
     finish_chunk(plan, &state, sums);
 }

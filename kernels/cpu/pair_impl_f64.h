@@ -117,28 +117,28 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
 {
     struct native_rule rule = native_rule_of(plan);
     struct chunk_state state;
+    struct chunk_sides sides;
     struct f64_operands block;
     start_chunk(&state, count, sums);
+    start_sides(plan, n, b, count, &sides);
     for (size_t start = 0; start < count; start += BLOCK) {
-        const void *n_block = at_element(n, plan->n_dtype, start);
-        const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
+        const struct block_sides at = block_at(&sides, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (kind != DOUBLE_MIXED && state.wary == 0 &&
-            block_is_equal(plan, n_block, b_block, block.count) &&
-            take_equal_f64(plan, n_block, &ahead, start, block.count,
+            block_is_equal(plan, at.n, at.b, block.count) &&
+            take_equal_f64(plan, at.n, &at.ahead, start, block.count,
                            kind == DOUBLE_EXACT ? TDC_PAIR_LIMITS : 2, block.n_buffer, &state,
                            sums))
             continue;
 #if HAS_HALF_BLOCKS
         if (kind == DOUBLE_PLAIN &&
-            try_bytes(plan, n_block, b_block, &ahead, start, block.count, &rule, &state, sums))
+            try_bytes(plan, at.n, at.b, &at.ahead, start, block.count, &rule, &state, sums))
             continue;
 #endif
-        load_block_f64(plan, n_block, b_block, &block);
+        load_block_f64(plan, at.n, at.b, &block);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);
-        take_block_f64(kind, plan, &ahead, start, &rule, &block, &state, sums);
+        take_block_f64(kind, plan, &at.ahead, start, &rule, &block, &state, sums);
         if (kind == DOUBLE_EXACT)
             enter_exact_f64(&block, start, sums);
         else
@@ -233,21 +233,22 @@ static void KERNEL(pair_exact_complex)(const struct tdc_pair_plan *plan, const v
                                        const void *b, size_t count, struct tdc_pair_sums *sums)
 {
     struct complex_block block;
-    const struct f64_sides sides = {block.n, block.b, block.distance, block.b_modulus};
+    const struct f64_sides parts = {block.n, block.b, block.distance, block.b_modulus};
     struct chunk_state state;
+    struct chunk_sides sides;
     struct f64_block result;
     start_chunk(&state, count, sums);
+    start_sides(plan, n, b, count, &sides);
     for (size_t start = 0; start < count; start += BLOCK) {
         size_t length = count - start < BLOCK ? count - start : BLOCK;
-        const void *n_block = at_element(n, plan->n_dtype, start);
-        const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
-        if (block_is_equal(plan, n_block, b_block, length) &&
-            take_equal_complex(plan, n_block, &ahead, start, length, &block, &state, sums))
+        const struct block_sides at = block_at(&sides, start);
+        if (block_is_equal(plan, at.n, at.b, length) &&
+            take_equal_complex(plan, at.n, &at.ahead, start, length, &block, &state, sums))
             continue;
         struct participants part =
-            take_block_complex(plan, n_block, b_block, length, &block, &state, sums);
-        take_pairs_f64(DOUBLE_COMPLEX, &sides, padded_count(length), &ahead, NULL, NULL, &result);
+            take_block_complex(plan, at.n, at.b, length, &block, &state, sums);
+        take_pairs_f64(DOUBLE_COMPLEX, &parts, padded_count(length), &at.ahead, NULL, NULL,
+                       &result);
         enter_given(&result, part, block.distance, block.b_modulus, length, start, sums);
     }
     finish_chunk(plan, &state, sums);

@@ -101,30 +101,30 @@ static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const v
     bool widest = tdc_dtype_size(plan->n_dtype) == 8 || tdc_dtype_size(plan->b_dtype) == 8;
     struct single_constants constants = {0};
     struct chunk_state state;
+    struct chunk_sides sides;
     struct f32_operands block;
     double buffer[BLOCK] __attribute__((aligned(64)));
     unsigned wide = 0;
     start_chunk(&state, count, sums);
+    start_sides(plan, n, b, count, &sides);
     for (size_t start = 0; start < count; start += BLOCK) {
-        const void *n_block = at_element(n, plan->n_dtype, start);
-        const void *b_block = at_element(b, plan->b_dtype, start);
-        struct prefetch ahead = prefetch_of(plan, n_block, b_block, start);
+        const struct block_sides at = block_at(&sides, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
-        if (block_is_equal(plan, n_block, b_block, block.count) &&
-            take_equal_f64(plan, n_block, &ahead, start, block.count, TDC_PAIR_LIMITS, buffer,
+        if (block_is_equal(plan, at.n, at.b, block.count) &&
+            take_equal_f64(plan, at.n, &at.ahead, start, block.count, TDC_PAIR_LIMITS, buffer,
                            &state, sums))
             continue;
-        if (wide == 0 && load_narrow_block(plan, n_block, b_block, &block)) {
+        if (wide == 0 && load_narrow_block(plan, at.n, at.b, &block)) {
             if (plan->extremes)
                 add_extremes_f32(&state.extremes, block.n, block.b, block.count);
-            enter_block_f32(SINGLE_EXACT, plan, &ahead, start, &constants, &block, &state, sums);
+            enter_block_f32(SINGLE_EXACT, plan, &at.ahead, start, &constants, &block, &state, sums);
             continue;
         }
         wide = wide == 0 ? WIDE_BLOCKS : wide - 1;
         if (widest)
-            enter_widest_block(plan, n_block, b_block, &ahead, start, block.count, &state, sums);
+            enter_widest_block(plan, at.n, at.b, &at.ahead, start, block.count, &state, sums);
         else
-            enter_wide_block(plan, n_block, b_block, &ahead, start, block.count, &state, sums);
+            enter_wide_block(plan, at.n, at.b, &at.ahead, start, block.count, &state, sums);
     }
     finish_chunk(plan, &state, sums);
 }

@@ -5,6 +5,7 @@
 #define TDC_KERNELS_CPU_RELATIVE_H
 
 #include "kernels/cpu/block_finite.h"
+#include "kernels/cpu/chunk_sides.h"
 #include "kernels/cpu/pair_kernel.h"
 
 /* What is added to each side where b is 0, under TDC_RELATIVE_NATIVE and TDC_RELATIVE_PROMOTED. */
@@ -101,43 +102,5 @@ static void enter_relative(const struct block_relative *block, size_t participan
             }                                                                                      \
         }                                                                                          \
     } while (0)
-
-/*
- * Both streams are asked for this far ahead of the element being worked on: the hardware stops at
- * the end of each page. Nothing is read, so the address may lie beyond the tensor.
- */
-#define PREFETCH_AHEAD 4096
-
-struct prefetch {
-    uintptr_t n, b;
-    size_t n_size, b_size; /* of an element */
-};
-
-ALWAYS_INLINE void prefetch_pair(const struct prefetch *ahead, size_t i)
-{
-    __builtin_prefetch((const void *)(ahead->n + i * ahead->n_size));
-    __builtin_prefetch((const void *)(ahead->b + i * ahead->b_size));
-}
-
-/* What to ask for while the elements are reduced that are `done` bytes behind the first. */
-static inline uintptr_t place_ahead(const struct tdc_pair_ahead *ahead, const void *elements,
-                                    size_t done)
-{
-    if (ahead == NULL || ahead->count == 0)
-        return (uintptr_t)elements + PREFETCH_AHEAD;
-    size_t range = done / ahead->bytes;
-    if (range >= ahead->count)
-        range = ahead->count - 1;
-    return ahead->ranges[range] + (done - range * ahead->bytes);
-}
-
-/* `start` is the index of the first element of the block. */
-static inline struct prefetch prefetch_of(const struct tdc_pair_plan *plan, const void *n,
-                                          const void *b, size_t start)
-{
-    size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
-    return (struct prefetch){place_ahead(plan->n_ahead, n, start * n_size),
-                             place_ahead(plan->b_ahead, b, start * b_size), n_size, b_size};
-}
 
 #endif

@@ -22,7 +22,7 @@ enum purpose {
     COPY,
     WANT,    /* pages are asked for */
     RELEASE, /* pages are given up */
-    AHEAD    /* places are noted that will be copied soon */
+    LIST     /* boxes are handed out */
 };
 
 struct gathering {
@@ -33,9 +33,10 @@ struct gathering {
     size_t element;
     uint64_t inner[TDC_LOGICAL_AXES]; /* elements behind one place of an axis */
     int64_t ways[TDC_LOGICAL_AXES];   /* the same in bytes */
-    bool numbers;
+    bool numbers;                     /* all texts are; LIST: all boxes were taken */
     enum purpose purpose;
-    struct tdc_pair_ahead *ahead;
+    tdc_box_listed *take; /* LIST */
+    void *context;
 };
 
 int64_t tdc_part_offset(const struct tdc_tensor *tensor, const uint64_t *base)
@@ -183,7 +184,7 @@ bool tdc_box_copy(const struct tdc_logical *logical, const struct tdc_logical_bo
     return copy_sub_box(logical, box, part, tensor, lo, extent, ways, widen, true, to);
 }
 
-/* Asks for the pages of a sub-box, gives them up, or notes where it begins. */
+/* Asks for the pages of a sub-box, or gives them up. */
 static void visit_box(const struct gathering *gathering, const struct tdc_logical_box *box,
                       const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
                       const uint64_t *lo, const uint64_t *extent)
@@ -197,14 +198,25 @@ static void visit_box(const struct gathering *gathering, const struct tdc_logica
     size_t element = tdc_dtype_size(tensor->dtype);
     sub_base(logical, box, part, tensor->dimensions, lo, base);
     int64_t offset = make_copy(logical, part, tensor, base, extent, no_ways, element, &copy);
-    struct tdc_pair_ahead *ahead = gathering->ahead;
-    uint64_t wanted;
-    int64_t low, high;
-    if (gathering->purpose != AHEAD)
-        advise(tensor, &copy, offset, element,
-               gathering->purpose == WANT ? TDC_PAGES_NEEDED : TDC_PAGES_DONE);
-    else if (ahead->count < TDC_PAIR_AHEAD && reach_of(&copy, element, &wanted, &low, &high))
-        ahead->ranges[ahead->count++] = (uintptr_t)(tensor->data + offset + low);
+    advise(tensor, &copy, offset, element,
+           gathering->purpose == WANT ? TDC_PAGES_NEEDED : TDC_PAGES_DONE);
+}
+
+/* A sub-box that goes to byte `to`; false where it is not taken. */
+static bool list_sub_box(const struct gathering *gathering, const struct tdc_logical_box *box,
+                         const struct tdc_logical_part *part, const struct tdc_tensor *tensor,
+                         const uint64_t *lo, const uint64_t *extent, uint64_t to)
+{
+    const struct tdc_logical *logical = gathering->assembled->logical;
+    uint64_t base[TDC_MAX_DIMENSIONS];
+    struct tdc_copy_box copy;
+    if (!tdc_part_is_plain(tensor))
+        return false;
+    sub_base(logical, box, part, tensor->dimensions, lo, base);
+    int64_t offset =
+        make_copy(logical, part, tensor, base, extent, gathering->ways, gathering->element, &copy);
+    return gathering->take(gathering->context, &copy, tensor->data + offset, to,
+                           gathering->element);
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
@@ -252,13 +264,19 @@ static void gather_block(struct gathering *gathering, const uint64_t *lo, const 
             continue;
         const struct tdc_logical_part *part = &logical->parts[box->part];
         const struct tdc_tensor *tensor = &assembled->parts[box->part];
-        if (gathering->purpose != COPY) {
+        if (gathering->purpose == WANT || gathering->purpose == RELEASE) {
             visit_box(gathering, box, part, tensor, cut_lo, cut_extent);
             continue;
         }
         for (unsigned d = 0; d < logical->dimensions; d++)
             flat += cut_lo[d] * gathering->inner[d];
-        unsigned char *to = gathering->to + (flat - gathering->first) * gathering->element;
+        uint64_t at = (flat - gathering->first) * gathering->element;
+        if (gathering->purpose == LIST) {
+            gathering->numbers = gathering->numbers &&
+                                 list_sub_box(gathering, box, part, tensor, cut_lo, cut_extent, at);
+            continue;
+        }
+        unsigned char *to = gathering->to + at;
         gathering->numbers &= copy_sub_box(logical, box, part, tensor, cut_lo, cut_extent,
                                            gathering->ways, assembled->mixed, false, to);
     }
@@ -302,7 +320,7 @@ static void gather_range(struct gathering *gathering, unsigned axis, uint64_t *l
 static bool walk_term(struct gathering *gathering, uint64_t count)
 {
     const struct tdc_logical *logical = gathering->assembled->logical;
-    uint64_t inner = 1, lo[TDC_LOGICAL_AXES], extent[TDC_LOGICAL_AXES];
+    uint64_t inner = 1, lo[TDC_LOGICAL_AXES] = {0}, extent[TDC_LOGICAL_AXES] = {0};
     for (unsigned d = logical->dimensions; d-- > 0;) {
         gathering->inner[d] = inner;
         gathering->ways[d] = (int64_t)(inner * gathering->element);
@@ -409,15 +427,15 @@ const void *tdc_assembled_in_place(const struct tdc_assembled *assembled, uint64
     return tensor->data + tdc_part_offset(tensor, base) * (int64_t)element;
 }
 
-void tdc_assembled_ahead(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
-                         struct tdc_pair_ahead *ahead)
+bool tdc_assembled_list(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
+                        tdc_box_listed *take, void *context)
 {
-    struct gathering gathering = {
-        .assembled = assembled, .first = first, .purpose = AHEAD, .ahead = ahead};
-    ahead->count = 0;
-    if (!assembled->convert && tdc_assembled_in_place(assembled, first, (size_t)count) == NULL)
-        walk_term(&gathering, count);
-    if (ahead->count != 0)
-        ahead->bytes =
-            (size_t)(count * tdc_dtype_size(assembled->stored) / ahead->count / 64 * 64 + 64);
+    struct gathering gathering = {.assembled = assembled,
+                                  .first = first,
+                                  .element = tdc_dtype_size(assembled->stored),
+                                  .numbers = true,
+                                  .purpose = LIST,
+                                  .take = take,
+                                  .context = context};
+    return !assembled->convert && !assembled->logical->sparse && walk_term(&gathering, count);
 }

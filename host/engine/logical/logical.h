@@ -99,10 +99,13 @@ bool tdc_assembled_gather(const struct tdc_assembled *assembled, uint64_t first,
 /* Where these elements follow each other in one part as they are wanted; NULL: gather them. */
 const void *tdc_assembled_in_place(const struct tdc_assembled *assembled, uint64_t first,
                                    size_t count);
-/* Which memory gathering these elements will read. */
-struct tdc_pair_ahead;
-void tdc_assembled_ahead(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
-                         struct tdc_pair_ahead *ahead);
+/* The boxes of these elements one by one, to be copied from `from` to byte `to` of what is
+ * gathered. False where one is not taken, or elements cannot be copied as they are stored. */
+struct tdc_copy_box;
+typedef bool tdc_box_listed(void *context, struct tdc_copy_box *copy, const unsigned char *from,
+                            uint64_t to, size_t element);
+bool tdc_assembled_list(const struct tdc_assembled *assembled, uint64_t first, uint64_t count,
+                        tdc_box_listed *take, void *context);
 /* Asks for the mapped pages of elements that will be gathered; gives up those that have been. */
 void tdc_assembled_want(const struct tdc_assembled *assembled, uint64_t first, uint64_t count);
 void tdc_assembled_release(const struct tdc_assembled *assembled, uint64_t first, uint64_t count);

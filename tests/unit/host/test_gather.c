@@ -7,18 +7,9 @@
 #include <cmocka.h>
 
 #include "host/engine/engine.h"
+#include "tests/support/random_below.h"
 #include "tests/support/tensor_folder.h"
 #include "tests/unit/io/made_pt.h"
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_below(uint64_t limit)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state % limit;
-}
 
 #define STORED 4096
 

@@ -1,0 +1,97 @@
+/*
+ * chunk_sides.h - where the blocks of a chunk lie: one behind the other, or in pieces that a feed
+ * hands out (kernels/pair.h).
+ */
+#ifndef TDC_KERNELS_CPU_CHUNK_SIDES_H
+#define TDC_KERNELS_CPU_CHUNK_SIDES_H
+
+#include "kernels/cpu/vector.h"
+#include "kernels/dtype.h"
+#include "kernels/pair.h"
+
+_Static_assert(BLOCK == TDC_PAIR_BLOCK, "feeds hand out whole blocks");
+
+/*
+ * Both streams are asked for this far ahead of the element being worked on: the hardware stops at
+ * the end of each page. Nothing is read, so the address may lie beyond the tensor.
+ */
+#define PREFETCH_AHEAD 4096
+
+struct prefetch {
+    uintptr_t n, b;
+    size_t n_size, b_size; /* of an element */
+    /* of copied sides: for each group of the block; NULL: one behind the other from n or b on */
+    const uintptr_t *n_groups, *b_groups;
+};
+
+ALWAYS_INLINE void prefetch_pair(const struct prefetch *ahead, size_t i)
+{
+    __builtin_prefetch((const void *)(ahead->n + i * ahead->n_size));
+    __builtin_prefetch((const void *)(ahead->b + i * ahead->b_size));
+}
+
+/* Elements of one side from index `first` of the chunk up to `end`. */
+struct side_piece {
+    struct tdc_pair_feed *feed; /* NULL: this is all */
+    const char *elements;
+    size_t first, end, size;
+};
+
+struct chunk_sides {
+    struct side_piece n, b;
+};
+
+/* A block, and how many elements lie behind its first one on both sides. */
+struct block_sides {
+    const void *n, *b;
+    size_t left;
+    struct prefetch ahead;
+};
+
+static inline struct side_piece start_side(struct tdc_pair_feed *feed, const void *elements,
+                                           tdc_dtype dtype, size_t count)
+{
+    return (struct side_piece){feed, elements, 0, feed == NULL ? count : 0, tdc_dtype_size(dtype)};
+}
+
+static inline void start_sides(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                               size_t count, struct chunk_sides *sides)
+{
+    sides->n = start_side(plan->n_feed, n, plan->n_dtype, count);
+    sides->b = start_side(plan->b_feed, b, plan->b_dtype, count);
+}
+
+ALWAYS_INLINE const void *side_at(struct side_piece *side, size_t start, uintptr_t *ahead,
+                                  const uintptr_t **groups)
+{
+    if (start == side->end) {
+        size_t count;
+        side->elements = side->feed->next(side->feed, start, &count);
+        side->first = start;
+        side->end = start + count;
+    }
+    const char *elements = side->elements + (start - side->first) * side->size;
+    *ahead = (uintptr_t)elements + PREFETCH_AHEAD;
+    *groups = NULL;
+    if (side->feed != NULL && side->feed->copied) {
+        size_t group = (start - side->first) / TDC_PAIR_GROUP;
+        bool known = group + BLOCK / TDC_PAIR_GROUP <= side->feed->ahead_count;
+        *groups = known ? &side->feed->ahead[group] : NULL;
+        *ahead = known ? **groups : (uintptr_t)elements;
+    }
+    return elements;
+}
+
+/* The block from `start` on, which rises from call to call. */
+static inline struct block_sides block_at(struct chunk_sides *sides, size_t start)
+{
+    struct block_sides block;
+    block.n = side_at(&sides->n, start, &block.ahead.n, &block.ahead.n_groups);
+    block.b = side_at(&sides->b, start, &block.ahead.b, &block.ahead.b_groups);
+    block.ahead.n_size = sides->n.size;
+    block.ahead.b_size = sides->b.size;
+    block.left = (sides->n.end < sides->b.end ? sides->n.end : sides->b.end) - start;
+    return block;
+}
+
+#endif
