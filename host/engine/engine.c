@@ -14,6 +14,8 @@
 /* Spans whose pages are given up together: each time all processors must be told, so that doing it
  * span by span cost a tenth of the speed. */
 #define RELEASE_SPANS ((uint64_t)2)
+/* The same of tensors in parts: a call for each of them. */
+#define RELEASE_PART_SPANS ((uint64_t)8)
 /* Jobs of less are taken several at a time. */
 #define SMALL_JOB  ((uint64_t)1 << 20)
 #define MOST_BATCH 32
@@ -219,10 +221,11 @@ static struct shared_pair *claim_span(struct run *run, uint64_t *span)
  */
 static void release_behind(const struct run *run, const struct shared_pair *shared, uint64_t span)
 {
-    uint64_t groups_at_work = (run->threads + RELEASE_SPANS - 1) / RELEASE_SPANS;
-    uint64_t group = span / RELEASE_SPANS;
-    if (span % RELEASE_SPANS == RELEASE_SPANS - 1 && group >= groups_at_work)
-        tdc_pair_release(&shared->pair, (group - groups_at_work) * RELEASE_SPANS, RELEASE_SPANS);
+    bool parts = shared->pair.n_assembled != NULL || shared->pair.b_assembled != NULL;
+    uint64_t spans = parts ? RELEASE_PART_SPANS : RELEASE_SPANS;
+    uint64_t groups_at_work = (run->threads + spans - 1) / spans, group = span / spans;
+    if (span % spans == spans - 1 && group >= groups_at_work)
+        tdc_pair_release(&shared->pair, (group - groups_at_work) * spans, spans);
 }
 
 static void work_on_span(struct member *member, struct shared_pair *shared, uint64_t span)

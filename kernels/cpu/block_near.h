@@ -17,8 +17,8 @@
  * the caller discards the block.
  *
  * Where the extremes are wanted (block_extremes.h), the sums of n and of b are taken beside the
- * others. The extremes themselves are looked for in few groups: n is within 1/100 of b, so as long
- * as every b is within bounds that are 1/50 inside of the extremes so far, none of them can move.
+ * others, and groups that go beyond the extremes so far, of which there are few, are looked at
+ * again.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_NEAR_H
 #define TDC_KERNELS_CPU_BLOCK_NEAR_H
@@ -79,21 +79,16 @@ struct near_watch {
     float bound;   /* of e */
     float highest; /* of |n-b| */
     bool zero_is_far;
-    float b_low, b_high; /* no b beyond them: no extreme moves */
+    float n_low, n_high, b_low, b_high; /* the extremes so far */
 };
 
-/* What b must not exceed so that neither b nor n, which is within 1/100 of it, exceeds its maximum.
- * -INFINITY as long as there is none. */
-static inline float inner_bound(double n_max, double b_max)
-{
-    double bound = n_max > 0 ? n_max / 1.02 : n_max * 1.02;
-    return (float)(bound < b_max ? bound : b_max);
-}
-
+/* Numbers of f32: their extremes are, too. */
 static inline void watch_extremes(struct near_watch *watch, const struct extremes *extremes)
 {
-    watch->b_high = inner_bound(f64_highest(extremes->n_high), f64_highest(extremes->b_high));
-    watch->b_low = -inner_bound(-lowest(extremes->n_low), -lowest(extremes->b_low));
+    watch->n_low = (float)lowest(extremes->n_low);
+    watch->n_high = (float)f64_highest(extremes->n_high);
+    watch->b_low = (float)lowest(extremes->b_low);
+    watch->b_high = (float)f64_highest(extremes->b_high);
 }
 
 ALWAYS_INLINE struct near_watch near_watch_of(enum single_rule kind, unsigned counted,
@@ -141,7 +136,7 @@ ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f3
                                struct f32_tally reached[2], bool extremes, bool *moves)
 {
     f32v signs = f32_splat(0), top = f32_splat(0), bound = f32_splat(watch->bound);
-    f32v low = f32_load(b + i), high = low;
+    f32v n_low = f32_load(n + i), n_high = n_low, b_low = f32_load(b + i), b_high = b_low;
     /* a normal number: others take the processor long */
     f32v floor = f32_splat(watch->zero_is_far ? 0x1p-126f : 0);
     size_t length = group_length();
@@ -151,8 +146,10 @@ ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f3
         f32_store(distance + j, d);
         top = f32_max(d, top);
         if (extremes) {
-            low = f32_min(y, low);
-            high = f32_max(y, high);
+            n_low = f32_min(x, n_low);
+            n_high = f32_max(x, n_high);
+            b_low = f32_min(y, b_low);
+            b_high = f32_max(y, b_high);
         }
         f32v least = kind == SINGLE_EXACT ? d : f32_max(d, floor);
         signs = f32_or(signs, f32_shortfall(bound, modulus, least));
@@ -160,8 +157,13 @@ ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f3
             f32_tally_add(&reached[k], i + j,
                           near_reaches(kind, counted, k, modulus, d, constants));
     }
-    *moves = extremes &&
-             f32_any_sign(f32_or(f32_splat(watch->b_high) - high, low - f32_splat(watch->b_low)));
+    if (extremes) {
+        f32v n_out = f32_or(f32_splat(watch->n_high) - n_high, n_low - f32_splat(watch->n_low));
+        f32v b_out = f32_or(f32_splat(watch->b_high) - b_high, b_low - f32_splat(watch->b_low));
+        *moves = f32_any_sign(f32_or(n_out, b_out));
+    } else {
+        *moves = false;
+    }
     return f32_any_sign(f32_or(signs, f32_splat(watch->highest) - top));
 }
 

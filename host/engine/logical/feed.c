@@ -7,7 +7,7 @@
 
 /* Blocks of a copied piece: no more, since nothing comes from memory while it is copied, but enough
  * for some groups of each box. */
-#define PIECE_BLOCKS 2
+#define PIECE_BLOCKS 1
 #define BOX_GROUPS   ((size_t)4)
 /* Bytes of a piece whose boxes are looked up: what is turned uses lines of memory up within it. */
 #define LARGE_PIECE ((size_t)256 << 10)
