@@ -111,6 +111,10 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
          !tdc_pair_finish(pair, outcome)))
         worst = TDC_CHUNK_VANISHED;
     explain(outcome, job, worst);
+    /* a map that stays open for other tensors would keep what was not given up on the way */
+    if (pair->spans > 1 && (pair->n.borrowed || pair->b.borrowed || pair->n_assembled != NULL ||
+                            pair->b_assembled != NULL))
+        tdc_pair_release(pair, 0, pair->spans);
     tdc_pair_close(pair);
     engine->done(engine->context, job, outcome);
     if (outcome->links != 0) {
