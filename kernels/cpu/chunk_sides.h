@@ -5,7 +5,7 @@
 #ifndef TDC_KERNELS_CPU_CHUNK_SIDES_H
 #define TDC_KERNELS_CPU_CHUNK_SIDES_H
 
-#include "kernels/cpu/vector.h"
+#include "kernels/cpu/vector/vector.h"
 #include "kernels/dtype.h"
 #include "kernels/pair.h"
 
