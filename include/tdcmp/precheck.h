@@ -132,6 +132,16 @@ struct tdc_precheck_counts {
 };
 
 /* What a run has found, calls of earlier runs not included. */
+/* What the threads of a precheck do. */
+typedef enum {
+    TDC_WORK_READING = 0, /* opening tensor files and bringing them to memory */
+    TDC_WORK_WIDENING,    /* their elements to eight bytes each */
+    TDC_WORK_COMPUTING,   /* the reference, its bounds, and what else a call needs */
+    TDC_WORK_JUDGING,     /* metrics and verdicts */
+    TDC_WORK_WRITING,     /* rows */
+    TDC_WORKS
+} tdc_precheck_work;
+
 struct tdc_precheck_summary {
     uint64_t calls;
     struct tdc_precheck_counts forward, backward;
@@ -146,6 +156,7 @@ struct tdc_precheck_summary {
     uint64_t verdicts[16]; /* of calls, by tdc_check: the worst of both directions, SKIP only if all
                               is */
     uint64_t bytes;        /* of tensor data that was read */
+    double work[8];        /* seconds of all threads together, by tdc_precheck_work */
 };
 void tdc_precheck_summary(const tdc_precheck *precheck, struct tdc_precheck_summary *summary,
                           size_t size);

@@ -151,6 +151,32 @@ static void print_gaps(const tdc_precheck *precheck)
         printf("  and %zu more reasons: see the result file\n", gaps - REASONS_SHOWN);
 }
 
+/* Where the threads' time went, and what a faster run would have to be faster at. */
+static void print_work(const struct tdc_precheck_summary *summary)
+{
+    static const struct {
+        const char *part, *done;
+    } works[TDC_WORKS] = {
+        [TDC_WORK_READING] = {"reading", "read"},
+        [TDC_WORK_WIDENING] = {"widening", "widen"},
+        [TDC_WORK_COMPUTING] = {"computing", "compute"},
+        [TDC_WORK_JUDGING] = {"judging", "judge"},
+        [TDC_WORK_WRITING] = {"writing", "write"},
+    };
+    double all = 0;
+    int slowest = 0;
+    for (int i = 0; i < TDC_WORKS; i++) {
+        all += summary->work[i];
+        slowest = summary->work[i] > summary->work[slowest] ? i : slowest;
+    }
+    if (all <= 0)
+        return;
+    printf("slowest is %s: ", works[slowest].part);
+    for (int i = 0; i < TDC_WORKS; i++)
+        printf("%s%s %.0f%%", i == 0 ? "" : ", ", works[i].done, 100 * summary->work[i] / all);
+    printf("\n");
+}
+
 /* How fast it went: what a run over a large dump is judged by. */
 static void print_speed(const struct tdc_precheck_summary *summary)
 {
@@ -163,6 +189,7 @@ static void print_speed(const struct tdc_precheck_summary *summary)
         printf(", %.3g GB of tensors, %.3g GB/s", (double)summary->bytes / 1e9,
                (double)summary->bytes / 1e9 / summary->seconds);
     printf("\n");
+    print_work(summary);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "host/precheck/rebuild/dtype_names.h"
 #include "host/precheck/calls/filter.h"
 #include "host/precheck/check/run_ut_rows.h"
+#include "io/base/clock.h"
 
 #define LOG_LIMIT ((size_t)1 << 16)
 
@@ -174,7 +175,8 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,
                                 .reason = reason,
                                 .unreadable = &check->unreadable,
-                                .bytes = &check->bytes};
+                                .bytes = &check->bytes,
+                                .work = checker->work};
 }
 
 bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direction,
@@ -341,7 +343,10 @@ static bool check_direction(struct tdc_call_check *check, enum tdc_direction dir
                                           : tdc_pair_backward(check, reason))) {
         return false;
     }
-    return judge_slots(check, checked, reason);
+    double start = tdc_seconds();
+    bool judged = judge_slots(check, checked, reason);
+    check->checker->work[TDC_WORK_JUDGING] += tdc_seconds() - start;
+    return judged;
 }
 
 static void run_direction(struct tdc_call_check *check, enum tdc_direction direction)
@@ -368,26 +373,40 @@ static void run_direction(struct tdc_call_check *check, enum tdc_direction direc
     log_line(check, text);
 }
 
-void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
-                    struct tdc_call_check *check)
+static void check_directions(struct tdc_call_check *check)
 {
-    memset(check, 0, sizeof *check);
-    check->checker = checker;
-    check->call = call;
-    tdc_text_init(&check->log, LOG_LIMIT);
-    tdc_arena_reset(&checker->arena);
     struct tdc_reason *reason = &check->inputs_reason;
     check->inputs_ready =
         find_operator(check, reason) && read_records(check, reason) && read_inputs(check, reason);
     if (check->inputs_ready)
         tdc_compat_arguments(check);
-    if (tdc_is_run_ut(checker)) {
+    if (tdc_is_run_ut(check->checker)) {
         tdc_check_like_run_ut(check);
         return;
     }
     for (int i = 0; i < TDC_DIRECTIONS; i++)
-        if (call->records[i].size != 0)
+        if (check->call->records[i].size != 0)
             run_direction(check, (enum tdc_direction)i);
+}
+
+/* Of the parts that are measured where they are done. */
+static double measured(const struct tdc_checker *checker)
+{
+    return checker->work[TDC_WORK_READING] + checker->work[TDC_WORK_WIDENING] +
+           checker->work[TDC_WORK_JUDGING];
+}
+
+void tdc_check_call(struct tdc_checker *checker, const struct tdc_call *call,
+                    struct tdc_call_check *check)
+{
+    double start = tdc_seconds() - measured(checker);
+    memset(check, 0, sizeof *check);
+    check->checker = checker;
+    check->call = call;
+    tdc_text_init(&check->log, LOG_LIMIT);
+    tdc_arena_reset(&checker->arena);
+    check_directions(check);
+    checker->work[TDC_WORK_COMPUTING] += tdc_seconds() - measured(checker) - start;
 }
 
 void tdc_call_check_end(struct tdc_call_check *check)

@@ -29,6 +29,7 @@ struct tdc_rebuild {
     struct tdc_reason *reason;
     bool *unreadable; /* set when a file exists and cannot be read */
     uint64_t *bytes;  /* of tensor data that was read; added to */
+    double *work;     /* seconds by tdc_precheck_work; added to */
 };
 
 /* False with the reason set when the element cannot be rebuilt. */

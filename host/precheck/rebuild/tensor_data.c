@@ -7,6 +7,7 @@
 #include "host/engine/source.h"
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/rebuild/rebuild.h"
+#include "io/base/clock.h"
 #include "io/file/mapping_guard.h"
 #include "io/base/utf8_step.h"
 #include "kernels/dtype.h"
@@ -14,11 +15,18 @@
 
 /* Elements gathered at a time from files with gaps or foreign byte order. */
 #define GATHERED 4096
+/* Elements of a dense file that a thread reads at a time; a call that has several shares them. */
+#define PIECE ((int64_t)1 << 19)
+/* Bytes of a file from which on its pages are worth a look of their own. */
+#define TOUCHED_FROM ((size_t)1 << 16)
+#define PAGE         4096
 
 struct reading {
     const struct tdc_tensor *file;
     struct tdc_reference_tensor *tensor;
     unsigned char *buffer;
+    size_t first, count; /* of a piece */
+    double seconds[2];   /* reading, widening */
     bool done;
 };
 
@@ -53,11 +61,43 @@ static int64_t whole_element(tdc_dtype dtype, const unsigned char *at)
     }
 }
 
-static void decode_floats(const float *from, size_t count, double *to)
+static void decode_floats(const unsigned char *from, size_t count, double *to)
 {
     for (size_t i = 0; i < count; i++) {
         float value;
-        memcpy(&value, from + i, sizeof value);
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        to[i] = value;
+    }
+}
+
+/* The upper half of a float32. */
+static void decode_brains(const unsigned char *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        uint32_t bits = (uint32_t)half << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        to[i] = value;
+    }
+}
+
+/* Exponent and digits moved to where float32 has them are the number times 2^-112, subnormal ones
+ * too; what is not finite has the largest exponent in both. */
+static void decode_halves(const unsigned char *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        uint32_t size = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
+        uint32_t odd = size >= 0x0f800000 ? 0x70000000 : 0, bits = size | odd;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        value = odd != 0 ? value : value * 0x1p112f;
+        memcpy(&bits, &value, sizeof bits);
+        bits |= sign;
+        memcpy(&value, &bits, sizeof value);
         to[i] = value;
     }
 }
@@ -69,8 +109,12 @@ static void decode(const struct reading *reading, const unsigned char *elements,
     struct tdc_reference_tensor *tensor = reading->tensor;
     bool real = tdc_dtype_is_floating(tensor->dtype);
     bool same = from == tensor->dtype || (from == TDC_F32 && tensor->dtype == TDC_BF16);
-    if (real && same && from == TDC_F32 && !tensor->complex) {
-        decode_floats((const float *)(const void *)elements, count, tensor->real + first);
+    void (*plain)(const unsigned char *, size_t, double *) = from == TDC_F32    ? decode_floats
+                                                             : from == TDC_BF16 ? decode_brains
+                                                             : from == TDC_F16  ? decode_halves
+                                                                                : NULL;
+    if (real && same && plain != NULL && !tensor->complex) {
+        plain(elements, count, tensor->real + first);
         return;
     }
     size_t size = tdc_dtype_size(from);
@@ -95,31 +139,103 @@ static void decode(const struct reading *reading, const unsigned char *elements,
     }
 }
 
-static void read_all(void *argument)
+/* Elements [first, first + count) of a dense file. */
+static void read_piece(void *argument)
+{
+    struct reading *reading = argument;
+    const struct tdc_tensor *file = reading->file;
+    tdc_dtype dtype = tdc_source_dtype(file);
+    const unsigned char *from =
+        (const unsigned char *)file->data + reading->first * tdc_dtype_size(dtype);
+    /* pages are brought to memory before they are decoded: the two are timed apart */
+    double start = tdc_seconds();
+    size_t bytes = reading->count * tdc_dtype_size(dtype);
+    for (size_t at = 0; bytes >= TOUCHED_FROM && at < bytes; at += PAGE)
+        (void)*(const volatile unsigned char *)(from + at);
+    double touched = tdc_seconds();
+    decode(reading, from, dtype, reading->first, reading->count);
+    reading->seconds[0] = touched - start;
+    reading->seconds[1] = tdc_seconds() - touched;
+    reading->done = true;
+}
+
+static void read_gathered(void *argument)
 {
     struct reading *reading = argument;
     const struct tdc_tensor *file = reading->file;
     tdc_dtype dtype = tdc_source_dtype(file);
     size_t count = (size_t)file->count;
-    if (file->dense && !file->swapped && file->dtype != TDC_TEXT) {
-        decode(reading, file->data, dtype, 0, count);
-        reading->done = true;
-        return;
-    }
+    double start = tdc_seconds();
     for (size_t first = 0; first < count; first += GATHERED) {
         size_t part = count - first < GATHERED ? count - first : GATHERED;
         if (!tdc_gather_elements(file, first, part, reading->buffer))
             return;
         decode(reading, reading->buffer, dtype, first, part);
     }
+    reading->seconds[1] = tdc_seconds() - start;
     reading->done = true;
+}
+
+/* Piece i, of which the file has several. False: a page had vanished. */
+static bool read_piece_at(const struct reading *all, int64_t i, double seconds[2])
+{
+    struct reading piece = *all;
+    int64_t rest = (int64_t)all->file->count - i * PIECE;
+    piece.first = (size_t)(i * PIECE);
+    piece.count = (size_t)(rest < PIECE ? rest : PIECE);
+    bool whole = tdc_guarded_read(read_piece, &piece);
+    seconds[0] = piece.seconds[0];
+    seconds[1] = piece.seconds[1];
+    return whole;
+}
+
+static int read_together(const struct reading *all, int64_t pieces, double seconds[2])
+{
+    int vanished = 0;
+    double reads = 0, decodes = 0;
+#pragma omp parallel for schedule(static) reduction(+ : vanished, reads, decodes)
+    for (int64_t i = 0; i < pieces; i++) {
+        double took[2];
+        vanished += !read_piece_at(all, i, took);
+        reads += took[0];
+        decodes += took[1];
+    }
+    seconds[0] = reads;
+    seconds[1] = decodes;
+    return vanished;
+}
+
+/* False: a page had vanished. */
+static bool read_pieces(struct tdc_rebuild *rebuild, struct reading *reading)
+{
+    int64_t pieces = ((int64_t)reading->file->count + PIECE - 1) / PIECE;
+    double seconds[2] = {0, 0}, start = tdc_seconds();
+    int vanished = 0;
+    if (pieces > 1)
+        vanished = read_together(reading, pieces, seconds);
+    else if (pieces == 1)
+        vanished = !read_piece_at(reading, 0, seconds);
+    /* what threads did side by side counts once */
+    double all = seconds[0] + seconds[1], took = tdc_seconds() - start;
+    double share = all > 0 ? seconds[0] / all : 0;
+    rebuild->work[TDC_WORK_READING] += took * share;
+    rebuild->work[TDC_WORK_WIDENING] += took * (1 - share);
+    reading->done = true;
+    return vanished == 0;
 }
 
 static bool guarded(struct tdc_rebuild *rebuild, struct reading *reading, const char *path)
 {
+    const struct tdc_tensor *file = reading->file;
     if (!tdc_guard_begin())
         return tdc_give_reason(rebuild->reason, "cannot install a signal handler");
-    bool whole = tdc_guarded_read(read_all, reading);
+    bool whole;
+    if (file->dense && !file->swapped && file->dtype != TDC_TEXT) {
+        whole = read_pieces(rebuild, reading);
+    } else {
+        whole = tdc_guarded_read(read_gathered, reading);
+        rebuild->work[TDC_WORK_WIDENING] += reading->seconds[1];
+    }
     tdc_guard_end();
     if (!whole)
         return tdc_give_reason(rebuild->reason, "%s: changed while being read", path);
@@ -144,8 +260,11 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
     *tensor = tdc_reference_tensor_new(rebuild->arena, dtype, file->dimensions + complex, shape);
     if (*tensor != NULL)
         (*tensor)->complex = complex;
-    struct reading reading = {file, *tensor, tdc_arena_take(rebuild->arena, (size_t)GATHERED * 32),
-                              false};
+    bool gathers = !file->dense || file->swapped || file->dtype == TDC_TEXT;
+    struct reading reading = {
+        .file = file,
+        .tensor = *tensor,
+        .buffer = tdc_arena_take(rebuild->arena, gathers ? (size_t)GATHERED * 32 : 1)};
     if (*tensor == NULL || reading.buffer == NULL)
         return tdc_give_reason(rebuild->reason, "the call needs more memory than a call may take");
     return guarded(rebuild, &reading, path);
@@ -169,6 +288,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
     }
     struct tdc_error error = {0};
     struct tdc_tensor file;
+    double start = tdc_seconds();
     tdc_status status = rebuild->check_files ? tdc_input_file_check(path, &error) : TDC_OK;
     bool loaded = false;
     if (status != TDC_OK) {
@@ -178,6 +298,7 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
         *rebuild->unreadable |= error.status == TDC_ERR_READ;
     } else {
+        rebuild->work[TDC_WORK_READING] += tdc_seconds() - start;
         loaded = load(rebuild, path, &file, dtype, tensor);
         *rebuild->bytes += loaded ? file.count * tdc_dtype_size(file.dtype) : 0;
         tdc_tensor_close(&file);

@@ -26,15 +26,25 @@ void tdc_check_team_end(struct tdc_check_team *team);
 /* The least that any part of the work had. */
 int tdc_check_team_threads(const struct tdc_check_team *team);
 
+/* Adds the seconds that the checkers spent, by tdc_precheck_work. */
+void tdc_check_team_add_work(const struct tdc_check_team *team, double *work);
+
+/* What the calling thread does first, while others have begun to check. */
+struct tdc_check_behind {
+    void (*write)(void *context);
+    void *context;
+};
+
 /*
  * Checks the calls and fills outcomes[0..count). Small calls are spread over the threads, large
- * ones, and those that need more memory than one of many may take, run one after another with all
- * threads and all memory; with lanes, call number i of the dump goes to lane i modulo the number of
- * lanes. The results are the same in each case.
+ * ones too where there are several for each thread; few large ones, and those that need more memory
+ * than one of many may take, run one after another with all threads and all memory; with lanes,
+ * call number i of the dump goes to lane i modulo the number of lanes. Files of large calls are
+ * asked for before their turn. `behind` may be NULL. The results are the same in each case.
  */
 tdc_status tdc_check_team_run(struct tdc_check_team *team, const struct tdc_call *const *calls,
                               size_t count, struct tdc_call_outcome *outcomes,
-                              struct tdc_error *error);
+                              const struct tdc_check_behind *behind, struct tdc_error *error);
 
 /* Elements of a call, guessed from the shapes in its records up to where it is a large one; wrong
  * guesses cost time, nothing else. Inside tdc_guard_begin. */

@@ -10,6 +10,7 @@
 #include "host/precheck/rebuild/input_file.h"
 #include "host/precheck/files/row_text.h"
 #include "host/precheck/run/call_record.h"
+#include "host/precheck/run/call_writer.h"
 #include "host/precheck/run/check_team.h"
 #include "io/base/clock.h"
 #include "io/base/error.h"
@@ -257,58 +258,6 @@ static tdc_status prepare(struct tdc_precheck *precheck, struct tdc_error *error
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void tell(const struct tdc_precheck *precheck, tdc_message_level level, char *lines)
-{
-    if (precheck->options->message == NULL)
-        return;
-    char *rest;
-    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        precheck->options->message(precheck->options->context, level, line);
-}
-
-static void count(struct tdc_precheck_summary *summary, const struct tdc_call_outcome *outcome)
-{
-    summary->calls++;
-    summary->verdicts[tdc_call_verdict(outcome->statuses)]++;
-    for (int d = 0; d < TDC_DIRECTIONS; d++) {
-        struct tdc_precheck_counts *counts =
-            d == TDC_FORWARD ? &summary->forward : &summary->backward;
-        counts->records += outcome->recorded[d];
-        counts->skipped += outcome->statuses[d] == TDC_CHECK_SKIP;
-        counts->failing += outcome->statuses[d] == TDC_CHECK_ERROR;
-        counts->checked +=
-            outcome->statuses[d] != TDC_CHECK_SKIP && outcome->statuses[d] != TDC_CHECK_NONE;
-    }
-    summary->unsupported += outcome->unsupported;
-    summary->unreadable += outcome->unreadable;
-    summary->bytes += outcome->bytes;
-    summary->slots += outcome->slots;
-    summary->failed_slots += outcome->failed_slots;
-}
-
-static tdc_status write_call(struct tdc_precheck *precheck, const struct tdc_call *call,
-                             struct tdc_call_outcome *outcome, struct tdc_error *error)
-{
-    if (outcome->log.data != NULL)
-        tell(precheck, TDC_MESSAGE_WARNING, outcome->log.data);
-    count(&precheck->summary, outcome);
-    if (!tdc_api_summary_add(&precheck->apis, outcome, call->name) ||
-        !tdc_gaps_add(&precheck->gaps, outcome, call->name))
-        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    tdc_json_details_add(&precheck->json, tdc_text_get(&outcome->json), outcome->json.length);
-    if (outcome->result.length == 0)
-        return TDC_OK;
-    bool first;
-    tdc_status status = tdc_journal_append(&precheck->journal, tdc_text_get(&outcome->details),
-                                           outcome->details.length, tdc_text_get(&outcome->result),
-                                           outcome->result.length, &first, error);
-    char text[] = "Writing CSV headers for the first time.";
-    if (status == TDC_OK && first && precheck->options->result_csv == NULL)
-        tell(precheck, TDC_MESSAGE_INFO, text);
-    return status;
-}
-
 static void advance(const struct tdc_precheck *precheck, uint64_t calls)
 {
     if (precheck->options->progress != NULL && calls != 0)
@@ -363,7 +312,7 @@ static tdc_status check_unknown(struct tdc_precheck *precheck, struct tdc_check_
     for (size_t i = 0; i < left && found != NULL; i++)
         tdc_call_outcome_init(&found[i]);
     if (status == TDC_OK)
-        status = tdc_check_team_run(team, unknown, left, found, error);
+        status = tdc_check_team_run(team, unknown, left, found, NULL, error);
     for (size_t i = 0; i < left && found != NULL; i++) {
         if (status == TDC_OK)
             tdc_shared_call_note(shared, unknown[i], &found[i]);
@@ -405,27 +354,77 @@ static tdc_status run_share(struct tdc_precheck *precheck, struct tdc_check_team
     return status == TDC_OK ? tdc_shared_calls_gather(&precheck->shared, error) : status;
 }
 
-static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check_team *team,
-                                 struct tdc_call_outcome *outcomes, struct tdc_error *error)
+/* Outcomes of a stretch of calls, which are written while the next one is checked. */
+struct stretch {
+    struct tdc_precheck *precheck;
+    const struct tdc_call *calls[TDC_CALLS_AT_ONCE];
+    struct tdc_call_outcome outcomes[TDC_CALLS_AT_ONCE];
+    size_t count;
+    tdc_status status; /* of writing */
+    struct tdc_error error;
+};
+
+static void write_stretch(void *context)
 {
-    tdc_status status = TDC_OK;
-    for (size_t next = 0; status == TDC_OK && next < precheck->calls.count;) {
-        const struct tdc_call *calls[TDC_CALLS_AT_ONCE];
-        if (cancelled(precheck))
-            return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
-        size_t taken = gather(precheck, &next, calls);
-        for (size_t i = 0; i < taken; i++)
-            tdc_call_outcome_init(&outcomes[i]);
-        status = precheck->shared.share != NULL
-                     ? check_unknown(precheck, team, calls, taken, outcomes, error)
-                     : tdc_check_team_run(team, calls, taken, outcomes, error);
-        for (size_t i = 0; i < taken; i++) {
-            if (status == TDC_OK)
-                status = write_call(precheck, calls[i], &outcomes[i], error);
-            tdc_call_outcome_free(&outcomes[i]);
-        }
-        advance(precheck, taken);
+    struct stretch *s = context;
+    double start = tdc_seconds();
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->status == TDC_OK)
+            s->status = tdc_write_call(s->precheck, s->calls[i], &s->outcomes[i], &s->error);
+        tdc_call_outcome_free(&s->outcomes[i]);
     }
+    s->precheck->summary.work[TDC_WORK_WRITING] += tdc_seconds() - start;
+    advance(s->precheck, s->count);
+    s->count = 0;
+}
+
+static tdc_status check_stretch(struct stretch *s, struct tdc_check_team *team,
+                                struct stretch *before, struct tdc_error *error)
+{
+    struct tdc_precheck *precheck = s->precheck;
+    struct tdc_check_behind behind = {write_stretch, before};
+    for (size_t i = 0; i < s->count; i++)
+        tdc_call_outcome_init(&s->outcomes[i]);
+    if (precheck->shared.share == NULL)
+        return tdc_check_team_run(team, s->calls, s->count, s->outcomes, &behind, error);
+    write_stretch(before);
+    return check_unknown(precheck, team, s->calls, s->count, s->outcomes, error);
+}
+
+static tdc_status first_failure(tdc_status status, const struct stretch *written,
+                                struct tdc_error *error)
+{
+    if (status != TDC_OK || written->status == TDC_OK)
+        return status;
+    if (error != NULL)
+        *error = written->error;
+    return written->status;
+}
+
+static tdc_status run_in_batches(struct tdc_precheck *precheck, struct tdc_check_team *team,
+                                 struct tdc_error *error)
+{
+    struct stretch *stretches = calloc(2, sizeof *stretches);
+    if (stretches == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    stretches[0].precheck = stretches[1].precheck = precheck;
+    tdc_status status = TDC_OK;
+    struct stretch *before = &stretches[1];
+    for (size_t next = 0; status == TDC_OK && next < precheck->calls.count;) {
+        struct stretch *s = before == &stretches[0] ? &stretches[1] : &stretches[0];
+        if (cancelled(precheck)) {
+            status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+            break;
+        }
+        s->count = gather(precheck, &next, s->calls);
+        status = check_stretch(s, team, before, error);
+        status = first_failure(status, before, error);
+        s->status = status; /* nothing is written after a failure */
+        before = s;
+    }
+    write_stretch(before);
+    status = first_failure(status, before, error);
+    free(stretches);
     return status;
 }
 
@@ -473,7 +472,7 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
     if (status == TDC_OK && tdc_shared_calls_divided(&precheck->shared))
         status = run_share(precheck, &team, outcomes, error);
     if (status == TDC_OK && delivers)
-        status = run_in_batches(precheck, &team, outcomes, error);
+        status = run_in_batches(precheck, &team, error);
     tdc_shared_calls_end(&precheck->shared);
     if (guarded)
         tdc_guard_end();
@@ -485,6 +484,7 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
                                       &precheck->apis, error);
         precheck->json_written = status == TDC_OK;
     }
+    tdc_check_team_add_work(&team, precheck->summary.work);
     precheck->summary.threads = tdc_check_team_threads(&team);
     tdc_team_say(precheck->options->message, precheck->options->context, precheck->options->threads,
                  precheck->summary.threads);

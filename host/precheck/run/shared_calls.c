@@ -5,6 +5,7 @@
 #include "host/precheck/run/call_record.h"
 #include "host/precheck/run/check_team.h"
 #include "host/share/share.h"
+#include "host/precheck/calls/data_names.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
 
@@ -97,27 +98,23 @@ struct marking {
     bool changed;
 };
 
+static void mark_file(void *context, const char *name, size_t length)
+{
+    struct marking *marking = context;
+    tdc_text_clear(&marking->path);
+    tdc_text_addf(&marking->path, "%s/%.*s", marking->shared->calls->data_folder, (int)length,
+                  name);
+    struct tdc_file_mark mark =
+        tdc_share_mark(marking->shared->share, tdc_text_get(&marking->path));
+    marking->changed |= mark.changed == 0;
+    tdc_share_key_number(&marking->key, mark.size);
+    tdc_share_key_number(&marking->key, mark.changed);
+}
+
 static void mark_files(void *argument)
 {
     struct marking *marking = argument;
-    static const char word[] = "\"data_name\"";
-    const char *at = marking->place->bytes, *end = at + marking->place->size;
-    while ((at = memmem(at, (size_t)(end - at), word, sizeof word - 1)) != NULL) {
-        at += sizeof word - 1;
-        const char *open = memchr(at, '"', (size_t)(end - at));
-        const char *close = open != NULL ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
-        if (close == NULL)
-            return;
-        at = close;
-        tdc_text_clear(&marking->path);
-        tdc_text_addf(&marking->path, "%s/%.*s", marking->shared->calls->data_folder,
-                      (int)(close - open - 1), open + 1);
-        struct tdc_file_mark mark =
-            tdc_share_mark(marking->shared->share, tdc_text_get(&marking->path));
-        marking->changed |= mark.changed == 0;
-        tdc_share_key_number(&marking->key, mark.size);
-        tdc_share_key_number(&marking->key, mark.changed);
-    }
+    tdc_each_data_name(marking->place, mark_file, marking);
 }
 
 static void mark_call(const struct tdc_shared_calls *shared, const struct tdc_call *call,

@@ -1,6 +1,8 @@
 #include "host/precheck/standards/metrics.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels/dtype.h"
 
@@ -45,10 +47,10 @@ static void add_products(const double *bench, const double *tested, uint64_t cou
     part->tt = total(tt);
 }
 
-static void find_maxima(const double *bench, const double *tested, uint64_t first, uint64_t count,
-                        struct part *part)
+/* Element by element, for what is not all finite. */
+static void find_odd_maxima(const double *bench, const double *tested, uint64_t first,
+                            uint64_t count, struct part *part)
 {
-    part->max_abs = part->max_relative = -1;
     for (uint64_t i = 0; i < count; i++) {
         double difference = fabs(bench[i] - tested[i]);
         double relative = difference / (bench[i] == 0 ? EPSILON : fabs(bench[i]));
@@ -67,6 +69,31 @@ static void find_maxima(const double *bench, const double *tested, uint64_t firs
     }
 }
 
+static void find_maxima(const double *bench, const double *tested, uint64_t first, uint64_t count,
+                        struct part *part)
+{
+    double most = -1, relative = -1, sum = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double size = fabs(bench[i]), difference = fabs(bench[i] - tested[i]);
+        double share = difference / (size == 0 ? EPSILON : size);
+        most = difference > most ? difference : most;
+        relative = share > relative ? share : relative;
+        sum = share + difference <= DBL_MAX ? sum : 1; /* a NaN, or too large to tell */
+    }
+    part->max_abs = part->max_relative = -1;
+    if (sum != 0) {
+        find_odd_maxima(bench, tested, first, count, part);
+        return;
+    }
+    part->max_abs = most;
+    part->max_relative = relative;
+    for (uint64_t i = 0; i < count; i++)
+        if (fabs(bench[i] - tested[i]) == most) {
+            part->worst = first + i;
+            break;
+        }
+}
+
 double tdc_unit_at(double value, tdc_dtype dtype)
 {
     if (!tdc_dtype_is_floating(dtype))
@@ -83,8 +110,9 @@ double tdc_units_apart(double bench, double tested, tdc_dtype dtype)
     return fabs(bench - tested) / tdc_unit_at(larger, dtype);
 }
 
-static void find_units(const double *bench, const double *tested, uint64_t count, tdc_dtype dtype,
-                       struct part *part)
+/* Element by element, for what the loop below cannot tell. */
+static void find_odd_units(const double *bench, const double *tested, uint64_t count,
+                           tdc_dtype dtype, struct part *part)
 {
     for (uint64_t i = 0; i < count; i++) {
         double difference = fabs(bench[i] - tested[i]);
@@ -96,14 +124,60 @@ static void find_units(const double *bench, const double *tested, uint64_t count
     }
 }
 
-static void measure_block(const double *bench, const double *tested, uint64_t first, uint64_t count,
-                          tdc_dtype ulp_of, struct part *part)
+/* A unit is a power of two: its exponent is the larger magnitude's, or the least, less the digits.
+ */
+static void find_units(const double *bench, const double *tested, uint64_t count, tdc_dtype dtype,
+                       struct part *part)
 {
+    const struct tdc_dtype_entry *entry = tdc_dtype_entry(dtype);
+    const int64_t bias = 1023, least = entry->least + bias, digits = entry->digits;
+    double most = 0, odd = 0;
+    if (least - digits <= 0) { /* the unit of the smallest is no normal number */
+        find_odd_units(bench, tested, count, dtype, part);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        double b = fabs(bench[i]), t = fabs(tested[i]), difference = fabs(bench[i] - tested[i]);
+        double larger = b >= t ? b : t, unit;
+        int64_t bits;
+        memcpy(&bits, &larger, sizeof bits);
+        int64_t exponent = bits >> 52;
+        bits = ((exponent > least ? exponent : least) - digits) << 52;
+        memcpy(&unit, &bits, sizeof unit);
+        double units = difference / unit;
+        most = units > most ? units : most;
+        odd = difference <= DBL_MAX ? odd : 1;
+    }
+    if (odd != 0)
+        find_odd_units(bench, tested, count, dtype, part);
+    else if (most > part->max_ulp)
+        part->max_ulp = most;
+}
+
+struct slot {
+    const double *bench, *tested;
+    uint64_t count;
+    tdc_dtype ulp_of;
+};
+
+/* The block that begins at `first`. */
+static void measure_block(const struct slot *slot, uint64_t first, struct part *part)
+{
+    const double *bench = slot->bench + first, *tested = slot->tested + first;
+    uint64_t count = slot->count - first < BLOCK ? slot->count - first : BLOCK;
     *part = (struct part){0};
-    add_products(bench + first, tested + first, count, part);
-    find_maxima(bench + first, tested + first, first, count, part);
-    if (ulp_of != TDC_DTYPE_NONE)
-        find_units(bench + first, tested + first, count, ulp_of, part);
+    add_products(bench, tested, count, part);
+    find_maxima(bench, tested, first, count, part);
+    if (slot->ulp_of != TDC_DTYPE_NONE)
+        find_units(bench, tested, count, slot->ulp_of, part);
+}
+
+static void measure_together(const struct slot *slot, uint64_t start, uint64_t blocks,
+                             struct part *parts)
+{
+#pragma omp parallel for schedule(static)
+    for (uint64_t i = 0; i < blocks; i++)
+        measure_block(slot, start + i * BLOCK, &parts[i]);
 }
 
 /* A sum and the error it has made so far (Neumaier). */
@@ -218,12 +292,12 @@ void tdc_measure_slot(const double *bench, const double *tested, uint64_t count,
         struct part parts[GROUP];
         uint64_t rest = count - start;
         uint64_t blocks = rest >= GROUP * BLOCK ? GROUP : (rest + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(static) if (count >= PARALLEL_FROM)
-        for (uint64_t i = 0; i < blocks; i++) {
-            uint64_t first = start + i * BLOCK;
-            measure_block(bench, tested, first, count - first < BLOCK ? count - first : BLOCK,
-                          ulp_of, &parts[i]);
-        }
+        struct slot slot = {bench, tested, count, ulp_of};
+        if (count >= PARALLEL_FROM)
+            measure_together(&slot, start, blocks, parts);
+        else
+            for (uint64_t i = 0; i < blocks; i++)
+                measure_block(&slot, start + i * BLOCK, &parts[i]);
         for (uint64_t i = 0; i < blocks; i++)
             join(&joined, &parts[i]);
     }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 #include "kernels/dtype.h"
 
@@ -62,35 +63,106 @@ static void join(struct tdc_bound_check *all, const struct tdc_bound_check *part
     }
 }
 
-struct tdc_bound_check tdc_check_bound(const struct tdc_reference_tensor *reference,
-                                       const struct tdc_reference_tensor *tested)
+/* Ratios of elements at a time. */
+#define BLOCK 256
+
+struct side {
+    const double *b, *t, *error; /* error: NULL where nothing is lost */
+    tdc_dtype dtype;
+};
+
+/* What tdc_element_ratio gives for finite numbers whose error is not 0, of all elements; false
+ * where some are not, and some may be wrong. */
+static bool plain_ratios(const struct side *s, int64_t count, double *ratios)
+{
+    double unit = tdc_reference_unit(s->dtype), least = vanishing(s->dtype);
+    double last = LAST_ROUNDING * tdc_reference_roundoff(s->dtype), odd = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double size = fabs(s->b[i]), error = s->error[i];
+        double lost = error > LEAST_ERROR * size ? error : LEAST_ERROR * size;
+        double bound = last * size + unit * lost + least, off = fabs(s->t[i] - s->b[i]);
+        ratios[i] = off / bound;
+        odd = error > 0 && bound < (double)INFINITY && off < (double)INFINITY ? odd : 1;
+    }
+    return odd == 0;
+}
+
+/* Whether all elements of float32 are what the reference is rounded to, and nothing is lost. */
+static bool all_rounded(const struct side *s, int64_t count)
+{
+    double odd = 0;
+    for (int64_t i = 0; i < count; i++)
+        odd = s->t[i] == (double)(float)s->b[i] ? odd : 1;
+    return s->dtype == TDC_F32 && odd == 0;
+}
+
+static void check_block(const struct side *s, int64_t first, int64_t count,
+                        struct tdc_bound_check *part)
+{
+    double ratios[BLOCK], most = 0;
+    if (s->error == NULL && all_rounded(s, count))
+        memset(ratios, 0, (size_t)count * sizeof *ratios);
+    else if (s->error == NULL || !plain_ratios(s, count, ratios))
+        for (int64_t i = 0; i < count; i++)
+            ratios[i] =
+                tdc_element_ratio(s->b[i], s->t[i], s->error == NULL ? 0 : s->error[i], s->dtype);
+    for (int64_t i = 0; i < count; i++)
+        most = ratios[i] > most ? ratios[i] : most;
+    if (part->worst >= 0 && most <= part->ratio && most <= 1)
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        part->beyond += ratios[i] > 1;
+        if (part->worst < 0 || ratios[i] > part->ratio) {
+            part->worst = first + i;
+            part->ratio = ratios[i];
+        }
+    }
+}
+
+/* Blocks [from, to) of the slot. */
+static struct tdc_bound_check check_blocks(const struct side *all, int64_t count, int64_t from,
+                                           int64_t to)
+{
+    struct tdc_bound_check part = {.worst = -1};
+    for (int64_t first = from * BLOCK; first < count && first < to * BLOCK; first += BLOCK) {
+        struct side s = {all->b + first, all->t + first,
+                         all->error == NULL ? NULL : all->error + first, all->dtype};
+        check_block(&s, first, count - first < BLOCK ? count - first : BLOCK, &part);
+    }
+    return part;
+}
+
+static struct tdc_bound_check check_together(const struct side *s, int64_t count)
 {
     struct tdc_bound_check all = {.worst = -1};
-    const double *b = reference->real, *t = tested->real, *error = reference->error;
-    tdc_dtype dtype = tested->dtype;
+    int64_t blocks = (count + BLOCK - 1) / BLOCK;
     omp_lock_t joining; /* a critical section would be a name that the library exports */
     omp_init_lock(&joining);
-#pragma omp parallel if (reference->count >= PARALLEL_FROM)
+#pragma omp parallel
     {
-        struct tdc_bound_check part = {.worst = -1};
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < reference->count; i++) {
-            double ratio = tdc_element_ratio(b[i], t[i], error == NULL ? 0 : error[i], dtype);
-            part.beyond += ratio > 1;
-            if (part.worst < 0 || ratio > part.ratio) {
-                part.worst = i;
-                part.ratio = ratio;
-            }
-        }
+        int64_t threads = omp_get_num_threads(), own = omp_get_thread_num();
+        struct tdc_bound_check part =
+            check_blocks(s, count, blocks * own / threads, blocks * (own + 1) / threads);
         omp_set_lock(&joining);
         join(&all, &part);
         omp_unset_lock(&joining);
     }
     omp_destroy_lock(&joining);
+    return all;
+}
+
+struct tdc_bound_check tdc_check_bound(const struct tdc_reference_tensor *reference,
+                                       const struct tdc_reference_tensor *tested)
+{
+    struct side s = {reference->real, tested->real, reference->error, tested->dtype};
+    int64_t count = reference->count;
+    struct tdc_bound_check all = count >= PARALLEL_FROM
+                                     ? check_together(&s, count)
+                                     : check_blocks(&s, count, 0, count / BLOCK + 1);
     if (all.worst >= 0) {
-        double off = error == NULL ? 0 : error[all.worst];
-        all.error = fabs(t[all.worst] - b[all.worst]);
-        all.bound = off == 0 ? 0 : tdc_element_bound(b[all.worst], off, dtype);
+        double off = s.error == NULL ? 0 : s.error[all.worst];
+        all.error = fabs(s.t[all.worst] - s.b[all.worst]);
+        all.bound = off == 0 ? 0 : tdc_element_bound(s.b[all.worst], off, s.dtype);
     }
     return all;
 }

@@ -1,5 +1,6 @@
 #include "host/precheck/standards/verdict.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +92,11 @@ struct pair {
 static bool drop_nonfinite(struct tdc_arena *arena, struct pair *pair)
 {
     uint64_t first = 0;
+    double odd = 0, largest = tdc_dtype_largest(pair->dtype);
+    for (uint64_t i = 0; i < pair->count; i++)
+        odd = fabs(pair->tested[i]) <= DBL_MAX && fabs(pair->bench[i]) <= largest ? odd : 1;
+    if (odd == 0)
+        return true;
     while (first < pair->count && isfinite(pair->tested[first]) &&
            isfinite(tdc_reference_cast(pair->bench[first], pair->dtype)))
         first++;
