@@ -6,7 +6,8 @@
 # Builds both (build/regress-new, build/regress-REV), makes one set of synthetic dumps and runs
 # `tdcmp compare` of both builds on them in turns, so that whatever else the machine does hits both
 # alike. Prints the fastest run of each and the ratio of the two per case: below 1 this tree is
-# faster. Cases: f32 bf16 f16 f64 i32 mixed small statistics xlsx cold (default: all).
+# faster. Cases: f32 bf16 f16 f64 i32 mixed small statistics xlsx cold, and reference, which is
+# `tdcmp bench reference` with small operands and 400 calls of a precheck (default: all).
 #
 # METER=instructions counts instructions with callgrind instead, one thread, SIZE 8 unless given: a
 # ratio that other work on the machine does not move, of the kernels for AVX2.
@@ -29,7 +30,7 @@ revision=$(git rev-parse --verify --quiet "$1^{commit}") || {
     exit 2
 }
 shift
-all=(f32 bf16 f16 f64 i32 mixed small statistics xlsx cold)
+all=(f32 bf16 f16 f64 i32 mixed small statistics xlsx cold reference)
 cases=("${@:-${all[@]}}")
 meter=${METER:-time} rounds=${ROUNDS:-7} size=${SIZE:-256} short=${revision:0:10}
 if [[ $meter == instructions ]]; then
@@ -97,20 +98,31 @@ drop() {
     find "$1" -name '*.pt' -exec dd if={} iflag=nocache count=0 status=none \;
 }
 
+# The words of one run: of compare, or of the reference when there is no folder.
+words_of() { # PROGRAM FOLDER FORMAT
+    if [[ -n $2 ]]; then
+        words=(compare "$2/npu" "$2/bench" -o "$data-result" --format "$3" --quiet "${threads[@]}")
+        return
+    fi
+    words=(bench reference --size 192 --elements 65536 --calls 400 --repeat 1 "${threads[@]}")
+    [[ $("$1" bench reference --help) != *--activations* ]] || words+=(--activations 0)
+}
+
 # Thousands of instructions of one run.
 count() { # PROGRAM FOLDER FORMAT
-    TDC_CPU=x86-64-v3 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" compare "$2/npu" \
-        "$2/bench" -o "$data-result" --format "$3" --quiet "${threads[@]}" 2>&1 >/dev/null |
+    local words=()
+    words_of "$@"
+    TDC_CPU=x86-64-v3 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" "${words[@]}" 2>&1 >/dev/null |
         awk '/Collected/ { print int($4 / 1000); found = 1 } END { exit !found }'
     rm -f "$data-result"/*.csv "$data-result"/*.xlsx "$data-result"/*.txt
 }
 
 # Microseconds of one run.
 run() { # PROGRAM FOLDER FORMAT
-    local start end code=0
+    local start end code=0 words=()
+    words_of "$@"
     start=${EPOCHREALTIME/[.,]/}
-    "$1" compare "$2/npu" "$2/bench" -o "$data-result" --format "$3" --quiet "${threads[@]}" \
-        >/dev/null 2>"$data-result/message" || code=$?
+    "$1" "${words[@]}" >/dev/null 2>"$data-result/message" || code=$?
     end=${EPOCHREALTIME/[.,]/}
     if ((code > 1)); then
         cat "$data-result/message" >&2
@@ -125,7 +137,7 @@ measure() { # CASE: prints the fastest of old and new
     [[ $name == xlsx ]] && format=xlsx source=statistics
     [[ $name == cold ]] && source=f32
     local folder
-    folder=$(dump_of "$source")
+    [[ $name == reference ]] && folder='' || folder=$(dump_of "$source")
     mkdir -p "$data-result"
     if [[ $meter == instructions ]]; then
         echo "$(count "$old" "$folder" "$format") $(count "$new" "$folder" "$format")"

@@ -8,6 +8,7 @@
 #include "bench/tools/option_values.h"
 #include "bench/tools/bench_options.h"
 #include "bench/yardsticks/fma_peak.h"
+#include "bench/cases/activations.h"
 #include "bench/cases/reference_case.h"
 #include "bench/tools/report.h"
 #include "bench/tools/scratch.h"
@@ -27,11 +28,13 @@ static const char usage[] =
     "Measures this machine's float64 multiply-adds in registers, then matrix products, attention\n"
     "and convolution beside them, elementwise functions beside a bare loop over SLEEF's, moves "
     "and\n"
-    "reductions in GB/s, and precheck over a dump of many small calls.\n"
+    "reductions in GB/s, and precheck over a dump of many small calls and over one of large\n"
+    "bfloat16 activations, with what each part of its work reaches.\n"
     "\n"
     "  -n, --size N        rows and columns of the matrices (default 1024)\n"
     "  -e, --elements N    elements of other tensors, as in 4M (default 4M)\n"
     "  -c, --calls N       calls of the dump (default 5000; 0: none)\n"
+    "  -a, --activations N bytes of a dump of bfloat16 activations (default 256M; 0: none)\n"
     "  -t, --threads N     number of threads (default: all)\n"
     "  -r, --repeat N      runs of which the fastest counts (default 5; slow ones do fewer)\n"
     "      --dir DIR       where the dump is written (default $TMPDIR or /tmp)\n"
@@ -44,6 +47,7 @@ static const struct option long_options[] = {
     {"size", required_argument, NULL, 'n'},
     {"elements", required_argument, NULL, 'e'},
     {"calls", required_argument, NULL, 'c'},
+    {"activations", required_argument, NULL, 'a'},
     TDC_BENCH_DIR_LONG_OPTION TDC_BENCH_LONG_OPTIONS{NULL, 0, NULL, 0},
 };
 
@@ -59,7 +63,7 @@ static const struct tdc_report_column columns[] = {
 struct settings {
     struct tdc_bench_options bench;
     int size, calls;
-    uint64_t elements;
+    uint64_t elements, activations;
 };
 
 struct run {
@@ -323,7 +327,8 @@ static tdc_status measure_moves(struct run *r)
 /* ---- precheck ----------------------------------------------------------------------------------
  */
 
-static tdc_status check_dump(struct run *r, const char *dump, const char *out, double *seconds)
+static tdc_status check_dump(struct run *r, const char *dump, const char *out, int calls,
+                             struct tdc_precheck_summary *summary)
 {
     struct tdc_precheck_options options;
     tdc_precheck *precheck = NULL;
@@ -335,40 +340,100 @@ static tdc_status check_dump(struct run *r, const char *dump, const char *out, d
     tdc_status status = tdc_precheck_open(dump, &options, &precheck, r->error);
     if (status == TDC_OK)
         status = tdc_precheck_run(precheck, r->error);
-    *seconds = tdc_seconds() - start;
-    struct tdc_precheck_summary summary = {0};
     if (status == TDC_OK)
-        tdc_precheck_summary(precheck, &summary, sizeof summary);
+        tdc_precheck_summary(precheck, summary, sizeof *summary);
+    summary->seconds = tdc_seconds() - start;
     tdc_precheck_free(precheck);
-    if (status == TDC_OK && summary.verdicts[TDC_CHECK_PASS] != (uint64_t)r->settings->calls)
+    if (status == TDC_OK && summary->verdicts[TDC_CHECK_PASS] != (uint64_t)calls)
         return tdc_fail(r->error, TDC_ERR_FORMAT, "%llu of %d made-up calls pass",
-                        (unsigned long long)summary.verdicts[TDC_CHECK_PASS], r->settings->calls);
+                        (unsigned long long)summary->verdicts[TDC_CHECK_PASS], calls);
+    return status;
+}
+
+/* The fastest of three runs over the dump in the folder. */
+static tdc_status check_dumps(struct run *r, const char *folder, int calls,
+                              struct tdc_precheck_summary *best)
+{
+    char dump[4096 + 16];
+    tdc_status status = TDC_OK;
+    snprintf(dump, sizeof dump, "%s/dump.json", folder);
+    for (int i = 0; status == TDC_OK && i < (r->settings->bench.repeat < 3 ? 1 : 3); i++) {
+        struct tdc_precheck_summary summary = {0};
+        status = check_dump(r, dump, folder, calls, &summary);
+        if (i == 0 || summary.seconds < best->seconds)
+            *best = summary;
+    }
     return status;
 }
 
 static tdc_status measure_calls(struct run *r)
 {
     struct tdc_scratch scratch;
-    char dump[4096 + 16], work[64];
-    double best = 0;
-    if (r->settings->calls == 0)
+    struct tdc_precheck_summary best = {0};
+    char work[64];
+    int calls = r->settings->calls;
+    if (calls == 0)
         return TDC_OK;
     tdc_status status = tdc_scratch_open(r->settings->bench.folder, &scratch, r->error);
     if (status != TDC_OK)
         return status;
-    snprintf(dump, sizeof dump, "%s/dump.json", scratch.path);
-    status = tdc_small_calls_make(scratch.path, r->settings->calls, r->error);
-    for (int i = 0; status == TDC_OK && i < (r->settings->bench.repeat < 3 ? 1 : 3); i++) {
-        double seconds;
-        status = check_dump(r, dump, scratch.path, &seconds);
-        best = i == 0 || seconds < best ? seconds : best;
-    }
+    status = tdc_small_calls_make(scratch.path, calls, r->error);
+    if (status == TDC_OK)
+        status = check_dumps(r, scratch.path, calls, &best);
     tdc_scratch_close(&scratch);
     if (status != TDC_OK)
         return status;
-    snprintf(work, sizeof work, "precheck, %d small calls", r->settings->calls);
-    add_row(r, &(struct row){work, r->threads, best, 60 * r->settings->calls / best, "calls/min", 0,
-                             NULL, "> 20000"});
+    snprintf(work, sizeof work, "precheck, %d small calls", calls);
+    add_row(r, &(struct row){work, r->threads, best.seconds, 60 * calls / best.seconds, "calls/min",
+                             0, NULL, "> 20000"});
+    return TDC_OK;
+}
+
+/* What each part of the work would reach if the threads did nothing else. */
+static void add_parts(struct run *r, const struct tdc_precheck_summary *summary)
+{
+    static const char *const names[TDC_WORKS] = {
+        [TDC_WORK_READING] = "reading",     [TDC_WORK_WIDENING] = "widening",
+        [TDC_WORK_COMPUTING] = "computing", [TDC_WORK_JUDGING] = "judging",
+        [TDC_WORK_WRITING] = "writing",
+    };
+    double all = 0;
+    int slowest = 0;
+    for (int i = 0; i < TDC_WORKS; i++) {
+        all += summary->work[i];
+        slowest = summary->work[i] > summary->work[slowest] ? i : slowest;
+    }
+    for (int i = 0; i < TDC_WORKS; i++) {
+        double seconds = summary->work[i] / r->threads;
+        char work[64];
+        snprintf(work, sizeof work, "precheck, %s%s", names[i], i == slowest ? ": slowest" : "");
+        add_row(r, &(struct row){work, r->threads, seconds,
+                                 (double)summary->bytes / (seconds > 0 ? seconds : 1e-9) / 1e9,
+                                 "GB/s", summary->work[i] / all, "all parts", NULL});
+    }
+}
+
+static tdc_status measure_activations(struct run *r)
+{
+    struct tdc_scratch scratch;
+    struct tdc_precheck_summary best = {0};
+    char work[64];
+    int calls;
+    if (r->settings->activations == 0)
+        return TDC_OK;
+    tdc_status status = tdc_scratch_open(r->settings->bench.folder, &scratch, r->error);
+    if (status != TDC_OK)
+        return status;
+    status = tdc_activations_make(scratch.path, r->settings->activations, &calls, r->error);
+    if (status == TDC_OK)
+        status = check_dumps(r, scratch.path, calls, &best);
+    tdc_scratch_close(&scratch);
+    if (status != TDC_OK)
+        return status;
+    snprintf(work, sizeof work, "precheck, %.3g GB of bf16", (double)best.bytes / 1e9);
+    add_row(r, &(struct row){work, r->threads, best.seconds,
+                             (double)best.bytes / best.seconds / 1e9, "GB/s", 0, NULL, NULL});
+    add_parts(r, &best);
     return TDC_OK;
 }
 
@@ -396,6 +461,8 @@ static tdc_status run(void *context, struct tdc_error *error)
         status = measure_moves(&r);
     if (status == TDC_OK)
         status = measure_calls(&r);
+    if (status == TDC_OK)
+        status = measure_activations(&r);
     omp_set_num_threads(before);
     if (status != TDC_OK) {
         tdc_report_drop(&report);
@@ -404,6 +471,9 @@ static tdc_status run(void *context, struct tdc_error *error)
     tdc_report_note(&report,
                     "peak: independent float64 multiply-adds of the same number of threads. "
                     "SLEEF: its vector functions in a bare loop, same threads.");
+    tdc_report_note(&report,
+                    "parts of a precheck: GB/s of its tensor data by the time that the threads "
+                    "spent on each; the slowest decides how fast a large dump runs.");
     tdc_report_note(&report, "GB/s count what must be read and written once, indices included.");
     return tdc_report_end(&report, error);
 }
@@ -422,6 +492,10 @@ static bool take_option(void *context, int option)
     case 'c':
         return (tdc_parse_number(optarg, 0, &settings->calls) && settings->calls <= 1000000) ||
                tdc_wrong_value("--calls", optarg, "a number up to 1000000");
+    case 'a':
+        return (tdc_parse_size(optarg, &settings->activations) &&
+                settings->activations <= (uint64_t)1 << 40) ||
+               tdc_wrong_value("--activations", optarg, "a size up to 1T");
     default:
         return tdc_take_common_option(option, &settings->bench);
     }
@@ -429,9 +503,12 @@ static bool take_option(void *context, int option)
 
 int tdc_bench_reference(int argc, char **argv)
 {
-    struct settings settings = {.size = 1024, .calls = 5000, .elements = (uint64_t)4 << 20};
+    struct settings settings = {.size = 1024,
+                                .calls = 5000,
+                                .elements = (uint64_t)4 << 20,
+                                .activations = (uint64_t)256 << 20};
     tdc_bench_options_init(&settings.bench);
     static const struct tdc_bench_subcommand subcommand = {
-        "reference", usage, "n:e:c:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
+        "reference", usage, "n:e:c:a:" TDC_BENCH_SHORT_OPTIONS, long_options, take_option, run};
     return tdc_bench_subcommand_run(&subcommand, argc, argv, &settings.bench, &settings);
 }

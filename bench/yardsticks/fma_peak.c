@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include "kernels/pair.h"
+
 /* As many chains as hide the latency of the instruction, and no more than there are registers. */
 typedef double chains(long rounds);
 
@@ -46,11 +48,14 @@ __attribute__((target("avx512f"))) static double avx512(long rounds)
 
 static struct variant best(void)
 {
-    if (__builtin_cpu_supports("avx512f"))
+    switch (tdc_cpu_variant_chosen()) {
+    case TDC_CPU_X86_64_V4:
         return (struct variant){"avx512", avx512, 8, 24};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    case TDC_CPU_X86_64_V3:
         return (struct variant){"avx2", avx2, 4, 12};
-    return (struct variant){"plain", plain, 1, 12};
+    default:
+        return (struct variant){"plain", plain, 1, 12};
+    }
 }
 #elif defined(__aarch64__)
 #include <arm_neon.h>

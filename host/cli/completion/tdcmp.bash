@@ -35,7 +35,7 @@ _tdcmp()
         --cell-mapping --threads --repeat --rules --io --dir --json --help"
     local kernels="--dtype --variant --rule --equal --extremes --size --threads --repeat --json --help"
     local reading="--size --files --threads --repeat --dir --json --help"
-    local operators="--size --elements --calls --threads --repeat --dir --json --help"
+    local operators="--size --elements --calls --activations --threads --repeat --dir --json --help"
     local simulated="--ranks --tensors --size --rate --storage --per-node --open --json --slow --help"
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"

@@ -1,9 +1,8 @@
 #include "host/precheck/standards/metrics.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
+#include "host/precheck/standards/slot_loops.h"
 #include "kernels/dtype.h"
 
 #define BLOCK ((uint64_t)4096)
@@ -72,26 +71,18 @@ static void find_odd_maxima(const double *bench, const double *tested, uint64_t 
 static void find_maxima(const double *bench, const double *tested, uint64_t first, uint64_t count,
                         struct part *part)
 {
-    double most = -1, relative = -1, sum = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        double size = fabs(bench[i]), difference = fabs(bench[i] - tested[i]);
-        double share = difference / (size == 0 ? EPSILON : size);
-        most = difference > most ? difference : most;
-        relative = share > relative ? share : relative;
-        sum = share + difference <= DBL_MAX ? sum : 1; /* a NaN, or too large to tell */
-    }
     part->max_abs = part->max_relative = -1;
-    if (sum != 0) {
+    double most, relative;
+    if (!tdc_slot_maxima(bench, tested, count, EPSILON, &most, &relative)) {
         find_odd_maxima(bench, tested, first, count, part);
         return;
     }
     part->max_abs = most;
     part->max_relative = relative;
-    for (uint64_t i = 0; i < count; i++)
-        if (fabs(bench[i] - tested[i]) == most) {
-            part->worst = first + i;
-            break;
-        }
+    uint64_t i = 0;
+    while (i < count && fabs(bench[i] - tested[i]) != most)
+        i++;
+    part->worst = first + i;
 }
 
 double tdc_unit_at(double value, tdc_dtype dtype)
@@ -124,34 +115,17 @@ static void find_odd_units(const double *bench, const double *tested, uint64_t c
     }
 }
 
-/* A unit is a power of two: its exponent is the larger magnitude's, or the least, less the digits.
- */
 static void find_units(const double *bench, const double *tested, uint64_t count, tdc_dtype dtype,
                        struct part *part)
 {
     const struct tdc_dtype_entry *entry = tdc_dtype_entry(dtype);
-    const int64_t bias = 1023, least = entry->least + bias, digits = entry->digits;
-    double most = 0, odd = 0;
-    if (least - digits <= 0) { /* the unit of the smallest is no normal number */
+    double most;
+    /* the unit of the smallest must be a normal number */
+    if (entry->least - entry->digits > -1023 &&
+        tdc_slot_units(bench, tested, count, entry->least, entry->digits, &most))
+        part->max_ulp = most > part->max_ulp ? most : part->max_ulp;
+    else
         find_odd_units(bench, tested, count, dtype, part);
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        double b = fabs(bench[i]), t = fabs(tested[i]), difference = fabs(bench[i] - tested[i]);
-        double larger = b >= t ? b : t, unit;
-        int64_t bits;
-        memcpy(&bits, &larger, sizeof bits);
-        int64_t exponent = bits >> 52;
-        bits = ((exponent > least ? exponent : least) - digits) << 52;
-        memcpy(&unit, &bits, sizeof unit);
-        double units = difference / unit;
-        most = units > most ? units : most;
-        odd = difference <= DBL_MAX ? odd : 1;
-    }
-    if (odd != 0)
-        find_odd_units(bench, tested, count, dtype, part);
-    else if (most > part->max_ulp)
-        part->max_ulp = most;
 }
 
 struct slot {

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "host/precheck/standards/slot_loops.h"
 #include "kernels/dtype.h"
 
 #define LAST_ROUNDING 1.05
@@ -64,50 +65,48 @@ static void join(struct tdc_bound_check *all, const struct tdc_bound_check *part
 }
 
 /* Ratios of elements at a time. */
-#define BLOCK 256
+#define BLOCK 1024
 
 struct side {
     const double *b, *t, *error; /* error: NULL where nothing is lost */
     tdc_dtype dtype;
 };
 
-/* What tdc_element_ratio gives for finite numbers whose error is not 0, of all elements; false
- * where some are not, and some may be wrong. */
-static bool plain_ratios(const struct side *s, int64_t count, double *ratios)
+static struct tdc_slot_limits limits_of(tdc_dtype dtype)
 {
-    double unit = tdc_reference_unit(s->dtype), least = vanishing(s->dtype);
-    double last = LAST_ROUNDING * tdc_reference_roundoff(s->dtype), odd = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double size = fabs(s->b[i]), error = s->error[i];
-        double lost = error > LEAST_ERROR * size ? error : LEAST_ERROR * size;
-        double bound = last * size + unit * lost + least, off = fabs(s->t[i] - s->b[i]);
-        ratios[i] = off / bound;
-        odd = error > 0 && bound < (double)INFINITY && off < (double)INFINITY ? odd : 1;
-    }
-    return odd == 0;
+    return (struct tdc_slot_limits){LAST_ROUNDING * tdc_reference_roundoff(dtype),
+                                    tdc_reference_unit(dtype), LEAST_ERROR, vanishing(dtype)};
 }
 
-/* Whether all elements of float32 are what the reference is rounded to, and nothing is lost. */
-static bool all_rounded(const struct side *s, int64_t count)
+/* The ratios of a block, and the largest. */
+static double ratios_of(const struct side *s, int64_t count, double *ratios)
 {
-    double odd = 0;
-    for (int64_t i = 0; i < count; i++)
-        odd = s->t[i] == (double)(float)s->b[i] ? odd : 1;
-    return s->dtype == TDC_F32 && odd == 0;
+    struct tdc_slot_limits limits = limits_of(s->dtype);
+    double most = 0;
+    bool exact = false, plain = false;
+    if (s->error != NULL)
+        plain =
+            tdc_slot_ratios(s->b, s->t, s->error, (size_t)count, &limits, ratios, &most, &exact);
+    else if (s->dtype == TDC_F32 && tdc_slot_rounded(s->b, s->t, (size_t)count)) {
+        memset(ratios, 0, (size_t)count * sizeof *ratios);
+        return 0;
+    }
+    if (plain && !exact)
+        return most;
+    most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double error = s->error == NULL ? 0 : s->error[i];
+        if (!plain || error == 0)
+            ratios[i] = tdc_element_ratio(s->b[i], s->t[i], error, s->dtype);
+        most = ratios[i] > most ? ratios[i] : most;
+    }
+    return most;
 }
 
 static void check_block(const struct side *s, int64_t first, int64_t count,
                         struct tdc_bound_check *part)
 {
-    double ratios[BLOCK], most = 0;
-    if (s->error == NULL && all_rounded(s, count))
-        memset(ratios, 0, (size_t)count * sizeof *ratios);
-    else if (s->error == NULL || !plain_ratios(s, count, ratios))
-        for (int64_t i = 0; i < count; i++)
-            ratios[i] =
-                tdc_element_ratio(s->b[i], s->t[i], s->error == NULL ? 0 : s->error[i], s->dtype);
-    for (int64_t i = 0; i < count; i++)
-        most = ratios[i] > most ? ratios[i] : most;
+    double ratios[BLOCK], most = ratios_of(s, count, ratios);
     if (part->worst >= 0 && most <= part->ratio && most <= 1)
         return;
     for (int64_t i = 0; i < count; i++) {

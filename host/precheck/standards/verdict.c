@@ -1,11 +1,11 @@
 #include "host/precheck/standards/verdict.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/precheck/rebuild/dtype_names.h"
+#include "host/precheck/standards/slot_loops.h"
 #include "io/text/pytext.h"
 
 const char *tdc_check_text(tdc_check check)
@@ -50,8 +50,10 @@ void tdc_shape_text(const struct tdc_reference_tensor *tensor, char text[TDC_SHA
 const double *tdc_rounded_copy(struct tdc_arena *arena, const double *values, uint64_t count,
                                tdc_dtype dtype)
 {
-    double *copy = tdc_arena_zeroed(arena, count, sizeof *copy);
-    for (uint64_t i = 0; copy != NULL && i < count; i++)
+    double *copy = tdc_arena_take(arena, count * sizeof *copy);
+    if (copy == NULL || (dtype == TDC_BF16 && tdc_slot_to_brains(values, count, copy)))
+        return copy;
+    for (uint64_t i = 0; i < count; i++)
         copy[i] = tdc_reference_cast(values[i], dtype);
     return copy;
 }
@@ -92,10 +94,7 @@ struct pair {
 static bool drop_nonfinite(struct tdc_arena *arena, struct pair *pair)
 {
     uint64_t first = 0;
-    double odd = 0, largest = tdc_dtype_largest(pair->dtype);
-    for (uint64_t i = 0; i < pair->count; i++)
-        odd = fabs(pair->tested[i]) <= DBL_MAX && fabs(pair->bench[i]) <= largest ? odd : 1;
-    if (odd == 0)
+    if (tdc_slot_finite(pair->bench, pair->tested, pair->count, tdc_dtype_largest(pair->dtype)))
         return true;
     while (first < pair->count && isfinite(pair->tested[first]) &&
            isfinite(tdc_reference_cast(pair->bench[first], pair->dtype)))

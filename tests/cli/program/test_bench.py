@@ -251,7 +251,7 @@ class Parts(Bench):
         self.assertIn("python3", " ".join(report["notes"]))
 
     def test_reference(self):
-        report = self.report("reference", "--size", "48", "--elements", "8192", "--calls", "24", "--threads", "2")
+        report = self.report("reference", "--size", "48", "--elements", "8192", "--calls", "24", "--activations", "9M", "--threads", "2")
         self.check_rows(report, REFERENCE)
         self.assertEqual(report["command"], "bench reference")
         rows = {(row["work"], row["threads"]): row for row in report["rows"]}
@@ -264,7 +264,14 @@ class Parts(Bench):
         self.assertEqual([(row["of"], row["target"]) for row in product], [("peak", ">= 0.5")])
         self.assertEqual(rows["Torch.exp", 2]["of"], "SLEEF")
         self.assertEqual(rows["precheck, 24 small calls", 2]["unit"], "calls/min")
-        for words in (["--size", "1"], ["--elements", "7"], ["--calls", "-1"], ["what"]):
+        large, *parts = [row for row in report["rows"] if row["work"].startswith("precheck, ")][1:]
+        self.assertEqual((large["work"], large["unit"]), ("precheck, 0.0126 GB of bf16", "GB/s"))
+        self.assertEqual([row["work"].split(", ")[1].split(":")[0] for row in parts],
+                         ["reading", "widening", "computing", "judging", "writing"])
+        slowest = [row for row in parts if row["work"].endswith(": slowest")]
+        self.assertEqual([row["share"] for row in slowest], [max(row["share"] for row in parts)])
+        self.assertAlmostEqual(sum(row["share"] for row in parts), 1, delta=0.01)
+        for words in (["--size", "1"], ["--elements", "7"], ["--calls", "-1"], ["--activations", "x"], ["what"]):
             self.bench("reference", *words, code=2)
 
     def test_align(self):
