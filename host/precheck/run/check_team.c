@@ -19,7 +19,7 @@
 #define LARGE_CALL ((uint64_t)1 << 18)
 /* What a recorded element costs while its call is computed with bounds and gradients, about; a call
  * that needs more is tried again with all memory. */
-#define BYTES_OF_ELEMENT 96
+#define BYTES_OF_ELEMENT 256
 
 tdc_status tdc_check_team_start(struct tdc_check_team *team, const struct tdc_calls *calls,
                                 const struct tdc_precheck_options *options,
@@ -81,7 +81,7 @@ static bool check_one(const struct tdc_check_team *team, struct tdc_checker *che
     struct tdc_call_check check;
     tdc_check_call(checker, call, &check);
     double checked = tdc_seconds();
-    if (checker->arena.refused && !last_try) {
+    if ((checker->arena.refused || checker->arena.exhausted) && !last_try) {
         tdc_call_check_end(&check);
         tdc_arena_free(&checker->arena);
         return false;

@@ -51,6 +51,12 @@ class Friendly(PrecheckCase):
         self.assertGreater(float(calls), 0)
         self.assertGreater(float(gigabytes), 0)
         self.assertAlmostEqual(float(gigabytes) / float(speed), seconds, delta=0.02 + 0.01 * seconds)
+        parts = {"reading": "read", "widening": "widen", "computing": "compute", "judging": "judge", "writing": "write"}
+        slowest, shares = re.search(r"(?m)^slowest is (\w+): (.*)$", result.out).groups()
+        shares = dict((part, int(share[:-1])) for part, share in (word.split() for word in shares.split(", ")))
+        self.assertEqual(list(shares), list(parts.values()))
+        self.assertAlmostEqual(sum(shares.values()), 100, delta=3)
+        self.assertEqual(shares[parts[slowest]], max(shares.values()))
 
     def test_quiet_prints_paths(self):
         out, result = self.precheck(1, golden("ms_edge"), "-q")
