@@ -7,6 +7,7 @@
 
 #include "host/precheck/calls/data_names.h"
 #include "io/file/mapping_guard.h"
+#include "io/platform/platform.h"
 
 struct asking {
     const struct tdc_calls *calls;
@@ -27,7 +28,7 @@ static void ask(void *context, const char *name, size_t length)
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return;
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    tdc_file_advise(fd, TDC_FILE_NEEDED);
     close(fd);
 }
 
