@@ -34,7 +34,8 @@ if(NOT TDC_ARCHIVE_xlsxwriter)
     list(APPEND own ${PROJECT_SOURCE_DIR}/host/standalone/rival_xlsx_none.c)
 endif()
 set(archives tdc_bench tdc_terminal tdcmp_static tdc_reference)
-add_executable(tdcmp_standalone ${PROJECT_SOURCE_DIR}/host/program/main.c $<TARGET_OBJECTS:tdc_commands> ${own})
+add_executable(tdcmp_standalone ${PROJECT_SOURCE_DIR}/host/program/main.c ${PROJECT_SOURCE_DIR}/host/program/watched.c
+               $<TARGET_OBJECTS:tdc_commands> ${own})
 # Not called tdcmp before it is installed: Ninja would take it for the target of that name.
 set_target_properties(tdcmp_standalone PROPERTIES OUTPUT_NAME tdcmp-static)
 # By file and not by target, which would bring the shared libraries along.

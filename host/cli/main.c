@@ -12,6 +12,7 @@
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
 #include "host/terminal/nearest.h"
+#include "host/terminal/parse.h"
 
 static const char usage[] =
     "tdcmp - compare two dumps of a neural network\n"
@@ -117,6 +118,9 @@ static void interrupted(int number)
         (void)ignored;
     }
     tdc_out_files_end();
+    /* storage may keep the process, which must not keep who reads its output */
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
     _exit(128 + number);
 }
 
@@ -247,10 +251,40 @@ static int run(int argc, char **argv)
     return code;
 }
 
+/* How long storage is waited for, before anything is looked at; its command takes the option. */
+static bool take_patience(int argc, char **argv)
+{
+    static const char name[] = "--io-timeout";
+    const char *given = getenv("TDC_IO_TIMEOUT");
+    double seconds;
+    if (given != NULL && !tdc_take_io_timeout(given))
+        return false;
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], name) == 0 && tdc_parse_real(argv[i + 1], &seconds) && seconds >= 0)
+            tdc_io_timeout(seconds);
+    return true;
+}
+
+/* Commands look at the paths they are given, and at what is near them: each has to answer. */
+static bool paths_answer(int argc, char **argv)
+{
+    struct tdc_error error;
+    for (int i = 1; i < argc && tdc_io_remote(); i++) {
+        const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+        if (tdc_io_probe(equals != NULL ? equals + 1 : argv[i], &error) != TDC_OK) {
+            tdc_complain("%s", error.message);
+            return false;
+        }
+    }
+    return true;
+}
+
 int tdc_program(int argc, char **argv)
 {
     if (!open_standard_files())
         return TDC_EXIT_TROUBLE;
     watch_signals();
+    if (!take_patience(argc, argv) || !paths_answer(argc, argv))
+        return TDC_EXIT_TROUBLE;
     return check_output(run(argc, argv));
 }

@@ -11,6 +11,7 @@
 #include "io/base/name_table.h"
 #include "io/file/byte_writer.h"
 #include "io/file/file_map.h"
+#include "io/storage/patient_read.h"
 #include "io/file/out_file.h"
 #include "io/text/csv_field.h"
 #include "io/text/json_write.h"
@@ -232,24 +233,22 @@ static tdc_status write_table(struct work *work, const struct table *table, cons
 /* A copy of the file: nothing that is found in it may vanish. */
 static tdc_status read_log(struct work *work, const char *path, const char **log, size_t *size)
 {
-    FILE *file = NULL;
     struct tdc_file opened;
     tdc_status status = tdc_file_open(path, &opened, work->error);
     if (status != TDC_OK)
         return status;
-    file = fdopen(opened.descriptor, "rb");
     char *bytes = opened.size <= LOG_LIMIT ? tdc_arena_take(&work->arena, opened.size + 1) : NULL;
     if (bytes == NULL)
         status = tdc_fail(work->error, TDC_ERR_MEMORY, "%s: too large", path);
-    else if (file == NULL || (*size = fread(bytes, 1, opened.size, file)) != opened.size)
+    else if (tdc_storage_read(opened.descriptor, bytes, opened.size, 0, size) != 0 ||
+             *size != opened.size)
         status = tdc_fail(work->error, TDC_ERR_READ, "%s: cannot be read", path);
     else if (memchr(bytes, '\0', *size) != NULL)
         status = tdc_fail(work->error, TDC_ERR_FORMAT, "%s: not a text", path);
     else
         bytes[*size] = '\0';
     *log = bytes;
-    if (file != NULL)
-        fclose(file);
+    tdc_file_close(opened.descriptor);
     return status;
 }
 

@@ -8,6 +8,8 @@
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
 #include "io/base/team.h"
+#include "io/storage/fetched_map.h"
+#include "io/storage/patience.h"
 
 /* Jobs of at least so many bytes start before all others, largest first. */
 #define LARGE_JOB ((uint64_t)64 << 20)
@@ -85,20 +87,23 @@ static void report(const struct tdc_engine *engine, uint64_t rows, uint64_t byte
         engine->options->progress(engine->options->context, rows, bytes);
 }
 
-static void explain(struct tdc_outcome *outcome, const struct tdc_job *job,
-                    enum tdc_chunk_result worst)
+void tdc_outcome_explain(struct tdc_outcome *outcome, const struct tdc_job *job,
+                         enum tdc_chunk_result worst)
 {
-    if (worst == TDC_CHUNK_NOT_NUMBERS) {
-        outcome->code = TDC_OUTCOME_NOT_NUMBERS;
-    } else if (worst == TDC_CHUNK_VANISHED) {
-        outcome->code = TDC_OUTCOME_UNREADABLE;
-        tdc_fail(&outcome->error, TDC_ERR_CHANGED, "%s or %s: changed while being read",
-                 job->n_file, job->b_file);
-    } else if (worst == TDC_CHUNK_NO_MEMORY) {
-        outcome->code = TDC_OUTCOME_UNREADABLE;
-        tdc_fail(&outcome->error, TDC_ERR_MEMORY, "%s or %s: out of memory", job->n_file,
+    struct tdc_error *error = &outcome->error;
+    if (worst == TDC_CHUNK_DONE)
+        return;
+    outcome->code =
+        worst == TDC_CHUNK_NOT_NUMBERS ? TDC_OUTCOME_NOT_NUMBERS : TDC_OUTCOME_UNREADABLE;
+    if (worst == TDC_CHUNK_VANISHED)
+        tdc_fail(error, TDC_ERR_CHANGED, "%s or %s: changed while being read", job->n_file,
                  job->b_file);
-    }
+    else if (worst == TDC_CHUNK_NO_MEMORY)
+        tdc_fail(error, TDC_ERR_MEMORY, "%s or %s: out of memory", job->n_file, job->b_file);
+    else if (worst == TDC_CHUNK_NO_ANSWER)
+        tdc_fail_errno(error, TDC_ERR_NO_ANSWER,
+                       tdc_fetch_failure() == TDC_NOT_TRIED ? TDC_NOT_TRIED : TDC_NO_ANSWER,
+                       "%s or %s", job->n_file, job->b_file);
 }
 
 /* The last step of a pair, by the thread that finished its last span. */
@@ -109,8 +114,8 @@ static void deliver(struct run *run, const struct tdc_job *job, struct tdc_open_
     if (worst == TDC_CHUNK_DONE &&
         (!tdc_pair_count_beyond(pair, &engine->options->tolerance, outcome) ||
          !tdc_pair_finish(pair, outcome)))
-        worst = TDC_CHUNK_VANISHED;
-    explain(outcome, job, worst);
+        worst = tdc_chunk_lost();
+    tdc_outcome_explain(outcome, job, worst);
     /* a map that stays open for other tensors would keep what was not given up on the way */
     if (pair->spans > 1 && (pair->n.borrowed || pair->b.borrowed || pair->n_assembled != NULL ||
                             pair->b_assembled != NULL))

@@ -202,6 +202,10 @@ bool tdc_pair_finish(const struct tdc_open_pair *pair, struct tdc_outcome *outco
 /* outcome->norms from outcome->sums, or from the pair itself. False when it vanished. */
 bool tdc_pair_fill_norms(const struct tdc_open_pair *pair, struct tdc_outcome *outcome);
 
+/* The words for a pair whose spans could not all be reduced; TDC_CHUNK_DONE: none. */
+void tdc_outcome_explain(struct tdc_outcome *outcome, const struct tdc_job *job,
+                         enum tdc_chunk_result worst);
+
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);
 

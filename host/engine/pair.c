@@ -1,5 +1,4 @@
 /* pair.c - one pair of tensor files: open, reduce a span, finish. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +27,10 @@ static tdc_status open_side(struct tdc_worker *worker, const struct side *side,
     const char *path = tdc_job_path(&worker->path, side->folder, side->name, error);
     if (path == NULL)
         return error->status;
-    struct tdc_tensor_place place = {AT_FDCWD, path, side->expected};
-    if (side->name[0] != '\0' && tdc_open_folder(side->open_folder, side->folder)) {
-        place.folder = side->open_folder->descriptor;
-        place.name = side->name;
-    }
-    return tdc_tensor_open_with(side->scratch, path, &place, &worker->cold, tensor, error);
+    bool below = side->name[0] != '\0' && tdc_open_folder(side->open_folder, side->folder);
+    struct tdc_tensor_place place = {side->open_folder->descriptor, side->name, side->expected};
+    return tdc_tensor_open_with(side->scratch, path, below ? &place : NULL, &worker->cold, tensor,
+                                error);
 }
 
 /* A well formed npy file of a type without arithmetic (raw bytes) is data, though not of numbers.
@@ -404,11 +401,15 @@ static enum tdc_chunk_result get_span(const struct tdc_open_pair *pair, uint64_t
                                       size_t count, struct tdc_worker *worker, const void **n,
                                       const void **b)
 {
-    enum tdc_chunk_result result =
+    tdc_source_ask(&pair->n_source, first, count, &worker->n_buffer);
+    tdc_source_ask(&pair->b_source, first, count, &worker->b_buffer);
+    enum tdc_chunk_result n_result =
         tdc_source_get(&pair->n_source, first, count, &worker->n_buffer, n);
-    return result == TDC_CHUNK_DONE
-               ? tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, b)
-               : result;
+    if (n_result != TDC_CHUNK_DONE && !worker->b_buffer.asked)
+        return n_result;
+    enum tdc_chunk_result b_result =
+        tdc_source_get(&pair->b_source, first, count, &worker->b_buffer, b);
+    return n_result != TDC_CHUNK_DONE ? n_result : b_result;
 }
 
 static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint64_t first,
@@ -416,7 +417,7 @@ static enum tdc_chunk_result grow_series(const struct tdc_open_pair *pair, uint6
 {
     struct series_span series = {pair, first, n, b, count};
     return pair->series == NULL || tdc_guarded_read(add_series, &series) ? TDC_CHUNK_DONE
-                                                                         : TDC_CHUNK_VANISHED;
+                                                                         : tdc_chunk_lost();
 }
 
 /* ---- copied elements ------------------------------------------------------------------------- */
@@ -474,7 +475,7 @@ static enum tdc_chunk_result take_copied_chunk(const struct tdc_open_pair *pair,
         return result;
     make_chunks(pair, &plan, n, b, count, partial, NULL, &chunk);
     if (!tdc_chunks_run(&tdc_backend_cpu, NULL, &chunk, 1))
-        return TDC_CHUNK_VANISHED;
+        return tdc_chunk_lost();
     *how |= chunk.how;
     if (!fed_numbers(plan.n_feed, worker->n_feed) || !fed_numbers(plan.b_feed, worker->b_feed))
         return TDC_CHUNK_NOT_NUMBERS;
@@ -510,7 +511,7 @@ enum tdc_chunk_result tdc_pair_span(const struct tdc_open_pair *pair, uint64_t s
         return take_copied(pair, span, worker, partials, how);
     enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
     if (result == TDC_CHUNK_DONE && !reduce(pair, worker, n, b, count, partials, how))
-        result = TDC_CHUNK_VANISHED;
+        result = tdc_chunk_lost();
     return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
 }
 
@@ -524,7 +525,7 @@ enum tdc_chunk_result tdc_pair_hand_over(const struct tdc_open_pair *pair, uint6
         return take_copied(pair, span, worker, work->partials, &work->how);
     enum tdc_chunk_result result = get_span(pair, first, count, worker, &n, &b);
     if (result == TDC_CHUNK_DONE && !hand_over(pair, worker, n, b, count, work))
-        result = TDC_CHUNK_VANISHED;
+        result = tdc_chunk_lost();
     return result == TDC_CHUNK_DONE ? grow_series(pair, first, n, b, count) : result;
 }
 

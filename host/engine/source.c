@@ -6,18 +6,28 @@
 #include <unistd.h>
 
 #include "host/engine/logical/logical.h"
+#include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/storage/fetched_map.h"
+#include "io/storage/patience.h"
+#include "io/storage/patient_read.h"
+#include "io/storage/storage_calls.h"
 
 /* Direct reads want offset, length and memory aligned to the blocks of the device. */
 #define ALIGNMENT ((size_t)4096)
 /* A direct read pins each page of its buffer: huge pages made it 1.3 to 1.5 times as fast. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
+enum tdc_chunk_result tdc_chunk_lost(void)
+{
+    return tdc_fetch_failure() >= TDC_NO_ANSWER ? TDC_CHUNK_NO_ANSWER : TDC_CHUNK_VANISHED;
+}
+
 void tdc_span_buffer_free(struct tdc_span_buffer *buffer)
 {
     if (buffer->bytes != NULL)
-        munmap(buffer->bytes, buffer->size);
+        munmap(buffer->bytes, buffer->size + TDC_READ_EXTRA);
     *buffer = (struct tdc_span_buffer){0};
 }
 
@@ -46,7 +56,7 @@ static bool reserve(struct tdc_span_buffer *buffer, size_t size)
     if (page < ALIGNMENT)
         page = ALIGNMENT;
     size = (size + page - 1) / page * page;
-    buffer->bytes = map_aligned(size);
+    buffer->bytes = map_aligned(size + TDC_READ_EXTRA);
     buffer->size = buffer->bytes != NULL ? size : 0;
     return buffer->bytes != NULL;
 }
@@ -94,8 +104,11 @@ void tdc_source_open(struct tdc_source *source, const struct tdc_tensor *tensor,
     if (tensor->map == NULL || tensor->descriptor < 0)
         return; /* small: already in memory */
     source->offset = (uint64_t)(tensor->data - (const unsigned char *)tensor->map);
-    bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && is_cold(tensor));
-    if (io == TDC_IO_PREAD || (direct && tdc_file_bypass_cache(tensor->descriptor))) {
+    /* pages that come over a network are a trip each, and nothing but a thread that hangs when they
+     * do not */
+    bool remote = io == TDC_IO_AUTO && tdc_storage_mount(tensor->descriptor) != NULL;
+    bool direct = io == TDC_IO_DIRECT || (io == TDC_IO_AUTO && !remote && is_cold(tensor));
+    if (io == TDC_IO_PREAD || remote || (direct && tdc_file_bypass_cache(tensor->descriptor))) {
         source->mode = TDC_SOURCE_READ;
         /* the map serves single elements only: the worst ones */
         tdc_pages_advise(tensor->map, tensor->map_size, TDC_PAGES_RANDOM);
@@ -115,7 +128,10 @@ static void advise(const struct tdc_source *source, uint64_t first, uint64_t cou
     size_t size = tdc_dtype_size(tensor->dtype);
     uintptr_t start = (uintptr_t)(tensor->data + first * size) / page * page;
     uintptr_t end = (uintptr_t)(tensor->data + (first + count) * size);
-    tdc_pages_advise((void *)start, end - start, advice);
+    if (advice == TDC_PAGES_DONE)
+        tdc_file_map_done((void *)start, end - start);
+    else
+        tdc_pages_advise((void *)start, end - start, advice);
 }
 
 void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count)
@@ -132,27 +148,80 @@ void tdc_source_release(const struct tdc_source *source, uint64_t first, uint64_
         advise(source, first, count, TDC_PAGES_DONE);
 }
 
-static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,
-                                       size_t count, struct tdc_span_buffer *buffer,
-                                       const void **elements)
+/* The bytes of a span in its file, from the start of a block on. */
+struct range {
+    uint64_t aligned;
+    size_t lead, size, want;
+};
+
+static struct range range_of(const struct tdc_source *source, uint64_t first, size_t count)
 {
     size_t size = tdc_dtype_size(source->tensor->dtype);
     uint64_t start = source->offset + first * size, end = start + count * size;
     uint64_t aligned = start / ALIGNMENT * ALIGNMENT;
-    size_t want = (size_t)((end - aligned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (!reserve(buffer, want))
+    return (struct range){
+        .aligned = aligned,
+        .lead = (size_t)(start - aligned),
+        .size = (size_t)(end - aligned),
+        .want = (size_t)((end - aligned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT),
+    };
+}
+
+void tdc_source_ask(const struct tdc_source *source, uint64_t first, size_t count,
+                    struct tdc_span_buffer *buffer)
+{
+    if (source->mode != TDC_SOURCE_READ || tdc_storage_mount(source->tensor->descriptor) == NULL)
+        return;
+    struct range range = range_of(source, first, count);
+    if (!reserve(buffer, range.want))
+        return;
+    tdc_read_begin(source->tensor->descriptor, (off_t)range.aligned, range.want, buffer->bytes,
+                   buffer->size);
+    buffer->asked = true;
+}
+
+/* What was asked for. */
+static enum tdc_chunk_result take_asked(const struct range *range, struct tdc_span_buffer *buffer,
+                                        const void **elements)
+{
+    size_t got;
+    bool kept;
+    int number = tdc_read_end(buffer->bytes, buffer->size, &got, &kept);
+    buffer->asked = false;
+    if (!kept)
+        *buffer = (struct tdc_span_buffer){0};
+    if (number != 0) {
+        tdc_fetch_failure_set(number);
+        return kept ? TDC_CHUNK_VANISHED : TDC_CHUNK_NO_ANSWER;
+    }
+    if (got < range->size)
+        return TDC_CHUNK_VANISHED;
+    *elements = (const char *)buffer->bytes + range->lead;
+    return TDC_CHUNK_DONE;
+}
+
+static enum tdc_chunk_result read_span(const struct tdc_source *source, uint64_t first,
+                                       size_t count, struct tdc_span_buffer *buffer,
+                                       const void **elements)
+{
+    struct range range = range_of(source, first, count);
+    if (!buffer->asked)
+        tdc_source_ask(source, first, count, buffer);
+    if (buffer->asked)
+        return take_asked(&range, buffer, elements);
+    if (!reserve(buffer, range.want))
         return TDC_CHUNK_NO_MEMORY;
     size_t got = 0;
-    while (aligned + got < end) {
-        ssize_t part = pread(source->tensor->descriptor, (char *)buffer->bytes + got, want - got,
-                             (off_t)(aligned + got));
+    while (got < range.size) {
+        ssize_t part = pread(source->tensor->descriptor, (char *)buffer->bytes + got,
+                             range.want - got, (off_t)(range.aligned + got));
         if (part < 0 && errno == EINTR)
             continue;
         if (part <= 0)
             return TDC_CHUNK_VANISHED;
         got += (size_t)part;
     }
-    *elements = (const char *)buffer->bytes + (start - aligned);
+    *elements = (const char *)buffer->bytes + range.lead;
     return TDC_CHUNK_DONE;
 }
 
@@ -186,7 +255,7 @@ static enum tdc_chunk_result gather_span(const struct tdc_source *source, uint64
         return TDC_CHUNK_NO_MEMORY;
     struct gathering gathering = {source->tensor, first, count, buffer->bytes, false};
     if (!tdc_guarded_read(gather, &gathering))
-        return TDC_CHUNK_VANISHED;
+        return tdc_chunk_lost();
     *elements = buffer->bytes;
     return gathering.numbers ? TDC_CHUNK_DONE : TDC_CHUNK_NOT_NUMBERS;
 }

@@ -32,13 +32,18 @@ enum tdc_chunk_result {
     TDC_CHUNK_DONE,
     TDC_CHUNK_NOT_NUMBERS,
     TDC_CHUNK_VANISHED,
-    TDC_CHUNK_NO_MEMORY
+    TDC_CHUNK_NO_MEMORY,
+    TDC_CHUNK_NO_ANSWER /* from storage */
 };
+
+/* What became of a guarded read that ended before its time: vanished, or no answer. */
+enum tdc_chunk_result tdc_chunk_lost(void);
 
 /* Room for one span; made on first use, freed by the thread that owns it. */
 struct tdc_span_buffer {
-    void *bytes;
+    void *bytes; /* TDC_READ_EXTRA more are there than the size says */
     size_t size;
+    bool asked; /* a read is under way into it; tdc_source_get takes it */
 };
 void tdc_span_buffer_free(struct tdc_span_buffer *buffer);
 
@@ -50,6 +55,11 @@ tdc_dtype tdc_source_dtype(const struct tdc_tensor *tensor);
 
 /* Asks for the pages of elements that tdc_source_get will be called for piece by piece. */
 void tdc_source_want(const struct tdc_source *source, uint64_t first, uint64_t count);
+
+/* Begins to read what tdc_source_get will be called for next with this buffer, where others can
+ * wait for it meanwhile: on remote storage. */
+void tdc_source_ask(const struct tdc_source *source, uint64_t first, size_t count,
+                    struct tdc_span_buffer *buffer);
 
 /*
  * A pointer to `count` dense native elements from `first` on, valid until the buffer is used again.

@@ -1,6 +1,7 @@
 /* worker.c - the memory of a thread, and asking for small files ahead of time. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "host/engine/engine.h"
@@ -9,6 +10,7 @@
 #include "io/file/file_map.h"
 #include "io/file/retry.h"
 #include "io/platform/platform.h"
+#include "io/storage/mounts.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
 #define PATH_LIMIT ((size_t)1 << 16)
@@ -46,12 +48,21 @@ static void close_folder(struct tdc_open_folder *folder)
         close(folder->descriptor);
 }
 
+/* Files there are opened with patience, by their paths. */
+static bool is_remote(const char *folder)
+{
+    char inside[4096];
+    int length = snprintf(inside, sizeof inside, "%s/.", folder);
+    return length < 0 || (size_t)length >= sizeof inside || tdc_mount_of_file(inside) != NULL;
+}
+
 bool tdc_open_folder(struct tdc_open_folder *folder, const char *path)
 {
     if (folder->path != path) {
         close_folder(folder);
         folder->path = path;
-        folder->descriptor = TDC_RETRY(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        folder->descriptor =
+            is_remote(path) ? -1 : TDC_RETRY(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     }
     return folder->descriptor >= 0;
 }
@@ -78,7 +89,7 @@ static void ask_for(struct tdc_worker *worker, const char *folder, const char *n
     if (path == NULL || tdc_tensor_file_open(path, &file, NULL) != TDC_OK)
         return;
     tdc_file_advise(file.descriptor, TDC_FILE_NEEDED);
-    close(file.descriptor);
+    tdc_file_close(file.descriptor);
 }
 
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count)

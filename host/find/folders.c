@@ -1,6 +1,5 @@
 #include "host/find/folders.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "io/base/error.h"
+#include "io/storage/patience.h"
+#include "io/storage/storage_calls.h"
 
 /* More ranks than any cluster; a folder with more is something else. */
 #define NAMES_LIMIT 1000000
@@ -16,13 +17,21 @@
 bool tdc_is_folder(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return tdc_storage_stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 bool tdc_is_file(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return tdc_storage_stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool tdc_may_be(const char *path, mode_t kind)
+{
+    struct stat info;
+    int number = tdc_storage_stat(path, &info);
+    return number == 0 ? (info.st_mode & S_IFMT) == kind
+                       : number == TDC_NO_ANSWER || number == TDC_NOT_TRIED;
 }
 
 char *tdc_path_join(const char *folder, const char *name)
@@ -90,24 +99,22 @@ tdc_status tdc_folder_names(const char *folder, const char *prefix, struct tdc_n
                             struct tdc_error *error)
 {
     *names = (struct tdc_names){0};
-    DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
+    struct tdc_listing listing;
+    int failure = tdc_storage_list(folder, &listing);
+    if (failure != 0)
+        return tdc_fail_errno(error, failure == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, failure,
                               "%s", folder);
     bool ok = true;
-    const struct dirent *entry;
-    while (ok && (entry = readdir(directory)) != NULL) {
+    for (size_t i = 0; ok && i < listing.count; i++) {
         long number;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (numbered(entry->d_name, prefix, &number)) {
-            ok = add_name(names, entry->d_name, number);
+        if (numbered(listing.names[i], prefix, &number)) {
+            ok = add_name(names, listing.names[i], number);
         } else if (names->stranger == NULL) {
-            names->stranger = strdup(entry->d_name);
+            names->stranger = strdup(listing.names[i]);
             ok = names->stranger != NULL;
         }
     }
-    closedir(directory);
+    tdc_listing_free(&listing);
     if (!ok) {
         tdc_folder_names_free(names);
         return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory or too many entries", folder);

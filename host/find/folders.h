@@ -2,6 +2,8 @@
 #ifndef TDC_HOST_FOLDERS_H
 #define TDC_HOST_FOLDERS_H
 
+#include <sys/stat.h>
+
 #include "tdcmp.h"
 
 /* Names below a folder, sorted by the number behind their prefix; an entry without number is -1. */
@@ -21,6 +23,9 @@ void tdc_folder_names_free(struct tdc_names *names);
 
 bool tdc_is_folder(const char *path);
 bool tdc_is_file(const char *path);
+/* One of these (S_IFDIR, S_IFREG), or something that does not answer: it is taken for what it would
+ * be, and reading it tells. */
+bool tdc_may_be(const char *path, mode_t kind);
 /* folder/name, allocated; NULL when out of memory. */
 char *tdc_path_join(const char *folder, const char *name);
 

@@ -1,6 +1,5 @@
 #include "host/find/places.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 #include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
+#include "io/storage/storage_calls.h"
 
 /* The folders on the way to a place. */
 struct way {
@@ -67,7 +67,7 @@ static tdc_status add_place(struct finding *finding, const char *path, const str
 static bool holds_file(const char *folder, const char *name)
 {
     char *path = tdc_path_join(folder, name);
-    bool held = path != NULL && tdc_is_file(path);
+    bool held = path != NULL && tdc_may_be(path, S_IFREG);
     free(path);
     return held;
 }
@@ -96,7 +96,7 @@ static tdc_status add_inside(struct finding *finding, const char *folder, const 
     tdc_status status = TDC_OK;
     if (path == NULL)
         status = out_of_memory(finding);
-    else if (tdc_is_folder(path))
+    else if (tdc_may_be(path, S_IFDIR))
         status = add_below(finding, path, way);
     free(path);
     return status;
@@ -166,6 +166,9 @@ static tdc_status add_below(struct finding *finding, const char *folder, const s
     size_t before = finding->places->count;
     tdc_status status = add_all_kinds(finding, folder, way);
     bool inner = way->rank != NULL || way->step != NULL;
+    /* one that does not answer is a dump that cannot be read */
+    if (inner && status == TDC_ERR_NO_ANSWER && finding->places->count == before)
+        return add_place(finding, folder, way, false);
     /* a rank that cannot be looked into does not keep the others from being found */
     bool passed_over = status == TDC_OK || (inner && status == TDC_ERR_READ);
     /* one that is there and holds nothing is worth a word */
@@ -196,8 +199,9 @@ tdc_status tdc_places_find(const char *path, const struct tdc_search *search,
     struct way here = {.family = ""};
     struct stat info;
     *places = (struct tdc_places){0};
-    if (stat(path, &info) != 0)
-        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", path);
+    int number = tdc_storage_stat(path, &info);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, number, "%s", path);
     tdc_status status = S_ISDIR(info.st_mode) ? add_below(&finding, path, &here)
                                               : add_place(&finding, path, &here, false);
     if (status == TDC_OK)

@@ -47,7 +47,7 @@ static tdc_status add_json(const struct pairing *pairing, const struct tdc_place
     if (npu_json == NULL || bench_json == NULL) {
         status = out_of_memory(pairing);
     } else {
-        bool npu_has = tdc_is_file(npu_json), bench_has = tdc_is_file(bench_json);
+        bool npu_has = tdc_may_be(npu_json, S_IFREG), bench_has = tdc_may_be(bench_json, S_IFREG);
         if (npu_has && bench_has) {
             status = tdc_tasks_add(pairing->list, npu_json, bench_json, npu->rank, npu->step,
                                    npu->family, pairing->error);
@@ -79,7 +79,7 @@ static tdc_status add_files(const struct pairing *pairing, const struct tdc_plac
     if (json == NULL)
         return out_of_memory(pairing);
     tdc_status status;
-    if (!tdc_is_file(json))
+    if (!tdc_may_be(json, S_IFREG))
         status = tdc_fail(pairing->error, TDC_ERR_NOT_FOUND, "%s: no such file", json);
     else
         status = tdc_tasks_add(pairing->list, npu->file ? npu->path : json,

@@ -22,20 +22,6 @@ struct opened {
     atomic_int worst;
 };
 
-static void explain(struct opened *opened, enum tdc_chunk_result worst)
-{
-    const struct tdc_job *job = opened->job;
-    struct tdc_outcome *outcome = &opened->outcome;
-    outcome->code =
-        worst == TDC_CHUNK_NOT_NUMBERS ? TDC_OUTCOME_NOT_NUMBERS : TDC_OUTCOME_UNREADABLE;
-    if (worst == TDC_CHUNK_VANISHED)
-        tdc_fail(&outcome->error, TDC_ERR_CHANGED, "%s or %s: changed while being read",
-                 job->n_file, job->b_file);
-    else if (worst == TDC_CHUNK_NO_MEMORY)
-        tdc_fail(&outcome->error, TDC_ERR_MEMORY, "%s or %s: out of memory", job->n_file,
-                 job->b_file);
-}
-
 static tdc_status open_pair(struct opened *opened, const struct tdc_engine *engine,
                             const struct tdc_job *job, struct tdc_error *error)
 {
@@ -123,7 +109,7 @@ static tdc_status find_sums(struct opened *opened, uint32_t number, uint32_t of,
     enum tdc_chunk_result worst = (enum tdc_chunk_result)atomic_load(&opened->worst);
     if (worst != TDC_CHUNK_DONE) {
         free(opened->sums);
-        explain(opened, worst);
+        tdc_outcome_explain(&opened->outcome, opened->job, worst);
         hand_on(opened);
         found->settled = true;
         return TDC_OK;
@@ -186,7 +172,7 @@ tdc_status tdc_piece_finish(const struct tdc_engine *engine, const struct tdc_jo
         tdc_pair_merge(&opened->outcome.sums, &sums[i]);
     if (status == TDC_OK && opened->open &&
         !(whole && tdc_pair_finish(&opened->pair, &opened->outcome)))
-        explain(opened, TDC_CHUNK_VANISHED);
+        tdc_outcome_explain(&opened->outcome, opened->job, TDC_CHUNK_VANISHED);
     if (status == TDC_OK) {
         hand_on(opened);
         tell(engine, 1, opened->outcome.bytes);

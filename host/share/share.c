@@ -16,6 +16,7 @@
 #include "io/file/byte_writer.h"
 #include "io/file/out_file.h"
 #include "io/file/retry.h"
+#include "io/storage/storage_calls.h"
 
 #define PATIENCE_SECONDS 2.0
 /* A process that is killed loses what it found since the last write. */
@@ -153,8 +154,9 @@ bool tdc_marks_equal(const struct tdc_file_mark *left, const struct tdc_file_mar
 static struct tdc_file_mark mark_now(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0) /* to be absent is a state, too */
-        return (struct tdc_file_mark){UINT64_MAX, (uint64_t)errno};
+    int number = tdc_storage_stat(path, &info);
+    if (number != 0) /* to be absent is a state, too */
+        return (struct tdc_file_mark){UINT64_MAX, (uint64_t)number};
     return (struct tdc_file_mark){(uint64_t)info.st_size, nanoseconds(info.st_mtim)};
 }
 

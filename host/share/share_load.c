@@ -1,5 +1,4 @@
 /* share_load.c - the parts that lie in a folder: which there are, and what is known from them. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include "host/share/share.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/storage/patient_read.h"
+#include "io/storage/storage_calls.h"
 #include "io/file/retry.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -51,15 +52,17 @@ tdc_status tdc_part_names_list(const char *folder, struct tdc_part_names *list,
                                struct tdc_error *error)
 {
     *list = (struct tdc_part_names){0};
-    DIR *stream = opendir(folder);
-    if (stream == NULL)
-        return errno == ENOENT ? TDC_OK : tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", folder);
+    struct tdc_listing listing;
+    int number = tdc_storage_list(folder, &listing);
+    if (number != 0)
+        return number == ENOENT ? TDC_OK
+                                : tdc_fail_errno(error, TDC_ERR_READ, number, "%s", folder);
     bool kept = true;
-    for (struct dirent *entry; kept && (entry = readdir(stream)) != NULL;)
-        if (tdc_ends_in(entry->d_name, TDC_PART_ENDING) ||
-            tdc_ends_in(entry->d_name, TDC_JOURNAL_ENDING))
-            kept = add_name(list, entry->d_name);
-    closedir(stream);
+    for (size_t i = 0; kept && i < listing.count; i++)
+        if (tdc_ends_in(listing.names[i], TDC_PART_ENDING) ||
+            tdc_ends_in(listing.names[i], TDC_JOURNAL_ENDING))
+            kept = add_name(list, listing.names[i]);
+    tdc_listing_free(&listing);
     if (!kept) {
         tdc_part_names_free(list);
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
@@ -70,20 +73,6 @@ tdc_status tdc_part_names_list(const char *folder, struct tdc_part_names *list,
 }
 
 /* ---- one part -------------------------------------------------------------------------------- */
-
-static int read_fully(int fd, unsigned char *bytes, size_t size, size_t *got)
-{
-    *got = 0;
-    while (*got < size) {
-        ssize_t part = TDC_RETRY(pread(fd, bytes + *got, size - *got, (off_t)*got));
-        if (part < 0)
-            return errno;
-        if (part == 0)
-            return 0;
-        *got += (size_t)part;
-    }
-    return 0;
-}
 
 tdc_status tdc_part_load(const char *path, unsigned char **bytes, size_t *size,
                          struct tdc_error *error)
@@ -98,11 +87,11 @@ tdc_status tdc_part_load(const char *path, unsigned char **bytes, size_t *size,
     if (*bytes == NULL) {
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory for it", path);
     } else {
-        int failure = read_fully(file.descriptor, *bytes, file.size, size);
+        int failure = tdc_storage_read(file.descriptor, *bytes, file.size, 0, size);
         if (failure != 0)
             status = tdc_fail_errno(error, TDC_ERR_READ, failure, "%s", path);
     }
-    close(file.descriptor);
+    tdc_file_close(file.descriptor);
     if (status != TDC_OK) {
         free(*bytes);
         *bytes = NULL;

@@ -31,6 +31,8 @@ struct pair_run {
     size_t missing, changed;
     size_t first_missing, first_changed; /* by order */
     bool no_memory;
+    size_t silent;            /* pairs without an answer from storage */
+    struct tdc_error silence; /* of the first */
 };
 
 /* ---- what is found --------------------------------------------------------------------------- */
@@ -46,10 +48,13 @@ static void keep(struct pair_run *run, const struct tdc_job *job, enum tdc_part_
     tdc_share_add(run->share, &record);
 }
 
-static void lose(struct pair_run *run)
+/* For want of memory, or of an answer. */
+static void lose(struct pair_run *run, const struct tdc_error *silence)
 {
     pthread_mutex_lock(&run->lock);
-    run->no_memory = true;
+    run->no_memory |= silence == NULL;
+    if (silence != NULL && run->silent++ == 0)
+        run->silence = *silence;
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -70,19 +75,20 @@ static void note_outcome(struct pair_run *run, const struct tdc_job *job,
     if (!content.failed)
         keep(run, job, TDC_PART_OUTCOME, &run->keys.keys[job->order], &content);
     else
-        lose(run);
+        lose(run, NULL);
     tdc_text_free(&content);
 }
 
-/* What lacks memory now may have it the next time: such an outcome is not kept. */
+/* What lacks memory, or an answer, now may have it the next time: such an outcome is not kept. */
 static void job_found(void *context, const struct tdc_job *job, const struct tdc_outcome *outcome)
 {
     struct pair_run *run = context;
     bool whole = run->share->options.kind == TDC_SHARE_WHOLE;
-    bool lost = outcome->error.status == TDC_ERR_MEMORY;
+    bool silent = outcome->error.status == TDC_ERR_NO_ANSWER;
+    bool lost = outcome->error.status == TDC_ERR_MEMORY || silent;
     count_done(run, 1, outcome->bytes);
     if (lost && !whole)
-        lose(run);
+        lose(run, silent ? &outcome->error : NULL);
     if (!lost && tdc_share_wants(run->share) &&
         tdc_pair_keys_find(&run->keys, run->jobs, run->count))
         note_outcome(run, job, outcome);
@@ -110,7 +116,7 @@ static tdc_status run_piece(struct pair_run *run, const struct tdc_job *job,
     if (!content.failed)
         keep(run, job, TDC_PART_PIECE, &key, &content);
     else
-        lose(run);
+        lose(run, NULL);
     tdc_text_free(&content);
     free(found.sums);
     count_done(run, piece->number + 1 == piece->of, job->bytes / piece->of);
@@ -317,6 +323,12 @@ static tdc_status run_share(struct pair_run *run, struct tdc_error *error)
     if (status == TDC_OK)
         status = options->kind == TDC_SHARE_TEAM ? run_claimed(run, &pieces, jobs, error)
                                                  : run_own(run, &pieces, jobs, error);
+    if (status == TDC_OK && run->silent != 0)
+        status =
+            tdc_fail(error, TDC_ERR_NO_ANSWER,
+                     "%zu of the pairs had no answer from storage and are left to the next run, "
+                     "the first: %.200s",
+                     run->silent, run->silence.message);
     if (status == TDC_OK && run->no_memory)
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     tdc_pieces_free(&pieces);

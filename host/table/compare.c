@@ -15,7 +15,6 @@
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/out_file.h"
-#include "io/file/remote.h"
 #include "kernels/dtype.h"
 
 #define MESSAGE_LIMIT ((size_t)1 << 20)
@@ -240,20 +239,6 @@ static void job_done(void *context, const struct tdc_job *job, const struct tdc_
     }
 }
 
-/* A page of a map that does not come is no error but a process that hangs, and each fault is a trip
- * to the server: over a network files are read, unless something else was asked for. The folders of
- * one run nearly always lie on one file system: the first of each side speaks for all. */
-static tdc_io io_of(const struct tdc_job *jobs, size_t count, const struct tdc_options *options)
-{
-    if (options->io != TDC_IO_AUTO || count == 0)
-        return options->io;
-    const char *const folders[] = {jobs[0].n_folder, jobs[0].b_folder};
-    for (size_t i = 0; i < 2; i++)
-        if (folders[i] != NULL && tdc_is_remote(folders[i]))
-            return TDC_IO_PREAD;
-    return TDC_IO_AUTO;
-}
-
 /* The engine on the device of the options. */
 static tdc_status run_jobs(struct tdc_job *jobs, const struct tdc_pair_place *places, size_t count,
                            tdc_share *share, const struct tdc_options *options,
@@ -265,7 +250,7 @@ static tdc_status run_jobs(struct tdc_job *jobs, const struct tdc_pair_place *pl
     struct tdc_engine engine = {
         .rule = tdc_rules_of(options->rules)->relative,
         .threads = options->threads,
-        .io = io_of(jobs, count, options),
+        .io = options->io,
         .extremes = logical, /* no dump has them of a tensor that was put together */
         .options = options,
         .done = job_done,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/terminal/next_option.h"
+
 /* Where a name stands among those of an enumeration, which may have gaps. */
 static bool find_name(const char *const *names, size_t count, const char *name, size_t *at)
 {
@@ -155,6 +157,15 @@ bool tdc_parse_standard(const char *name, tdc_standard *standard)
 {
     *standard = strcmp(name, "pytorch") == 0 ? TDC_STANDARD_PYTORCH : TDC_STANDARD_COSINE;
     return strcmp(name, "pytorch") == 0 || strcmp(name, "cosine") == 0;
+}
+
+bool tdc_take_io_timeout(const char *seconds)
+{
+    double value;
+    if (!tdc_parse_real(seconds, &value) || value < 0)
+        return tdc_wrong_value("--io-timeout", seconds, "a number of seconds, 0 for no limit");
+    tdc_io_timeout(value);
+    return true;
 }
 
 bool tdc_parse_real(const char *text, double *number)

@@ -34,6 +34,8 @@ bool tdc_parse_standard(const char *name, tdc_standard *standard);
 bool tdc_parse_tested(const char *name, tdc_tested *tested);
 /* "different,unmatched": bits 1 << tdc_row_class of the levels in a list; blanks may be dashes. */
 bool tdc_parse_levels(const char *list, unsigned *classes);
+/* The value of --io-timeout, for the process; complains about any other. */
+bool tdc_take_io_timeout(const char *seconds);
 /* A finite number. */
 bool tdc_parse_real(const char *text, double *number);
 /* A whole number of at least `least`. */

@@ -48,6 +48,7 @@ typedef enum {
     TDC_ERR_READ = 11,        /* exists but cannot be opened, read or mapped */
     TDC_ERR_CHANGED = 12,     /* a file shrank or vanished while it was being read */
     TDC_ERR_WRITE = 13,       /* a result could not be written */
+    TDC_ERR_NO_ANSWER = 14,   /* storage did not answer in time (tdc_io_timeout) */
     TDC_ERR_FORMAT = 20,      /* content is malformed, truncated or lies about its size */
     TDC_ERR_UNSUPPORTED = 21, /* well formed, but something this library does not handle */
     TDC_ERR_REFUSED = 22,     /* content that the comparison rules refuse */
@@ -88,6 +89,22 @@ typedef void (*tdc_message_function)(void *context, tdc_message_level level, con
 size_t tdc_printable(const char *text, char *room, size_t size);
 
 /* ---- ending a run early ---------------------------------------------------------------------- */
+
+/* ---- storage --------------------------------------------------------------------------------- */
+
+/* Files on network file systems, or behind FUSE, are opened and read by threads that do nothing
+ * else: what is not answered in so many seconds (300; 0: for ever) is TDC_ERR_NO_ANSWER, and after
+ * a few such calls the rest of that file system fails without being tried. For the whole process.
+ */
+void tdc_io_timeout(double seconds);
+/* Whether this machine has any such file system. */
+bool tdc_io_remote(void);
+/* TDC_ERR_NO_ANSWER when what lies at a path does not answer in time. Whether there is anything,
+ * and what, does not matter. */
+tdc_status tdc_io_probe(const char *path, struct tdc_error *error);
+/* Calls that storage holds still, though nobody waits for them any more. Each keeps a thread, and
+ * where the system cannot end that the process stays after its end, until storage answers. */
+unsigned tdc_io_held(void);
 
 /* An atomic flag: to be touched through these functions alone, which any thread and any signal
  * handler may call. All zero is "not cancelled"; static ones need no more. */

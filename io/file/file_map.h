@@ -11,9 +11,10 @@ struct tdc_file {
     bool linked; /* the path itself is a symbolic link, which was followed */
 };
 
-/* Symbolic links are followed; anything but a regular file is TDC_ERR_READ. The caller closes the
- * descriptor. */
+/* Symbolic links are followed; anything but a regular file is TDC_ERR_READ. Storage that does not
+ * answer in time is TDC_ERR_NO_ANSWER. The caller closes the descriptor. */
 tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error);
+void tdc_file_close(int descriptor);
 
 /* The first half of tdc_file_open, of a name below an open folder (AT_FDCWD: of the path itself):
  * the size, and whether it is a regular file, are not known until the second half, which closes the
@@ -33,5 +34,7 @@ tdc_status tdc_file_map_make(const struct tdc_file *file, const char *path,
 /* Opens, maps and closes. */
 tdc_status tdc_file_map_open(const char *path, struct tdc_file_map *map, struct tdc_error *error);
 void tdc_file_map_close(struct tdc_file_map *map);
+/* Gives up the pages of a range, which begins with one: the file still has them. */
+void tdc_file_map_done(void *start, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include "io/base/error.h"
 #include "io/base/little_endian.h"
 #include "io/file/file_map.h"
+#include "io/storage/patient_read.h"
 #include "io/file/zip_directory.h"
 
 #define MEMBER_LIMIT ((uint64_t)1 << 20)
@@ -85,17 +86,12 @@ tdc_status tdc_unzip_start(const char *path, const void *bytes, size_t size,
 static tdc_status read_whole(int fd, const char *path, char *to, size_t size,
                              struct tdc_error *error)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, to + done, size - done, (off_t)done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-        if (got == 0)
-            return tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
-        done += (size_t)got;
-    }
-    return TDC_OK;
+    size_t got;
+    int number = tdc_storage_read(fd, to, size, 0, &got);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_READ, number, "%s", path);
+    return got == size ? TDC_OK
+                       : tdc_fail(error, TDC_ERR_CHANGED, "%s: changed while being read", path);
 }
 
 tdc_status tdc_unzip_open(const char *path, struct tdc_arena *arena, struct tdc_unzip *zip,
@@ -109,7 +105,7 @@ tdc_status tdc_unzip_open(const char *path, struct tdc_arena *arena, struct tdc_
     char *bytes = tdc_arena_take(arena, file.size);
     status = bytes != NULL ? read_whole(file.descriptor, path, bytes, file.size, error)
                            : tdc_fail(error, TDC_ERR_MEMORY, "%s: too large", path);
-    close(file.descriptor);
+    tdc_file_close(file.descriptor);
     return status == TDC_OK ? tdc_unzip_start(path, bytes, file.size, arena, zip, error) : status;
 }
 

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -39,6 +41,11 @@ bool tdc_pages_resident(void *start, size_t size, unsigned char *resident)
     return true;
 }
 
+bool tdc_pages_move(void *from, void *to, size_t size)
+{
+    return mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+}
+
 /* ---- open files ------------------------------------------------------------------------------ */
 
 void tdc_file_advise(int descriptor, enum tdc_file_advice advice)
@@ -66,6 +73,11 @@ ssize_t tdc_file_read_cached(int descriptor, void *bytes, size_t size, off_t off
 int tdc_file_rename_new(const char *from, const char *to)
 {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+const char *tdc_mount_table(void)
+{
+    return "/proc/self/mountinfo";
 }
 
 bool tdc_file_system_type(const char *path, unsigned long *type)
@@ -156,4 +168,9 @@ void tdc_memory_trim(void)
 const char *tdc_program_link(void)
 {
     return "/proc/self/exe";
+}
+
+void tdc_die_with_parent(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

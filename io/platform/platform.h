@@ -30,6 +30,10 @@ void tdc_pages_advise(void *start, size_t size, enum tdc_page_advice advice);
  * not. False when the system does not tell. */
 bool tdc_pages_resident(void *start, size_t size, unsigned char *resident);
 
+/* Moves mapped pages to a place in the address space, in place of what is there. False when the
+ * system cannot, or has no room in its tables. */
+bool tdc_pages_move(void *from, void *to, size_t size);
+
 /* ---- open files ------------------------------------------------------------------------------ */
 
 enum tdc_file_advice {
@@ -55,6 +59,9 @@ int tdc_file_rename_new(const char *from, const char *to);
 /* The number by which the system knows a kind of file system. */
 bool tdc_file_system_type(const char *path, unsigned long *type);
 
+/* Where the system tells what is mounted; NULL when it does not. */
+const char *tdc_mount_table(void);
+
 /* ---- machine and process --------------------------------------------------------------------- */
 
 /* Bytes nobody can guess; -1 with errno when there are none, EINTR when a signal came between. */
@@ -79,6 +86,9 @@ uint64_t tdc_memory_anonymous(void);
 
 /* Gives what malloc holds in reserve back to the system, where that can be asked for. */
 void tdc_memory_trim(void);
+
+/* This process is killed as soon as its parent is gone, where the system can do that. */
+void tdc_die_with_parent(void);
 
 /* A path that leads to the running program, NULL when the system has none. */
 const char *tdc_program_link(void);

@@ -29,6 +29,14 @@ bool tdc_pages_resident(void *start, size_t size, unsigned char *resident)
     return false;
 }
 
+bool tdc_pages_move(void *from, void *to, size_t size)
+{
+    (void)from;
+    (void)to;
+    (void)size;
+    return false;
+}
+
 /* ---- open files ------------------------------------------------------------------------------ */
 
 void tdc_file_advise(int descriptor, enum tdc_file_advice advice)
@@ -60,6 +68,11 @@ int tdc_file_rename_new(const char *from, const char *to)
     (void)to;
     errno = ENOSYS;
     return -1;
+}
+
+const char *tdc_mount_table(void)
+{
+    return NULL;
 }
 
 bool tdc_file_system_type(const char *path, unsigned long *type)
@@ -123,4 +136,8 @@ void tdc_memory_trim(void)
 const char *tdc_program_link(void)
 {
     return NULL;
+}
+
+void tdc_die_with_parent(void)
+{
 }

@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/base/error.h"
 #include "io/file/file_map.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/storage/patient_read.h"
+#include "io/storage/storage_calls.h"
 #include "io/tensor/atb_file.h"
 #include "io/tensor/ge/ge_dump.h"
 #include "io/tensor/npy.h"
@@ -123,27 +124,37 @@ void tdc_tensor_scratch_free(struct tdc_tensor_scratch *scratch)
     free(scratch);
 }
 
-/* All bytes of a small file. Without waiting first: what must wait was not in the page cache. */
-static tdc_status read_small(const struct tdc_file *file, const char *path, unsigned char *bytes,
-                             bool *cold, struct tdc_error *error)
+/* What is in the page cache already; *cold when there is something that is not. */
+static size_t read_cached(const struct tdc_file *file, unsigned char *bytes, bool *cold)
 {
     size_t got = 0;
     while (got < file->size) {
         ssize_t count =
             tdc_file_read_cached(file->descriptor, bytes + got, file->size - got, (off_t)got);
-        if (count < 0 && (errno == EAGAIN || errno == EOPNOTSUPP || errno == ENOSYS)) {
-            if (cold != NULL && errno == EAGAIN)
-                *cold = true;
-            count = pread(file->descriptor, bytes + got, file->size - got, (off_t)got);
-        }
         if (count < 0 && errno == EINTR)
             continue;
-        if (count < 0)
-            return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-        if (count == 0)
-            return tdc_fail(error, TDC_ERR_CHANGED, "%s: the file shrank while it was read", path);
+        if (count < 0 && cold != NULL && errno == EAGAIN)
+            *cold = true;
+        if (count <= 0)
+            break;
         got += (size_t)count;
     }
+    return got;
+}
+
+/* All bytes of a small file. Without waiting first: what must wait was not in the page cache. */
+static tdc_status read_small(const struct tdc_file *file, const char *path, unsigned char *bytes,
+                             bool *cold, struct tdc_error *error)
+{
+    size_t got = 0, more = 0;
+    if (tdc_storage_mount(file->descriptor) == NULL)
+        got = read_cached(file, bytes, cold);
+    int number =
+        tdc_storage_read(file->descriptor, bytes + got, file->size - got, (off_t)got, &more);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_READ, number, "%s", path);
+    if (got + more < file->size)
+        return tdc_fail(error, TDC_ERR_CHANGED, "%s: the file shrank while it was read", path);
     return TDC_OK;
 }
 
@@ -264,7 +275,7 @@ static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path
     if (status != TDC_OK)
         *tensor = (struct tdc_tensor){.descriptor = -1};
     if (tensor->descriptor < 0)
-        close(file.descriptor);
+        tdc_file_close(file.descriptor);
     return status;
 }
 
@@ -289,7 +300,7 @@ void tdc_tensor_close(struct tdc_tensor *tensor)
         struct tdc_file_map map = {tensor->map, tensor->map_size};
         tdc_file_map_close(&map);
         if (tensor->descriptor >= 0)
-            close(tensor->descriptor);
+            tdc_file_close(tensor->descriptor);
     }
     *tensor = (struct tdc_tensor){.descriptor = -1};
 }

@@ -248,7 +248,7 @@ void tdc_tensor_list_drop_descriptor(struct tdc_tensor_list *list)
     for (size_t i = 0; i < list->count; i++)
         list->items[i]->tensor.descriptor = -1;
     if (list->descriptor >= 0)
-        close(list->descriptor);
+        tdc_file_close(list->descriptor);
     list->descriptor = -1;
 }
 

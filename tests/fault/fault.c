@@ -7,6 +7,11 @@
  * `interrupt` (EINTR, once, where a signal can cause it; other calls are not counted).
  * TDC_FAULT_REPORT names a file that gets the kind of each call when main returns, one letter each.
  * TDC_FAULT_TRACE shows on stderr who made the call that fails.
+ *
+ * It also plays a network file system: TDC_FAULT_MOUNTS is read in place of the system's table of
+ * mounts. TDC_FAULT_SILENT is a list "KIND PATH;...": calls of that kind (open, read, stat, list,
+ * or any) for paths that contain PATH never return. TDC_FAULT_SLOW is a number of milliseconds that
+ * each of these calls takes below the mounts' own folder, which is TDC_FAULT_REMOTE.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <dirent.h>
@@ -27,6 +32,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -84,6 +90,56 @@ static bool fails(enum kind kind, int number)
     if (failing)
         errno = mode == INTERRUPT ? EINTR : number;
     return failing;
+}
+
+/* ---- storage that does not answer ------------------------------------------------------------ */
+
+static const char *silent, *mounts, *remote;
+static long slow;
+static atomic_int waiting; /* calls in TDC_FAULT_SLOW, and the most of them at once */
+static atomic_int most_waiting;
+
+static bool names(const char *entry, size_t length, const char *kind, const char *path)
+{
+    char word[16], part[512];
+    char text[600];
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, entry, length);
+    text[length] = '\0';
+    if (sscanf(text, "%15s %511s", word, part) != 2)
+        return false;
+    return (strcmp(word, kind) == 0 || strcmp(word, "any") == 0) && strstr(path, part) != NULL;
+}
+
+/* Before a call of a kind on a path. */
+static void answer(const char *kind, const char *path)
+{
+    for (const char *entry = silent; entry != NULL && *entry != '\0';) {
+        size_t length = strcspn(entry, ";");
+        while (names(entry, length, kind, path))
+            pause();
+        entry += length + (entry[length] != '\0');
+    }
+    if (slow == 0 || remote == NULL || strstr(path, remote) == NULL)
+        return;
+    int now = atomic_fetch_add(&waiting, 1) + 1, most = atomic_load(&most_waiting);
+    while (now > most && !atomic_compare_exchange_weak(&most_waiting, &most, now))
+        ;
+    struct timespec time = {.tv_sec = slow / 1000, .tv_nsec = slow % 1000 * 1000000};
+    nanosleep(&time, NULL);
+    atomic_fetch_sub(&waiting, 1);
+}
+
+static void answer_for(int fd)
+{
+    char link[64], path[4096];
+    if (silent == NULL && slow == 0)
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    answer("read", path);
 }
 
 /* The function behind, looked up before main. */
@@ -213,6 +269,7 @@ EXPORT int madvise(void *at, size_t size, int advice)
 static int open_counted(int folder, const char *path, int flags, va_list arguments)
 {
     mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    answer("open", path);
     if (fails(OPEN, EMFILE))
         return -1;
     return (int)syscall(SYS_openat, folder, path, flags, permissions);
@@ -245,6 +302,7 @@ EXPORT ssize_t read(int fd, void *data, size_t length)
 
 EXPORT ssize_t pread(int fd, void *data, size_t length, off_t offset)
 {
+    answer_for(fd);
     return fails(READ, EIO) ? -1 : syscall(SYS_pread64, fd, data, length, offset);
 }
 EXPORT ssize_t pread64(int fd, void *data, size_t length, off_t offset)
@@ -325,8 +383,17 @@ EXPORT int mkdir(const char *path, mode_t permissions)
 
 /* ---- streams and folders --------------------------------------------------------------------- */
 
+EXPORT int stat(const char *path, struct stat *info)
+{
+    answer("stat", path);
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, info, 0);
+}
+EXPORT int stat64(const char *path, struct stat64 *info) __attribute__((alias("stat")));
+
 EXPORT FILE *fopen(const char *path, const char *how)
 {
+    if (mounts != NULL && strcmp(path, "/proc/self/mountinfo") == 0)
+        return NEXT(fopen)(mounts, how);
     return fails(OPEN, EMFILE) ? NULL : NEXT(fopen)(path, how);
 }
 EXPORT FILE *fopen64(const char *path, const char *how) __attribute__((alias("fopen")));
@@ -338,6 +405,7 @@ EXPORT FILE *fdopen(int fd, const char *how)
 
 EXPORT DIR *opendir(const char *path)
 {
+    answer("list", path);
     return fails(OPEN, EMFILE) ? NULL : NEXT(opendir)(path);
 }
 
@@ -396,6 +464,8 @@ static int counted_main(int argc, char **argv, char **environment)
     armed = false;
     if (report != NULL)
         write_report();
+    if (slow != 0)
+        fprintf(stderr, "fault: %d calls at once\n", atomic_load(&most_waiting));
     return code;
 }
 
@@ -408,6 +478,10 @@ EXPORT int __libc_start_main(main_function *main, int argc, char **argv, void (*
 {
     const char *how = getenv("TDC_FAULT_MODE"), *at = getenv("TDC_FAULT_AT");
     report = getenv("TDC_FAULT_REPORT");
+    silent = getenv("TDC_FAULT_SILENT");
+    mounts = getenv("TDC_FAULT_MOUNTS");
+    remote = getenv("TDC_FAULT_REMOTE");
+    slow = getenv("TDC_FAULT_SLOW") != NULL ? atol(getenv("TDC_FAULT_SLOW")) : 0;
     trace = getenv("TDC_FAULT_TRACE") != NULL;
     fail_at = at == NULL ? 0 : atol(at);
     if (how != NULL)

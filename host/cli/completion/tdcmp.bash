@@ -15,7 +15,7 @@ _tdcmp()
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}"
     local friendly="--tolerance --truth --noise --output --format --json --only --atol --rtol --cos --step --token --fuzzy --data-mapping --layer-mapping
         --api-mapping --cell-mapping --rules --no-highlight --stack --no-stack --no-advice --allow-unmatched --align --series --threads
-        --io --device --no-fallback --shard --restart --top --verbose --quiet --color --version --help"
+        --io --io-timeout --device --no-fallback --shard --restart --top --verbose --quiet --color --version --help"
     local show="--test --ref --verbose --help"
     local match="--fuzzy --data-mapping --layer-mapping --api-mapping --cell-mapping --rules --unmatched
         --suggest --save --step --align --help"
@@ -39,9 +39,9 @@ _tdcmp()
     local simulated="--ranks --tensors --size --rate --storage --per-node --open --json --slow --help"
     local growth="--records --repeat --rules --dir --help"
     local searches="--ranks --calls --size --threads --repeat --dir --json --help"
-    local precheck="--output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
+    local precheck="--io-timeout --output --format --max-abs-err --cos --bench-round --rules --standard --mode --resume --save-error-data
         --no-json --explain --shard --restart --list-apis --threads --top --verbose --quiet --color --version --help"
-    local diff="--align --series --tolerance --truth --noise --output --format --json --only --atol --rtol --cos --key --top --allow-unmatched --threads --io --device --no-fallback
+    local diff="--align --series --tolerance --truth --noise --output --format --json --only --atol --rtol --cos --key --top --allow-unmatched --threads --io --io-timeout --device --no-fallback
         --verbose --quiet --color --help"
     local config_check="--output --threads --help"
     local llm="--my-path --golden-path --output --rank --log-level --help"

@@ -44,6 +44,8 @@ static const char usage[] =
     "      --restart            forget what an interrupted shard with the same words has done\n"
     "      --list-apis          the APIs there is a reference for, with their arguments\n"
     "  -t, --threads N          number of threads (default: all processors)\n"
+    "      --io-timeout SECONDS how long a network file system is waited for (default 300, 0: for\n"
+    "                           ever)\n"
     "      --top N              APIs that each list of the page shows (default 10)\n"
     "  -v, --verbose            each call's time and kernels too\n"
     "  -q, --quiet              no progress, no page: the paths of the results and nothing else\n"
@@ -71,7 +73,8 @@ enum {
     OPTION_TOP,
     OPTION_COLOR,
     OPTION_SHARD,
-    OPTION_RESTART
+    OPTION_RESTART,
+    OPTION_IO_TIMEOUT
 };
 
 static const struct option long_options[] = {
@@ -91,6 +94,7 @@ static const struct option long_options[] = {
     {"list-apis", no_argument, NULL, OPTION_LIST_APIS},
     TDC_SHARE_LONG_OPTIONS(OPTION_SHARD, OPTION_RESTART),
     {"threads", required_argument, NULL, 't'},
+    {"io-timeout", required_argument, NULL, OPTION_IO_TIMEOUT},
     {"quiet", no_argument, NULL, 'q'},
     {"top", required_argument, NULL, OPTION_TOP},
     {"verbose", no_argument, NULL, 'v'},
@@ -157,6 +161,8 @@ static bool take_option(struct settings *settings, int option)
     case OPTION_RESTART:
         settings->sharing.restart = true;
         return true;
+    case OPTION_IO_TIMEOUT:
+        return tdc_take_io_timeout(optarg);
     case 't':
         return tdc_parse_number(optarg, 1, &options->threads) ||
                tdc_wrong_value("--threads", optarg, "a number of threads");

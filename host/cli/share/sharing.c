@@ -27,8 +27,8 @@ bool tdc_sharing_take_shard(struct tdc_sharing *sharing, int argc, char **argv)
 /* Options that change what is shown or how fast it is, and not what is found. */
 static bool is_free(const char *name)
 {
-    static const char *const names[] = {"threads", "io",    "quiet",   "verbose",
-                                        "color",   "shard", "restart", "top"};
+    static const char *const names[] = {"threads", "io",    "io-timeout", "quiet", "verbose",
+                                        "color",   "shard", "restart",    "top"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

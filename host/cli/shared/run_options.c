@@ -51,6 +51,8 @@ static bool take_work(struct tdc_run_settings *settings, int option)
     case 't':
         return tdc_parse_number(optarg, 1, &request->options.threads) ||
                tdc_wrong_value("--threads", optarg, "a number of threads");
+    case TDC_RUN_IO_TIMEOUT:
+        return tdc_take_io_timeout(optarg);
     case TDC_RUN_IO:
         return tdc_parse_io(optarg, &request->options.io) ||
                tdc_wrong_value("--io", optarg, "auto, mmap, pread or direct");

@@ -30,6 +30,7 @@ enum {
     TDC_RUN_TRUTH,
     TDC_RUN_NOISE,
     TDC_RUN_IO,
+    TDC_RUN_IO_TIMEOUT,
     TDC_RUN_DEVICE,
     TDC_RUN_NO_FALLBACK,
     TDC_RUN_FIRST_FREE
@@ -59,6 +60,7 @@ enum {
     {"noise", required_argument, NULL, TDC_RUN_NOISE},                        \
     {"threads", required_argument, NULL, 't'},                                \
     {"io", required_argument, NULL, TDC_RUN_IO},                              \
+    {"io-timeout", required_argument, NULL, TDC_RUN_IO_TIMEOUT},              \
     {"device", required_argument, NULL, TDC_RUN_DEVICE},                      \
     {"no-fallback", no_argument, NULL, TDC_RUN_NO_FALLBACK},
 
@@ -95,6 +97,8 @@ enum {
     "      --io HOW             how tensor files are read: auto (default: mapped when in the page\n" \
     "                           cache, past it when not), mmap, pread (network file systems), "    \
     "direct\n"                                                                                     \
+    "      --io-timeout SECONDS how long a network file system is waited for (default 300, 0: for\n" \
+    "                           ever); what it does not answer is a row's error\n"                 \
     "      --device NAME        auto (default: a card if there is one and it is faster), cpu,\n"   \
     "                           gpu, ascend, cuda, opencl, cuda:0,1 or cuda:all (tdcmp devices\n"  \
     "                           lists them)\n"                                                     \

@@ -11,6 +11,7 @@
 #include "host/engine/copy_box.h"
 #include "host/engine/logical/logical.h"
 #include "host/engine/source.h"
+#include "io/file/file_map.h"
 #include "io/platform/platform.h"
 #include "kernels/pair.h"
 
@@ -139,9 +140,13 @@ static void advise(const struct tdc_tensor *tensor, const struct tdc_copy_box *b
     } else {
         start = start / page * page;
     }
-    if (end > start)
-        tdc_pages_advise((void *)start, end - start,
-                         advice); /* NOLINT(performance-no-int-to-ptr) */
+    if (end <= start)
+        return;
+    void *pages = (void *)start; /* NOLINT(performance-no-int-to-ptr) */
+    if (advice == TDC_PAGES_DONE)
+        tdc_file_map_done(pages, end - start);
+    else
+        tdc_pages_advise(pages, end - start, advice);
 }
 
 static int64_t make_copy(const struct tdc_logical *logical, const struct tdc_logical_part *part,

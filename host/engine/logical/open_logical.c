@@ -7,6 +7,7 @@
 #include "host/engine/source.h"
 #include "io/base/arena.h"
 #include "io/base/error.h"
+#include "io/file/file_map.h"
 #include "io/tensor/tensor_layout.h"
 #include "kernels/dtype.h"
 
@@ -108,7 +109,7 @@ static void mark_in_use(const struct tdc_logical *logical, bool *in_use, size_t 
 static void drop_descriptor(struct tdc_tensor *tensor)
 {
     if (tensor->descriptor >= 0 && !tensor->borrowed)
-        close(tensor->descriptor);
+        tdc_file_close(tensor->descriptor);
     tensor->descriptor = -1;
 }
 

@@ -1,6 +1,7 @@
 #include "host/graph/files/folder.h"
 
-#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "io/base/error.h"
+#include "io/storage/storage_calls.h"
 
 #define MOST_NAMES 1000000
 
@@ -33,17 +35,18 @@ static bool grow(struct tdc_arena *arena, struct tdc_folder *folder, size_t *cap
     return true;
 }
 
-static tdc_status add_all(struct tdc_arena *arena, DIR *directory, struct tdc_folder *folder)
+static tdc_status add_all(struct tdc_arena *arena, const char *path,
+                          const struct tdc_listing *listing, struct tdc_folder *folder)
 {
-    const struct dirent *entry;
     size_t capacity = 0;
-    while ((entry = readdir(directory)) != NULL) {
+    for (size_t i = 0; i < listing->count; i++) {
         struct stat info;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 ||
+        char whole[PATH_MAX];
+        int length = snprintf(whole, sizeof whole, "%s/%s", path, listing->names[i]);
+        if (length < 0 || (size_t)length >= sizeof whole || tdc_storage_stat(whole, &info) != 0 ||
             !(S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)))
             continue;
-        const char *name = tdc_arena_text(arena, entry->d_name, strlen(entry->d_name));
+        const char *name = tdc_arena_text(arena, listing->names[i], strlen(listing->names[i]));
         if (name == NULL || folder->count == MOST_NAMES || !grow(arena, folder, &capacity))
             return TDC_ERR_MEMORY;
         bool is_folder = S_ISDIR(info.st_mode);
@@ -58,15 +61,16 @@ tdc_status tdc_folder_read(struct tdc_arena *arena, const char *path, struct tdc
                            struct tdc_error *error)
 {
     *folder = (struct tdc_folder){0};
-    DIR *directory = opendir(path);
-    if (directory == NULL)
+    struct tdc_listing listing;
+    int number = tdc_storage_list(path, &listing);
+    if (number != 0)
         return tdc_fail_errno(error,
-                              errno == ENOENT   ? TDC_ERR_NOT_FOUND
-                              : errno == ENOMEM ? TDC_ERR_MEMORY
-                                                : TDC_ERR_READ,
-                              errno, "%s", path);
-    tdc_status status = add_all(arena, directory, folder);
-    closedir(directory);
+                              number == ENOENT   ? TDC_ERR_NOT_FOUND
+                              : number == ENOMEM ? TDC_ERR_MEMORY
+                                                 : TDC_ERR_READ,
+                              number, "%s", path);
+    tdc_status status = add_all(arena, path, &listing, folder);
+    tdc_listing_free(&listing);
     if (status != TDC_OK)
         return tdc_fail(error, status, "%s: out of memory or too many names", path);
     if (folder->count > 1)

@@ -10,6 +10,7 @@
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/storage/patient_read.h"
 #include "io/file/out_file.h"
 #include "io/text/csv_reader.h"
 
@@ -30,17 +31,12 @@ static tdc_status read_bytes(struct tdc_csv_rows *rows, bool must_exist, struct 
     rows->unquoted = status == TDC_OK ? malloc(file.size + 1) : NULL;
     if (status == TDC_OK && (rows->bytes == NULL || rows->unquoted == NULL))
         status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", rows->path);
-    while (status == TDC_OK && rows->size < file.size) {
-        ssize_t got = read(file.descriptor, rows->bytes + rows->size, file.size - rows->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            status = tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", rows->path);
-        if (got <= 0)
-            break;
-        rows->size += (size_t)got;
+    if (status == TDC_OK) {
+        int number = tdc_storage_read(file.descriptor, rows->bytes, file.size, 0, &rows->size);
+        if (number != 0)
+            status = tdc_fail_errno(error, TDC_ERR_READ, number, "%s", rows->path);
     }
-    close(file.descriptor);
+    tdc_file_close(file.descriptor);
     return status;
 }
 

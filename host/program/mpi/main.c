@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/cli/share/sharing.h"
+#include "host/program/watched.h"
 
 /* Counts of MPI are ints: what is larger is sent in pieces of this size. */
 #define MOST_BYTES ((size_t)1 << 30)
@@ -176,7 +177,7 @@ static int run_together(struct team *team, int argc, char **argv)
     return team->broken || root == TDC_EXIT_TROUBLE ? TDC_EXIT_TROUBLE : root;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct team team = {0};
     int provided = 0, code = TDC_EXIT_TROUBLE;
@@ -193,4 +194,9 @@ int main(int argc, char **argv)
     }
     MPI_Finalize();
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    return tdc_run_watched(run, argc, argv);
 }

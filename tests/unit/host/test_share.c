@@ -10,7 +10,7 @@
 #include "host/share/known.h"
 #include "host/share/outcome_record.h"
 #include "host/share/pieces.h"
-#include "io/file/remote.h"
+#include "io/storage/remote.h"
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -225,7 +225,10 @@ static void test_remote_file_systems(void **state)
     assert_true(tdc_is_remote_type(0x0bd00bd0));  /* Lustre */
     assert_false(tdc_is_remote_type(0xef53));     /* ext4 */
     assert_false(tdc_is_remote_type(0x01021994)); /* tmpfs */
-    assert_false(tdc_is_remote("/nowhere/at/all"));
+    assert_true(tdc_is_remote_name("nfs4"));
+    assert_true(tdc_is_remote_name("fuse.sshfs"));
+    assert_false(tdc_is_remote_name("ext4"));
+    assert_false(tdc_is_remote_name("fusectl"));
 }
 
 int main(void)

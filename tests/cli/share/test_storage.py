@@ -1,0 +1,105 @@
+"""Storage that does not answer, or slowly: the fault library plays a network file system over a folder."""
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+import shares
+
+FAULT = os.environ.get("TDC_FAULT", "")
+SECONDS = 2  # that an answer may take: far more than one here does
+LIMIT = 120  # seconds that no run may take: it hangs then
+
+
+@unittest.skipIf(FAULT == "", "the library to be preloaded is not built here")
+class Storage(harness.Case):
+    def setUp(self):
+        super().setUp()
+        shares.make_dumps(self.path("far/d"))
+        with open(self.path("mounts"), "w", encoding="utf-8") as file:
+            file.write("21 1 8:1 / / rw - ext4 /dev/sda rw\n"
+                       "36 21 0:50 / %s rw,relatime shared:7 - nfs4 server:/export rw,hard\n" % os.path.realpath(self.path("far")))
+        self.tensor = sorted(os.listdir(self.path("far/d/npu/step0/rank0/dump_tensor_data")))[4]
+
+    def start(self, *words, silent="", timeout=SECONDS, code=None, **settings):
+        """Runs with a table of mounts in which `far` is NFS; some calls there never return."""
+        env = harness.environment(LD_PRELOAD=FAULT, TDC_FAULT_AT="0", TDC_FAULT_MOUNTS=self.path("mounts"),
+                                  TDC_FAULT_SILENT=silent, TDC_FAULT_REMOTE=os.path.realpath(self.path("far")),
+                                  TDC_IO_TIMEOUT=str(timeout), **settings)
+        done = subprocess.run([harness.TDCMP, *words], cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+        done.err = done.stderr.decode()
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.err + done.stdout.decode())
+        return done
+
+    def rows(self):
+        """All rows of the tables that were written."""
+        return [row for name in sorted(harness.files_below(self.path("out"))) if name.endswith(".csv")
+                for row in harness.read_csv(self.path("out", name))]
+
+    def compare(self, *options, **settings):
+        return self.start("compare", "far/d/npu", "far/d/bench", "-o", "out", "-F", "csv", *options, **settings)
+
+    def errors(self):
+        return sorted({row["Err_message"] for row in self.rows() if row["Verdict"] == "error"})
+
+    def test_answers(self):
+        """Nothing is silent: the tables of a local file system, whatever the way of reading."""
+        self.run_code(1, "compare", "far/d/npu", "far/d/bench", "-o", "out", "-F", "csv", cwd=self.folder)
+        expected = shares.results(self.path("out"))
+        for how in ("auto", "mmap", "pread"):
+            with self.subTest(io=how):
+                shutil.rmtree(self.path("out"))
+                self.compare("--io", how, timeout=LIMIT, code=1)
+                self.assertEqual(shares.results(self.path("out")), expected)
+
+    def test_one_file(self):
+        """A tensor that is not answered is a row, and no other."""
+        self.compare(silent="read npu/step0/rank0/dump_tensor_data/" + self.tensor, code=2)
+        self.assertEqual(len(self.errors()), 1, self.errors())
+        self.assertIn(self.tensor + ": no answer from storage in 2 s", self.errors()[0])
+
+    def test_all_files(self):
+        """Of a dead server some calls are waited for; the rest fails without being tried."""
+        self.compare(silent="open dump_tensor_data", code=2)
+        texts = self.errors()
+        self.assertTrue(any("no answer from storage in 2 s" in text for text in texts), texts)
+        self.assertTrue(any("not tried: its storage has not answered 4 calls" in text for text in texts), texts)
+        self.assertEqual(len([row for row in self.rows() if row["Verdict"] == "error"]), 6 * 40)
+
+    def test_dump_json(self):
+        """A dump.json that is not answered costs its rank; the others are compared."""
+        for kind in ("open", "read"):
+            with self.subTest(kind=kind):
+                shutil.rmtree(self.path("out"), ignore_errors=True)
+                done = self.compare(silent="%s npu/step0/rank1/dump.json" % kind, code=2)
+                self.assertIn("no answer from storage in 2 s", done.stdout.decode())
+                self.assertEqual(len([name for name in os.listdir(self.path("out")) if name.endswith(".csv")]), 5)
+
+    def test_search(self):
+        """A path that does not answer when it is looked at first."""
+        done = self.compare(silent="any far/d/npu", code=2)
+        self.assertIn("far/d/npu: no answer from storage in 2 s", done.err)
+
+    def test_precheck(self):
+        done = self.start("precheck", "far/d/npu/step0/rank0", "-o", "checked", silent="any npu/step0/rank0/dump.json", code=2)
+        self.assertIn("no answer from storage in 2 s", done.err)
+
+    def test_shard(self):
+        """A part without all answers is not complete; the next run asks again."""
+        words = ["compare", "far/d/npu", "far/d/bench", "-o", "out", "-F", "csv"]
+        self.start(*words, code=1)
+        expected = shares.results(self.path("out"))
+        shutil.rmtree(self.path("out"), ignore_errors=True)
+        done = self.start(*words, "--shard", "0/1", silent="open dump_tensor_data/" + self.tensor, code=2)
+        self.assertIn("had no answer from storage and are left to the next run", done.err)
+        self.run_code(2, "merge", "out", cwd=self.folder)
+        self.start(*words, "--shard", "0/1", code=0)
+        self.start("merge", "out", code=1)
+        self.assertEqual(shares.results(self.path("out")), expected)
+
+
+if __name__ == "__main__":
+    harness.main()
