@@ -2,10 +2,10 @@
  * mapping_guard.h - reading mapped files that may shrink under our feet.
  *
  * A mapped page beyond the end of a file that was truncated raises SIGBUS. Inside tdc_guarded_read
- * that signal ends the read with `false` and not the process. Files on remote storage are not mapped
- * but fetched when they are touched (io/storage/fetched_map.h), by SIGSEGV: what is not answered
- * ends the read as well, and the TDC_ERR_CHANGED that is made of it tells why. Signals raised
- * elsewhere go to the handler that was there before.
+ * that signal ends the read with `false` and not the process. Files on remote storage are not
+ * mapped but fetched when they are touched (io/storage/fetched_map.h), by SIGSEGV: what is not
+ * answered ends the read as well, and the TDC_ERR_CHANGED that is made of it tells why. Signals
+ * raised elsewhere go to the handler that was there before.
  */
 #ifndef TDC_IO_MAPPING_GUARD_H
 #define TDC_IO_MAPPING_GUARD_H
