@@ -43,8 +43,8 @@ static const struct entry entries[256] = {
     ['T'] = {true, .action = TDC_DOES_TEXT, .operand = SIZED, .width = 4},
     ['C'] = {true, .action = TDC_DOES_BYTES, .operand = SIZED, .width = 1},
     ['B'] = {true, .action = TDC_DOES_BYTES, .operand = SIZED, .width = 4},
-    [0x8e] = {true, true, TDC_DOES_BYTES, SIZED, 8}, /* BINBYTES8 */
-    [0x96] = {true, true, TDC_DOES_BYTES, SIZED, 8}, /* BYTEARRAY8 */
+    [0x8e] = {true, true, .action = TDC_DOES_BYTES, .operand = SIZED, .width = 8}, /* BINBYTES8 */
+    [0x96] = {true, true, .action = TDC_DOES_BYTES, .operand = SIZED, .width = 8}, /* BYTEARRAY8 */
     [0x80] = {true, .operand = PROTOCOL, .width = 1},
     [0x95] = {true, .operand = FRAME, .width = 8},
     [0x94] = {true, .action = TDC_DOES_PUT, .number = TDC_PICKLE_NEXT}, /* MEMOIZE */
@@ -57,23 +57,23 @@ static const struct entry entries[256] = {
     [0x85] = {true, .action = TDC_DOES_TUPLE, .number = 1},
     [0x86] = {true, .action = TDC_DOES_TUPLE, .number = 2},
     [0x87] = {true, .action = TDC_DOES_TUPLE, .number = 3},
-    [0x91] = {true, true, TDC_DOES_TUPLE, .number = TDC_PICKLE_TO_MARK}, /* FROZENSET */
+    [0x91] = {true, true, .action = TDC_DOES_TUPLE, .number = TDC_PICKLE_TO_MARK}, /* FROZENSET */
     ['}'] = {true, .action = TDC_DOES_DICT},
     [']'] = {true, .action = TDC_DOES_LIST},
-    [0x8f] = {true, true, TDC_DOES_LIST}, /* EMPTY_SET */
+    [0x8f] = {true, true, .action = TDC_DOES_LIST}, /* EMPTY_SET */
     ['a'] = {true, .action = TDC_DOES_APPEND, .number = 1},
     ['e'] = {true, .action = TDC_DOES_APPEND, .number = TDC_PICKLE_TO_MARK},
-    [0x90] = {true, true, TDC_DOES_APPEND, .number = TDC_PICKLE_TO_MARK}, /* ADDITEMS */
+    [0x90] = {true, true, .action = TDC_DOES_APPEND, .number = TDC_PICKLE_TO_MARK}, /* ADDITEMS */
     ['s'] = {true, .action = TDC_DOES_SET, .number = 2},
     ['u'] = {true, .action = TDC_DOES_SET, .number = TDC_PICKLE_TO_MARK},
     ['0'] = {true, .action = TDC_DOES_POP, .number = 1},
     ['1'] = {true, .action = TDC_DOES_POP, .number = TDC_PICKLE_TO_MARK},
-    ['2'] = {true, true, TDC_DOES_REPEAT}, /* DUP */
+    ['2'] = {true, true, .action = TDC_DOES_REPEAT}, /* DUP */
     ['c'] = {true, .action = TDC_DOES_NAME, .operand = LINES},
     [0x93] = {true, .action = TDC_DOES_STACKED_NAME},
     ['R'] = {true, .action = TDC_DOES_CALL},
-    [0x81] = {true, .action = TDC_DOES_CALL},     /* NEWOBJ */
-    [0x92] = {true, true, TDC_DOES_CALL_BY_NAME}, /* NEWOBJ_EX */
+    [0x81] = {true, .action = TDC_DOES_CALL},               /* NEWOBJ */
+    [0x92] = {true, true, .action = TDC_DOES_CALL_BY_NAME}, /* NEWOBJ_EX */
     ['Q'] = {true, .action = TDC_DOES_PERSISTENT},
     ['b'] = {true, .action = TDC_DOES_BUILD},
     ['.'] = {true, .action = TDC_DOES_STOP},

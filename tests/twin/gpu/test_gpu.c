@@ -154,7 +154,7 @@ static void random_shapes_share_launches(void **state)
         assert_true(tdc_pair_plan_make(pair[0], pair[1], TDC_RELATIVE_F64, tdc_cpu_variant_chosen(),
                                        &plans[i]));
         plans[i].extremes = random_below(2) == 0;
-        fill_pair(random_below(FLAVOURS), pair[0], n, pair[1], b, count);
+        fill_pair((enum flavour)random_below(FLAVOURS), pair[0], n, pair[1], b, count);
         tdc_pair_run(&plans[i], n, b, count, &expected[i]);
         chunks[i] = (struct tdc_backend_chunk){
             .plan = &plans[i], .n = n, .b = b, .count = count, .sums = &sums[i], .name = "pair"};

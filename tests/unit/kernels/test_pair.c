@@ -269,7 +269,8 @@ static void short_ways_follow_each_other(void **state)
             size_t size = tdc_dtype_size(dtype), count = BLOCKS * WAY_BLOCK;
             fill_way(WAY_NOISE, dtype, n, dtype, b, WAY_BLOCK);
             for (size_t i = WAY_BLOCK; i < count; i += WAY_BLOCK)
-                fill_way(random_below(WAYS), dtype, n + i * size, dtype, b + i * size, WAY_BLOCK);
+                fill_way((enum way)random_below(WAYS), dtype, n + i * size, dtype, b + i * size,
+                         WAY_BLOCK);
             if (round % 6 == 5)
                 encode(dtype, random_special(), 0, n + random_below(count) * size);
             require_pair(dtype, dtype, n, b, count - random_below(40), "short ways");
