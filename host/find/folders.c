@@ -102,8 +102,11 @@ tdc_status tdc_folder_names(const char *folder, const char *prefix, struct tdc_n
     struct tdc_listing listing;
     int failure = tdc_storage_list(folder, &listing);
     if (failure != 0)
-        return tdc_fail_errno(error, failure == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, failure,
-                              "%s", folder);
+        return tdc_fail_errno(error,
+                              failure == ENOENT   ? TDC_ERR_NOT_FOUND
+                              : failure == ENOMEM ? TDC_ERR_MEMORY
+                                                  : TDC_ERR_READ,
+                              failure, "%s", folder);
     bool ok = true;
     for (size_t i = 0; ok && i < listing.count; i++) {
         long number;

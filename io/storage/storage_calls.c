@@ -195,10 +195,11 @@ static void run_lstat(struct tdc_call *call)
     asking->number = lstat(asking->path, &asking->info) == 0 ? 0 : errno;
 }
 
-static int look(const char *path, void (*run)(struct tdc_call *call), struct stat *info)
+static int look(const char *path, void (*run)(struct tdc_call *call), struct tdc_mount *mount,
+                struct stat *info)
 {
     int number;
-    struct asking *asking = ask(path, tdc_mount_of_path(path), run, &number);
+    struct asking *asking = ask(path, mount, run, &number);
     if (asking != NULL)
         *info = asking->info;
     free(asking);
@@ -207,12 +208,18 @@ static int look(const char *path, void (*run)(struct tdc_call *call), struct sta
 
 int tdc_storage_stat(const char *path, struct stat *info)
 {
-    return look(path, run_stat, info);
+    struct tdc_mount *mount = tdc_mount_of_path(path);
+    if (mount == NULL) /* takes no memory */
+        return stat(path, info) == 0 ? 0 : errno;
+    return look(path, run_stat, mount, info);
 }
 
 int tdc_storage_lstat(const char *path, struct stat *info)
 {
-    return look(path, run_lstat, info);
+    struct tdc_mount *mount = tdc_mount_of_path(path);
+    if (mount == NULL)
+        return lstat(path, info) == 0 ? 0 : errno;
+    return look(path, run_lstat, mount, info);
 }
 
 static void run_realpath(struct tdc_call *call)
