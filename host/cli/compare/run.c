@@ -22,7 +22,8 @@ static void warn_of_link(const struct tdc_options *options, const char *path)
 {
     struct stat info;
     char text[4200];
-    if (options->message == NULL || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+    if (options->message == NULL || tdc_io_probe(path, NULL) != TDC_OK || lstat(path, &info) != 0 ||
+        !S_ISLNK(info.st_mode))
         return;
     snprintf(text, sizeof text, "%s is a symbolic link; it was followed", path);
     options->message(options->context, TDC_MESSAGE_WARNING, text);
