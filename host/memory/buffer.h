@@ -7,6 +7,7 @@
 #define TDC_HOST_BUFFER_H
 
 #include "host/engine/engine.h"
+#include "host/judge/rules.h"
 
 /* TDC_ERR_ARGUMENT for what is no tensor of numbers; `side` is its name in the message. */
 tdc_status tdc_buffer_take(const struct tdc_buffer *given, const char *side,
@@ -21,5 +22,16 @@ const unsigned char *tdc_buffer_elements(const struct tdc_tensor *tensor, uint64
 tdc_status tdc_memory_reduce(struct tdc_job *job, enum tdc_relative_rule rule,
                              const struct tdc_options *options, struct tdc_outcome *outcome,
                              struct tdc_error *error);
+
+/* A pair of tensors in memory, and what one pass over it left. */
+struct tdc_memory_pair {
+    struct tdc_tensor n, b;
+    const struct tdc_record *record; /* of a reference in a dump, in place of b; NULL: b */
+    const struct tdc_rules *rules;
+    struct tdc_outcome outcome;
+};
+
+/* As a table judges a row of them. False when out of memory. */
+bool tdc_memory_judge(const struct tdc_memory_pair *buffers, struct tdc_difference *out);
 
 #endif

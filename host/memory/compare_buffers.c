@@ -118,15 +118,7 @@ static void fill_measures(const struct tdc_outcome *outcome, struct tdc_differen
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-struct buffers {
-    struct tdc_tensor n, b;
-    const struct tdc_record *record; /* of a reference in a dump, in place of b; NULL: b */
-    const struct tdc_rules *rules;
-    struct tdc_outcome outcome;
-};
-
-/* False when out of memory. */
-static bool judge(const struct buffers *buffers, struct tdc_difference *out)
+bool tdc_memory_judge(const struct tdc_memory_pair *buffers, struct tdc_difference *out)
 {
     const struct tdc_outcome *outcome = &buffers->outcome;
     bool computed = out->computed = outcome->code == TDC_OUTCOME_COMPARED;
@@ -171,7 +163,7 @@ static tdc_status compare(const struct tdc_buffer *n, const struct tdc_buffer *b
                           struct tdc_error *error)
 {
     struct tdc_options read;
-    struct buffers buffers = {.record = record};
+    struct tdc_memory_pair buffers = {.record = record};
     tdc_status status = tdc_options_read(options, &read, error);
     if (status == TDC_OK)
         status = tdc_buffer_take(n, "n", &buffers.n, error);
@@ -187,7 +179,8 @@ static tdc_status compare(const struct tdc_buffer *n, const struct tdc_buffer *b
     status = tdc_memory_reduce(job, buffers.rules->relative, &read, &buffers.outcome, error);
     if (status != TDC_OK)
         return status;
-    return judge(&buffers, whole) ? TDC_OK : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    return tdc_memory_judge(&buffers, whole) ? TDC_OK
+                                             : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
 }
 
 tdc_status tdc_compare_buffers(const struct tdc_buffer *n, const struct tdc_buffer *b,

@@ -2,6 +2,7 @@
 #ifndef TDCMP_BUFFER_H
 #define TDCMP_BUFFER_H
 
+#include "tdcmp/device.h"
 #include "tdcmp/table.h"
 
 TDC_INTERFACE_BEGIN
@@ -53,6 +54,18 @@ tdc_status tdc_compare_buffers(const struct tdc_buffer *n, const struct tdc_buff
 tdc_status tdc_compare_record(const struct tdc_buffer *n, const tdc_dump *dump, size_t record,
                               const struct tdc_options *options, struct tdc_difference *difference,
                               size_t size, struct tdc_error *error);
+
+/*
+ * The same for tensors that lie on a device: `data` of both is what tdc_compare_device takes, and
+ * the work follows the stream likewise. Of the options the rules count. TDC_ERR_UNSUPPORTED, and
+ * nothing is known, for what wants a second look at all elements: views, shapes that differ,
+ * tensors of one element or none, NaN, infinity, numbers whose squares leave float64. Who wants to
+ * know copies the tensors and compares the copies.
+ */
+tdc_status tdc_compare_device_buffers(tdc_device *device, const struct tdc_buffer *n,
+                                      const struct tdc_buffer *b, const struct tdc_options *options,
+                                      void *stream, struct tdc_difference *difference, size_t size,
+                                      struct tdc_error *error);
 
 TDC_INTERFACE_END
 #endif

@@ -203,6 +203,53 @@ static void tensors_are_compared_where_they_are(void **state)
     assert_int_equal(library.live(), before);
 }
 
+/* What a table would say of them is what it says of copies; what it cannot know without them is
+ * refused. */
+static void tensors_are_judged(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 6000
+    };
+    static const tdc_rules_id rules[] = {TDC_RULES_SOUND, TDC_RULES_COMPAT};
+    static float n[COUNT], b[COUNT];
+    const int64_t shape[] = {60, 100}, turned[] = {1, 60};
+    tdc_device *tensors = open_tensors();
+    fill_pair(FLAVOUR_NEAR, TDC_F32, (unsigned char *)n, TDC_F32, (unsigned char *)b, COUNT);
+    for (int round = 0; round < 3; round++) {
+        if (round == 2)
+            n[77] = NAN;
+        const void *n_there = upload(n, sizeof n, 0), *b_there = upload(b, sizeof b, 0);
+        struct tdc_buffer n_here, b_here, n_card, b_card;
+        struct tdc_options options;
+        struct tdc_difference here, there;
+        struct tdc_error error = {0};
+        tdc_options_init(&options, sizeof options, rules[round % 2]);
+        tdc_buffer_init(&n_here, sizeof n_here, n, TDC_F32, 2, shape, NULL);
+        tdc_buffer_init(&b_here, sizeof b_here, b, TDC_F32, 2, shape, NULL);
+        tdc_buffer_init(&n_card, sizeof n_card, n_there, TDC_F32, 2, shape, NULL);
+        tdc_buffer_init(&b_card, sizeof b_card, b_there, TDC_F32, 2, shape, NULL);
+        tdc_status status = tdc_compare_device_buffers(tensors, &n_card, &b_card, &options, queue,
+                                                       &there, sizeof there, &error);
+        assert_int_equal(tdc_compare_buffers(&n_here, &b_here, &options, &here, sizeof here, NULL),
+                         TDC_OK);
+        if (round == 2) {
+            assert_int_equal(status, TDC_ERR_UNSUPPORTED);
+            assert_non_null(strstr(error.message, "NaN"));
+        } else {
+            assert_int_equal(status, TDC_OK);
+            assert_memory_equal(&there, &here, sizeof here);
+        }
+        tdc_buffer_init(&n_card, sizeof n_card, n_there, TDC_F32, 2, shape, turned);
+        assert_int_equal(tdc_compare_device_buffers(tensors, &n_card, &b_card, &options, queue,
+                                                    &there, sizeof there, &error),
+                         TDC_ERR_UNSUPPORTED);
+        give_back(n_there, 0);
+        give_back(b_there, 0);
+    }
+    tdc_device_free(tensors);
+}
+
 /* Three batches, of which two are under way at a time. */
 static void long_tensors_go_in_batches(void **state)
 {
@@ -315,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_compared_where_they_are),
+        cmocka_unit_test(tensors_are_judged),
         cmocka_unit_test(long_tensors_go_in_batches),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(every_call_may_fail),
