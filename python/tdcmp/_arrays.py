@@ -125,18 +125,23 @@ def _dlpack_dtype(tensor: _DLTensor) -> str:
     return "bool" if word == "bool" else f"{word}{tensor.bits}".replace("bfloat16", "bfloat16")
 
 
-def _from_dlpack(given: Any) -> Tensor:
+def dlpack_tensor(given: Any) -> Tensor:
+    """Where it lies, which may be a device."""
     capsule = given.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
     tensor = _DLTensor.from_address(get(capsule, b"dltensor"))
-    if tensor.device_type not in _ON_HOST:
-        raise TypeError("the tensor lies on a device and has no cpu()")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = [tensor.strides[i] for i in range(tensor.ndim)] if tensor.strides else None
     data = (tensor.data or 0) + tensor.byte_offset
     # The capsule stays unused: its owner frees the tensor with it.
     return Tensor((capsule, given), data, _dlpack_dtype(tensor), shape, strides)
+
+
+def _from_dlpack(given: Any) -> Tensor:
+    if hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] not in _ON_HOST:
+        raise TypeError("the tensor lies on a device and has no cpu()")
+    return dlpack_tensor(given)
 
 
 def _from_numpy(array: Any) -> Tensor:
@@ -218,7 +223,7 @@ def take(given: Any) -> Tensor:
     if hasattr(given, "__dlpack__"):
         device = given.__dlpack_device__()[0] if hasattr(given, "__dlpack_device__") else 1
         if device not in _ON_HOST and hasattr(given, "cpu"):
-            given = given.cpu()
+            return take(given.cpu())
         return _from_dlpack(given)
     if numpy is not None and (
         hasattr(given, "__array__") or isinstance(given, (list, tuple, int, float))
@@ -329,8 +334,13 @@ def compare_taken(
 
 def compare_arrays(a: Any, b: Any, rules: str = "sound", threads: int = 0) -> Difference:
     """Compares a tensor under test with its reference, both in memory: numpy arrays, torch tensors
-    (bfloat16 and float8 too), anything with DLPack or a buffer. What lies on a device is copied."""
-    return compare_taken(take(a), Settings(rules, threads), take(b))
+    (bfloat16 and float8 too), anything with DLPack or a buffer. Dense tensors on one CUDA card are
+    compared there; what else lies on a device is copied."""
+    from ._device import compare_on_card
+
+    settings = Settings(rules, threads)
+    found = compare_on_card(a, b, settings)
+    return compare_taken(take(a), settings, take(b)) if found is None else found
 
 
 def save_tensor(tensor: Any, path: PathLike) -> None:

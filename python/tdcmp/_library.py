@@ -393,6 +393,11 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [_B, c_size_t, c_void_p, c_int, c_uint, POINTER(c_int64), POINTER(c_int64)],
     ),
     "tdc_compare_buffers": (c_int, [_B, _B, _O, POINTER(DifferenceNumbers), c_size_t, _E]),
+    "tdc_device_of": (c_int, [c_char_p, _PP, _E]),
+    "tdc_compare_device_buffers": (
+        c_int,
+        [_P, _B, _B, _O, _P, POINTER(DifferenceNumbers), c_size_t, _E],
+    ),
     "tdc_compare_record": (
         c_int,
         [_B, _P, c_size_t, _O, POINTER(DifferenceNumbers), c_size_t, _E],
