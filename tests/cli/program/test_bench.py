@@ -20,7 +20,8 @@ COMPARED = {"case", "files", "threads", "rows", "gigabytes", "gigabytes_per_seco
 BESIDE = {"beside", "ratio", "target"}
 REFERENCE = {"work", "threads", "milliseconds", "rate", "unit", "share", "of", "target"}
 KERNELS = {"dtype", "rule", "variant", "cache_gigabytes_per_second", "cache_share",
-           "memory_gigabytes_per_second", "memory_share", "error", "exact"}
+           "memory_gigabytes_per_second", "memory_share", "memcmp_gigabytes_per_second", "memcmp_share",
+           "error", "exact"}
 ALIGN = {"case", "dtype", "run_bytes", "gigabytes", "seconds", "processor_seconds", "gigabytes_per_second",
          "megabytes_taken", "beside", "beside_seconds", "beside_processor_seconds", "ratio", "target"}
 READ = {"way", "files", "threads", "gigabytes", "gigabytes_per_second", "seconds"}
