@@ -101,7 +101,7 @@ static double go_over(const struct pass *pass, size_t first, size_t count)
     size_t n_width = tdc_dtype_size(data->pair.npu), b_width = tdc_dtype_size(data->pair.bench);
     const unsigned char *n = data->n + first * n_width, *b = data->b + first * b_width;
     if (pass->passage == PASS_MEMCMP)
-        return memcmp(n, b, count * n_width);
+        return memcmp(n, b, count * n_width) == 0 ? 1 : 0;
     if (pass->passage == PASS_BARE)
         return (double)(tdc_join_words(n, count * n_width) ^ tdc_join_words(b, count * b_width));
     struct tdc_pair_sums sums;

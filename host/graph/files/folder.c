@@ -1,8 +1,7 @@
 #include "host/graph/files/folder.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
