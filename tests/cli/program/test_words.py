@@ -29,7 +29,7 @@ class Words(harness.Case):
 
     def test_nearest_option(self):
         self.assertIn("did you mean '--threads'?", self.refused("compare", "--treads", "3"))
-        self.assertIn("'--no' may be --no-highlight, --no-stack", self.refused("compare", "--no"))
+        self.assertIn("'--no' may be --noise, --no-fallback, --no-highlight, --no-stack", self.refused("compare", "--no"))
         self.assertIn("--format needs a value", self.refused("compare", "--format"))
         self.assertIn("-o needs a value", self.refused("compare", "-o"))
         self.assertIn("--fuzzy takes no value", self.refused("compare", "--fuzzy=3"))
