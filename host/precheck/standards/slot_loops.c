@@ -96,9 +96,9 @@ BODY ratios_body(const double *b, const double *t, const double *error, size_t n
 
 BODY rounded_body(const double *b, const double *t, size_t n)
 {
-    int64_t odd = 0;
+    uint64_t odd = 0;
     for (size_t i = 0; i < n; i++)
-        odd |= bits_of(t[i] - (double)(float)b[i]) << 1; /* 0 of either sign */
+        odd |= (uint64_t)bits_of(t[i] - (double)(float)b[i]) << 1; /* 0 of either sign */
     return odd == 0;
 }
 
