@@ -15,8 +15,9 @@ void tdc_slot_pool_init(struct tdc_slot_pool *pool, struct tdc_card *card, bool 
 
 void tdc_slot_pool_close(struct tdc_slot_pool *pool, bool inside)
 {
-    for (unsigned i = 0; inside && i < pool->opened; i++) {
-        tdc_slot_close(pool->places[i].slot);
+    for (unsigned i = 0; i < pool->opened; i++) {
+        if (inside)
+            tdc_slot_close(pool->places[i].slot);
         free(pool->places[i].slot);
     }
     pthread_cond_destroy(&pool->changed);
