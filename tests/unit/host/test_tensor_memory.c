@@ -34,7 +34,8 @@ static struct tdc_buffer_statistics describe(const void *data, tdc_dtype dtype, 
         tdc_buffer_statistics(&buffer, TDC_BUFFER_CRC, &one, &found, sizeof found, NULL), TDC_OK);
     assert_int_equal(
         tdc_buffer_statistics(&buffer, TDC_BUFFER_CRC, &four, &again, sizeof again, NULL), TDC_OK);
-    assert_memory_equal(&found, &again, sizeof found);
+    assert_memory_equal(&found, &again, offsetof(struct tdc_buffer_statistics, crc));
+    assert_int_equal(found.crc, again.crc);
     return found;
 }
 
