@@ -27,7 +27,9 @@ static const char usage[] =
     "through the kernel, and the records back (D2H); all of it together; and the CPU beside it.\n"
     "\n"
     "      --device NAME   ascend (default), gpu, cuda, opencl, ascend:1, cuda:1 or opencl:1\n"
-    "      --size N        bytes to send through; K, M, G allowed (default 1G)\n"
+    "      --size N        bytes to send through; K, M, G allowed (default 1G; of --verify at "
+    "most\n"
+    "                      a slot of the card for each kernel)\n"
     "      --dtype NAME    f32 (default), f16 or bf16\n"
     "      --rules NAME    sound (default), msprobe or msprobe26: which kernels\n"
     "      --verify        check what all Ascend cards compute instead: arithmetic, every kernel\n"
@@ -355,7 +357,7 @@ int tdc_bench_device(int argc, char **argv)
         return TDC_EXIT_SAME;
     }
     if (settings.verify)
-        return tdc_verify_device();
+        return tdc_verify_device(settings.size);
     tdc_devices(print_line, NULL); /* what cannot be used is told again below */
     return measure(&settings);
 }

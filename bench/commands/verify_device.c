@@ -8,11 +8,6 @@
 #include "host/engine/ascend/probe.h"
 #include "host/terminal/message.h"
 
-/* Chunks of a slot. */
-enum {
-    CHUNKS = TDC_SLOT_TILES / TDC_TILES_PER_CHUNK
-};
-
 static unsigned wrong;
 
 static void judge(bool good, const char *what)
@@ -101,11 +96,12 @@ bool tdc_sums_agree(const struct tdc_pair_sums *sums, const struct tdc_pair_sums
            near(sums->dd, right->dd, right->dd) && near(sums->abs, right->abs, right->abs);
 }
 
-/* Every chunk of a slot against the CPU. */
-static bool chunks_agree(struct tdc_ascend_slot *slot, const struct tdc_pair_plan *plan)
+/* Every chunk of the tiles against the CPU. */
+static bool chunks_agree(struct tdc_ascend_slot *slot, const struct tdc_pair_plan *plan,
+                         size_t tiles)
 {
     size_t n_size = tdc_dtype_size(plan->n_dtype), b_size = tdc_dtype_size(plan->b_dtype);
-    for (size_t i = 0; i < CHUNKS; i++) {
+    for (size_t i = 0; i < tiles / TDC_TILES_PER_CHUNK; i++) {
         struct tdc_pair_sums sums, right;
         struct rescue rescue = {plan, slot->base.n + i * TDC_PAIR_CHUNK * n_size,
                                 slot->base.b + i * TDC_PAIR_CHUNK * b_size};
@@ -120,10 +116,10 @@ static bool chunks_agree(struct tdc_ascend_slot *slot, const struct tdc_pair_pla
     return true;
 }
 
-static bool run_on(struct tdc_ascend_slot *slot, unsigned kernel, void *function, uint32_t blocks)
+static bool run_on(struct tdc_ascend_slot *slot, unsigned kernel, void *function, size_t tiles,
+                   uint32_t blocks)
 {
-    struct tdc_call_failure failure =
-        tdc_ascend_slot_launch(slot, kernel, function, TDC_SLOT_TILES, blocks);
+    struct tdc_call_failure failure = tdc_ascend_slot_launch(slot, kernel, function, tiles, blocks);
     struct tdc_call_failure waited = tdc_slot_wait(&slot->base);
     if (failure.code == 0)
         failure = waited;
@@ -132,7 +128,7 @@ static bool run_on(struct tdc_ascend_slot *slot, unsigned kernel, void *function
     return failure.code == 0;
 }
 
-static void verify_kernel(struct tdc_ascend_slot *slot, unsigned kernel)
+static void verify_kernel(struct tdc_ascend_slot *slot, unsigned kernel, size_t tiles)
 {
     const struct tdc_ascend_kernel_spec *spec = &tdc_ascend_kernels[kernel];
     struct tdc_error error = {0};
@@ -147,18 +143,18 @@ static void verify_kernel(struct tdc_ascend_slot *slot, unsigned kernel)
         return;
     plan.extremes = true;
     uint64_t state = 2026;
-    size_t count = (size_t)TDC_SLOT_TILES * TDC_TILE_PAIRS;
+    size_t count = tiles * TDC_TILE_PAIRS;
     unsigned char *n = slot->base.n, *b = slot->base.b;
-    size_t bytes = (size_t)TDC_SLOT_TILES * TDC_TILE_RECORD_BYTES;
+    size_t bytes = tiles * TDC_TILE_RECORD_BYTES;
     float *first = malloc(bytes);
     fill_side(spec->b_dtype, b, count, &state, NULL);
     fill_side(spec->n_dtype, n, count, &state, spec->n_dtype == spec->b_dtype ? b : NULL);
-    if (first != NULL && run_on(slot, kernel, function, 0)) {
-        judge(chunks_agree(slot, &plan), "every chunk agrees with the CPU");
+    if (first != NULL && run_on(slot, kernel, function, tiles, 0)) {
+        judge(chunks_agree(slot, &plan, tiles), "every chunk agrees with the CPU");
         memcpy(first, tdc_ascend_slot_records(slot), bytes);
-        bool same = run_on(slot, kernel, function, 1) &&
+        bool same = run_on(slot, kernel, function, tiles, 1) &&
                     memcmp(first, tdc_ascend_slot_records(slot), bytes) == 0 &&
-                    run_on(slot, kernel, function, 7) &&
+                    run_on(slot, kernel, function, tiles, 7) &&
                     memcmp(first, tdc_ascend_slot_records(slot), bytes) == 0;
         judge(same, "records of 1, 7 and all cores are equal to the bit");
     } else {
@@ -187,8 +183,9 @@ static void verify_tensors(struct tdc_ascend_slot *slot)
     float *n = (float *)(void *)slot->base.n, *b = (float *)(void *)slot->base.b;
     fill_side(TDC_F32, (unsigned char *)b, COUNT, &state, NULL);
     fill_side(TDC_F32, (unsigned char *)n, COUNT, &state, (unsigned char *)b);
-    struct tdc_call_failure failure = tdc_ascend_slot_launch(
-        slot, 0, tdc_ascend_slot_device(slot)->kernels[0].loaded, TDC_SLOT_TILES, 0);
+    struct tdc_call_failure failure =
+        tdc_ascend_slot_launch(slot, 0, tdc_ascend_slot_device(slot)->kernels[0].loaded,
+                               (COUNT + TDC_TILE_PAIRS - 1) / TDC_TILE_PAIRS, 0);
     bool there = tdc_slot_wait(&slot->base).code == 0 && failure.code == 0;
     static const size_t offsets[] = {0, 8, 1};
     for (size_t i = 0; i < 3; i++) {
@@ -234,7 +231,7 @@ static void print_driver(void)
     printf("driver: %s\n", line);
 }
 
-static void verify_card(const struct tdc_acl *acl, uint32_t id)
+static void verify_card(const struct tdc_acl *acl, uint32_t id, size_t tiles)
 {
     struct tdc_ascend_device device;
     struct tdc_ascend_slot slot = {.base = {.card = NULL}};
@@ -258,7 +255,7 @@ static void verify_card(const struct tdc_acl *acl, uint32_t id)
         if (function == NULL)
             printf("  %s\n", error.message);
         for (unsigned i = 0; i < TDC_ASCEND_KERNELS; i++)
-            verify_kernel(&slot, i);
+            verify_kernel(&slot, i, tiles);
         if (function != NULL)
             verify_tensors(&slot);
     }
@@ -266,8 +263,18 @@ static void verify_card(const struct tdc_acl *acl, uint32_t id)
     tdc_ascend_device_close(&device);
 }
 
-int tdc_verify_device(void)
+/* Whole chunks of float32 numbers: at least one, and at most a slot. */
+static size_t tiles_of(uint64_t size)
 {
+    size_t chunk = TDC_TILES_PER_CHUNK * (size_t)TDC_TILE_PAIRS * 2 * sizeof(float);
+    size_t most = TDC_SLOT_TILES / TDC_TILES_PER_CHUNK;
+    uint64_t chunks = size / chunk;
+    return (chunks < 1 ? 1 : chunks < most ? (size_t)chunks : most) * TDC_TILES_PER_CHUNK;
+}
+
+int tdc_verify_device(uint64_t size)
+{
+    size_t tiles = tiles_of(size);
     struct tdc_error error = {0};
     const struct tdc_acl *acl = tdc_acl_runtime_start(&error);
     uint32_t count = acl != NULL ? tdc_ascend_count(acl, &error) : 0;
@@ -282,7 +289,7 @@ int tdc_verify_device(void)
     printf("CANN: %s\n", home != NULL ? home : "ASCEND_HOME_PATH is not set");
     print_driver();
     for (uint32_t i = 0; i < count; i++)
-        verify_card(acl, i);
+        verify_card(acl, i, tiles);
     printf("\n%u %s wrong\n", wrong, wrong == 1 ? "answer is" : "answers are");
     return wrong == 0 ? TDC_EXIT_SAME : TDC_EXIT_DIFFERENT;
 }

@@ -4,9 +4,9 @@
 
 #include "kernels/pair.h"
 
-/* Prints one text about all cards; 0 when all is right, 1 when something is not, 2 without a card.
- */
-int tdc_verify_device(void);
+/* Prints one text about all cards; each kernel gets size bytes, whole chunks of them and no more
+   than a slot holds. 0 when all is right, 1 when something is not, 2 without a card. */
+int tdc_verify_device(uint64_t size);
 
 /* Sums of a device: all that is exact equal to the CPU's, the rest within the promised error. */
 bool tdc_sums_agree(const struct tdc_pair_sums *sums, const struct tdc_pair_sums *right);

@@ -387,13 +387,13 @@ class Bench(harness.Case):
 
     def test_verify(self):
         env = twin(ACL_TWIN_CORES="8", ACL_TWIN_DEVICES="1")
-        result = self.run_code(0, "bench", "device", "--verify", env=env)
+        result = self.run_code(0, "bench", "device", "--verify", "--size", "4M", env=env)
         self.assertIn("0 answers are wrong", result.out)
         self.assertEqual(result.out.count("every chunk agrees with the CPU                      yes"), 10)
         self.assertEqual(result.out.count("records of 1, 7 and all cores are equal to the bit   yes"), 10)
         self.assertEqual(len(re.findall(r"tdc_compare_device, \d+ bytes off: .* yes", result.out)), 3)
         self.assertIn("rounds twice", result.out)
-        result = self.run_code(1, "bench", "device", "--verify", env=dict(env, ACL_TWIN_FLAW="divide"))
+        result = self.run_code(1, "bench", "device", "--verify", "--size", "1", env=dict(env, ACL_TWIN_FLAW="divide"))
         self.assertRegex(result.out, r"Div +\d+ +\d+ +[1-9]\d* +[1-9]\d* +0 ")
         self.run_code(2, "bench", "device", "--verify", env=NONE)
 
@@ -407,7 +407,8 @@ class Bench(harness.Case):
         # behind the probe, which is run once more: the first kernel on all cores, then on one
         for number, text in ((TESTS + 2, "every chunk agrees with the CPU                      NO"),
                              (TESTS + 3, "records of 1, 7 and all cores are equal to the bit   NO")):
-            result = self.run_code(1, "bench", "device", "--verify", env=dict(env, ACL_TWIN_WRONG=str(number)))
+            result = self.run_code(1, "bench", "device", "--verify", "--size", "1",
+                                   env=dict(env, ACL_TWIN_WRONG=str(number)))
             self.assertEqual(result.out.count(text), 1, result.out)
 
     def test_without_a_card(self):
