@@ -1,6 +1,7 @@
 #include "host/judge/third.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/dtype.h"
@@ -32,19 +33,22 @@ static double ulp_of(double c, struct tdc_grain grain)
     return c;
 }
 
-void tdc_third_add(struct tdc_third_sums *sums, const double *a, const double *b, const double *c,
-                   size_t count, struct tdc_grain a_grain, struct tdc_grain b_grain)
+void tdc_third_add(struct tdc_third_sums *sums, const struct tdc_third_side *a,
+                   const struct tdc_third_side *b, size_t count)
 {
     sums->count += count;
     for (size_t i = 0; i < count; i++) {
-        bool a_finite = isfinite(a[i]), b_finite = isfinite(b[i]), c_finite = isfinite(c[i]);
-        sums->a_lost |= c_finite && !a_finite;
-        sums->b_lost |= c_finite && !b_finite;
+        double a_value = a->values[i], b_value = b->values[i];
+        double a_truth = a->truth[i], b_truth = b->truth[i];
+        bool a_finite = isfinite(a_value), b_finite = isfinite(b_value);
+        sums->a_lost |= isfinite(a_truth) && !a_finite;
+        sums->b_lost |= isfinite(b_truth) && !b_finite;
         sums->ab_apart |= a_finite != b_finite;
-        if (!a_finite || !b_finite || !c_finite)
+        if (!a_finite || !b_finite || !isfinite(a_truth) || !isfinite(b_truth))
             continue;
-        double from_a = fabs(a[i] - c[i]), from_b = fabs(b[i] - c[i]), apart = a[i] - b[i];
-        double a_ulp = ulp_of(c[i], a_grain), b_ulp = ulp_of(c[i], b_grain);
+        double from_a = fabs(a_value - a_truth), from_b = fabs(b_value - b_truth);
+        double a_ulp = ulp_of(a_truth, a->grain), b_ulp = ulp_of(b_truth, b->grain);
+        double apart = a_value - b_value;
         sums->finite++;
         sums->aa += from_a * from_a;
         sums->bb += from_b * from_b;
@@ -114,4 +118,52 @@ const char *tdc_nearer_text(tdc_nearer nearer)
                                         [TDC_NEARER_TIE_EXACT] = "tie (exact)",
                                         [TDC_NEARER_NEITHER] = "neither"};
     return (unsigned)nearer < sizeof texts / sizeof *texts ? texts[nearer] : "";
+}
+
+void tdc_nearer_summary(const uint64_t counts[TDC_NEARER_NEITHER + 1], char *line, size_t size)
+{
+    uint64_t ties =
+        counts[TDC_NEARER_TIE] + counts[TDC_NEARER_TIE_ROUNDING] + counts[TDC_NEARER_TIE_EXACT];
+    char neither[32] = "";
+    if (counts[TDC_NEARER_NEITHER] != 0)
+        snprintf(neither, sizeof neither, ", neither %llu",
+                 (unsigned long long)counts[TDC_NEARER_NEITHER]);
+    snprintf(line, size, "nearer the truth: A %llu, B %llu, tie %llu (%llu rounding)%s",
+             (unsigned long long)counts[TDC_NEARER_A], (unsigned long long)counts[TDC_NEARER_B],
+             (unsigned long long)ties, (unsigned long long)counts[TDC_NEARER_TIE_ROUNDING],
+             neither);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+const char *const tdc_truth_columns[TDC_TRUTH_COLUMNS] = {
+    "name",    "elements", "rmse_a",   "rmse_b", "noise_a",
+    "noise_b", "a_nearer", "b_nearer", "equal",  "nearer"};
+
+static struct tdc_cell number(double value)
+{
+    return (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = value};
+}
+
+static struct tdc_cell text(const char *value)
+{
+    return (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = value, .length = strlen(value)};
+}
+
+void tdc_truth_cells(const char *name, const struct tdc_third_row *row,
+                     struct tdc_cell cells[TDC_TRUTH_COLUMNS])
+{
+    const struct tdc_cell filled[TDC_TRUTH_COLUMNS] = {
+        text(name),
+        number((double)row->elements),
+        number(row->rmse_a),
+        number(row->rmse_b),
+        number(row->noise_a),
+        number(row->noise_b),
+        number((double)row->a_nearer),
+        number((double)row->b_nearer),
+        number((double)row->equal),
+        text(tdc_nearer_text(row->nearer)),
+    };
+    memcpy(cells, filled, sizeof filled);
 }

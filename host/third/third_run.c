@@ -12,9 +12,9 @@
 #include "host/api/options.h"
 #include "host/engine/job_path.h"
 #include "host/engine/logical/logical.h"
-#include "host/judge/third.h"
 #include "host/table/aligned.h"
 #include "host/table/table.h"
+#include "host/third/third_rows.h"
 #include "io/base/error.h"
 #include "io/base/team.h"
 #include "io/file/mapping_guard.h"
@@ -64,11 +64,12 @@ struct third_run {
     struct tdc_table *table;
     const struct tdc_match *match; /* of A with C */
     uint32_t *partners;            /* by record of A: that of C, or TDC_UNPAIRED */
-    struct tdc_third_row *rows;
+    const size_t *chosen;          /* rows of the table; NULL: all */
+    size_t count;
+    struct tdc_third_row *rows; /* as many */
     const struct tdc_options *options;
-    bool *large; /* by row: left for all threads together */
+    bool *large; /* as many: left for all threads together */
     atomic_size_t next;
-    atomic_bool failed;
 };
 
 /* A large row. */
@@ -130,8 +131,9 @@ static void add_piece(void *argument)
             const unsigned char *elements = worker->elements[i];
             tdc_widen(dtype, elements + at * tdc_dtype_size(dtype), count, worker->values[i]);
         }
-        tdc_third_add(&block, worker->values[0], worker->values[1], worker->values[2], count,
-                      row->grains[0], row->grains[1]);
+        const struct tdc_third_side a = {worker->values[0], worker->values[2], row->grains[0]};
+        const struct tdc_third_side b = {worker->values[1], worker->values[2], row->grains[1]};
+        tdc_third_add(&block, &a, &b, count);
         tdc_third_merge(&worker->sums, &block);
     }
 }
@@ -165,9 +167,10 @@ static size_t spans_of(const struct third_sides *row)
 }
 
 /* Which three tensors a row is of; false: not all are there. */
-static bool choose_sides(const struct third_run *run, struct third_sides *chosen, size_t index)
+static bool choose_sides(const struct third_run *run, struct third_sides *chosen, size_t item)
 {
     const struct tdc_table *table = run->table;
+    size_t index = run->chosen != NULL ? run->chosen[item] : item;
     const struct tdc_row *row = &table->rows[index];
     const struct tdc_aligned_row *aligned = tdc_table_aligned(table, index);
     for (int i = 0; i < SIDES && aligned != NULL; i++) {
@@ -259,11 +262,9 @@ static void work(void *argument, int member)
     (void)member;
     struct third_run *run = argument;
     struct third_worker *worker = new_worker();
-    if (worker == NULL) {
-        atomic_store(&run->failed, true);
-        return;
-    }
-    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->table->row_count;)
+    if (worker == NULL)
+        return; /* the others do it all, or nobody has begun */
+    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->count;)
         if (!tdc_cancel_is_set(run->options->cancel))
             work_on_row(run, worker, i);
     free_worker(worker);
@@ -311,7 +312,7 @@ static bool work_on_large(struct third_run *run)
     struct third_sides *row = malloc(sizeof *row);
     bool ok = row != NULL;
     tdc_text_init(&path, (size_t)1 << 16);
-    for (size_t i = 0; i < run->table->row_count && ok; i++)
+    for (size_t i = 0; i < run->count && ok; i++)
         if (run->large[i] && !tdc_cancel_is_set(run->options->cancel))
             ok = work_together(run, &path, row, i);
     tdc_text_free(&path);
@@ -333,50 +334,76 @@ static bool find_partners(struct third_run *run)
     return true;
 }
 
-tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *third,
-                           const struct tdc_options *options, struct tdc_error *error)
+/* Fills run->rows. */
+static tdc_status work_on_all(struct third_run *run, struct tdc_error *error)
 {
-    struct tdc_options whole;
-    tdc_status status = tdc_options_read(options, &whole, error);
-    if (status != TDC_OK)
-        return status;
-    if (kind != TDC_THIRD_TRUTH && kind != TDC_THIRD_NOISE)
-        return tdc_fail(error, TDC_ERR_ARGUMENT, "a third run is a truth or noise");
-    bool aligned = table->match->alignment != NULL;
-    if (!aligned && third == NULL)
+    tdc_status status = TDC_OK;
+    bool ended = false;
+    run->large = calloc(run->count + 1, sizeof *run->large);
+    if (run->large != NULL && find_partners(run)) {
+        if (!tdc_guard_begin()) {
+            status = tdc_fail(error, TDC_ERR_SYSTEM, "no handler for SIGBUS");
+        } else {
+            tdc_team_run(tdc_team_size(run->options->threads), work, run);
+            ended = atomic_load(&run->next) >= run->count && work_on_large(run);
+            tdc_guard_end();
+        }
+    }
+    free(run->partners);
+    free(run->large);
+    if (status == TDC_OK && tdc_cancel_is_set(run->options->cancel))
+        return tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
+    /* whoever has memory does the work: only if nobody had is some of it left */
+    return status == TDC_OK && !ended ? tdc_fail(error, TDC_ERR_MEMORY, "out of memory") : status;
+}
+
+static tdc_status check_third(const tdc_table *table, const tdc_match *third,
+                              struct tdc_error *error)
+{
+    if (table->match->alignment == NULL && third == NULL)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "no third run");
     if (table->mode != TDC_MODE_TENSOR || (third != NULL && third->mode != TDC_MODE_TENSOR))
         return tdc_fail(error, TDC_ERR_MISMATCH,
                         "a third run needs real data of all three: dump with task tensor");
     if (third != NULL && third->npu != table->match->npu)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "the third run was matched with another dump");
-    struct third_run run = {.table = table, .match = third, .options = &whole};
-    bool ended = false;
-    run.rows = calloc(table->row_count + 1, sizeof *run.rows);
-    run.large = calloc(table->row_count + 1, sizeof *run.large);
-    if (run.rows == NULL || run.large == NULL || !find_partners(&run))
-        atomic_store(&run.failed, true);
-    else if (!tdc_guard_begin())
-        status = tdc_fail(error, TDC_ERR_SYSTEM, "no handler for SIGBUS");
-    else {
-        tdc_team_run(tdc_team_size(whole.threads), work, &run);
-        ended = atomic_load(&run.next) >= table->row_count && work_on_large(&run);
-        tdc_guard_end();
-    }
-    if (status == TDC_OK && tdc_cancel_is_set(whole.cancel))
-        status = tdc_fail(error, TDC_ERR_INTERRUPTED, "interrupted");
-    /* whoever has memory does the work: only if nobody had is some of it left */
-    if (status == TDC_OK && !ended)
-        status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
-    free(run.partners);
-    free(run.large);
+    return TDC_OK;
+}
+
+tdc_status tdc_third_of_rows(tdc_table *table, const tdc_match *third, const size_t *rows,
+                             size_t count, const struct tdc_options *options,
+                             struct tdc_third_row *found, struct tdc_error *error)
+{
+    struct tdc_options whole;
+    struct third_run run = {.table = table,
+                            .match = third,
+                            .chosen = rows,
+                            .count = count,
+                            .rows = found,
+                            .options = &whole};
+    memset(found, 0, count * sizeof *found);
+    tdc_status status = tdc_options_read(options, &whole, error);
+    if (status == TDC_OK)
+        status = check_third(table, third, error);
+    return status == TDC_OK ? work_on_all(&run, error) : status;
+}
+
+tdc_status tdc_table_third(tdc_table *table, tdc_third kind, const tdc_match *third,
+                           const struct tdc_options *options, struct tdc_error *error)
+{
+    if (kind != TDC_THIRD_TRUTH && kind != TDC_THIRD_NOISE)
+        return tdc_fail(error, TDC_ERR_ARGUMENT, "a third run is a truth or noise");
+    struct tdc_third_row *rows = calloc(table->row_count + 1, sizeof *rows);
+    tdc_status status =
+        rows != NULL ? tdc_third_of_rows(table, third, NULL, table->row_count, options, rows, error)
+                     : tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     if (status != TDC_OK) {
-        free(run.rows);
+        free(rows);
         return status;
     }
     struct tdc_third_row **place = kind == TDC_THIRD_TRUTH ? &table->truth : &table->noise;
     free(*place);
-    *place = run.rows;
+    *place = rows;
     if (kind == TDC_THIRD_NOISE) { /* noise explains distances that origins would be told from */
         tdc_origins_free(table->origins);
         table->origins = NULL;
@@ -399,29 +426,14 @@ bool tdc_table_third_row(const tdc_table *table, tdc_third kind, size_t row,
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static struct tdc_cell number(double value)
-{
-    return (struct tdc_cell){.kind = TDC_CELL_NUMBER, .number = value};
-}
-
-static struct tdc_cell text(const char *value)
-{
-    return (struct tdc_cell){.kind = TDC_CELL_TEXT, .text = value, .length = strlen(value)};
-}
-
 tdc_status tdc_truth_write(const tdc_table *table, const char *path, struct tdc_error *error)
 {
-    static const char *const columns[] = {"name",    "elements", "rmse_a",   "rmse_b", "noise_a",
-                                          "noise_b", "a_nearer", "b_nearer", "equal",  "nearer"};
-    enum {
-        COLUMNS = sizeof columns / sizeof *columns
-    };
     if (table->truth == NULL)
         return tdc_fail(error, TDC_ERR_NOTHING, "%s: there is no truth", path);
     const struct tdc_sink_spec spec = {.path = path,
                                        .exclusive = true,
-                                       .columns = columns,
-                                       .column_count = COLUMNS,
+                                       .columns = tdc_truth_columns,
+                                       .column_count = TDC_TRUTH_COLUMNS,
                                        .rows = table->row_count,
                                        .escape_formulas = true};
     struct tdc_sink *sink;
@@ -432,18 +444,8 @@ tdc_status tdc_truth_write(const tdc_table *table, const char *path, struct tdc_
         const struct tdc_third_row *row = &table->truth[i];
         if (!row->known)
             continue;
-        const struct tdc_cell cells[COLUMNS] = {
-            text(tdc_row_npu(table, &table->rows[i])->name),
-            number((double)row->elements),
-            number(row->rmse_a),
-            number(row->rmse_b),
-            number(row->noise_a),
-            number(row->noise_b),
-            number((double)row->a_nearer),
-            number((double)row->b_nearer),
-            number((double)row->equal),
-            text(tdc_nearer_text(row->nearer)),
-        };
+        struct tdc_cell cells[TDC_TRUTH_COLUMNS];
+        tdc_truth_cells(tdc_row_npu(table, &table->rows[i])->name, row, cells);
         status = tdc_sink_row(sink, cells, TDC_COLOUR_NONE, error);
     }
     if (status == TDC_OK)

@@ -46,6 +46,11 @@ tdc_status tdc_tasks_find(const char *npu, const char *bench, int step,
  * outlive them. On failure there is neither. */
 tdc_status tdc_task_load(const struct tdc_task *task, tdc_dump **npu, tdc_dump **bench,
                          struct tdc_error *error);
+/* The dump of a third run (docs/third.md) that faces the test's: folders are searched as those of
+ * the two sides are, below the names that the test's step and rank have. */
+tdc_status tdc_task_load_third(const struct tdc_task *task, const char *path,
+                               const struct tdc_options *options, tdc_dump **dump,
+                               struct tdc_error *error);
 /* One comparison of two paths as they are, for tdc_tensors_load. */
 tdc_status tdc_tasks_pair(const char *npu, const char *bench, tdc_tasks **tasks,
                           struct tdc_error *error);

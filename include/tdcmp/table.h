@@ -182,6 +182,8 @@ typedef enum {
 } tdc_nearer;
 /* "A", "B", "tie", "tie (rounding)", "tie (exact)", "neither"; "" */
 const char *tdc_nearer_text(tdc_nearer nearer);
+/* "nearer the truth: A 12, B 3, tie 40 (37 rounding)"; counts by tdc_nearer. */
+void tdc_nearer_summary(const uint64_t counts[TDC_NEARER_NEITHER + 1], char *line, size_t size);
 
 /* A row against the third run, c: over the elements that are finite on all three sides. */
 struct tdc_third_row {

@@ -20,6 +20,12 @@ tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
 tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
                             const struct tdc_options *options, tdc_html_report *report,
                             tdc_trace **trace, struct tdc_error *error);
+/* The same, with a third run that was computed more exactly (docs/third.md), NULL for none: which
+ * side is nearer is settled by it where it has the tensor, else by the reference. A report may be
+ * NULL. */
+tdc_status tdc_trace_truth(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
+                           const struct tdc_options *options, tdc_html_report *report,
+                           tdc_trace **trace, struct tdc_error *error);
 void tdc_trace_free(tdc_trace *trace);
 /* Calls with which differences begin; those that follow from others are not among them. */
 size_t tdc_trace_origins(const tdc_trace *trace);

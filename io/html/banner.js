@@ -86,6 +86,7 @@ function showFirst(model) {
       onclick: () => State.set({ view: "table", row }) }, visible(origin.name)),
     make("p", {}, originLine(model, origin)));
   if (origin.judge) box.append(make("p", { class: "judge" }, "Judge: " + visible(origin.judge)));
+  if (origin.nearer) box.append(make("p", {}, visible(origin.nearer)));
   if (origin.element) box.append(make("p", { class: "quiet" }, visible(origin.element)));
 }
 

@@ -5,7 +5,7 @@ const MOST_LISTED = 500;
 
 function originItem(model, origin, at) {
   const row = model.rowOf(origin);
-  const lines = [origin.judge ? "Judge: " + origin.judge : "", origin.element, origin.module ? "In " + origin.module : "",
+  const lines = [origin.judge ? "Judge: " + origin.judge : "", origin.nearer, origin.element, origin.module ? "In " + origin.module : "",
     origin.stack].filter((line) => line);
   return make("li", {},
     make("button", { type: "button", class: "name", disabled: row === undefined, onclick: () => State.set({ view: "table", row }) },

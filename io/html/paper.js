@@ -12,7 +12,7 @@ function fillPaper(model) {
   if (origins.length !== 0)
     paper.append(make("h2", {}, "Where differences begin"), make("ol", {},
       ...origins.map((origin) => make("li", {}, visible(origin.name), make("br"), visible(originLine(model, origin)
-        + (origin.judge ? " \u00b7 judge: " + origin.judge : ""))))));
+        + (origin.judge ? " \u00b7 judge: " + origin.judge : "") + (origin.nearer ? " \u00b7 " + origin.nearer : ""))))));
   if (shown.length !== 0)
     paper.append(make("h2", {}, "The first " + plural(shown.length, "row") + " to look at"), make("table", {},
       make("thead", {}, make("tr", {}, ...["Level", "Name", metric.name].map((head) => make("th", {}, head)))),

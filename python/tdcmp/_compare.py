@@ -6,7 +6,7 @@ import json
 from ctypes import byref, c_size_t, c_uint64, c_void_p
 from typing import Any, Optional
 
-from ._library import PathLike, call, lib, made, path_bytes, run_long, text
+from ._library import PathLike, call, lib, made, optional_path, path_bytes, run_long, text
 from ._optional import package
 from ._options import MappingArgument, ProgressArgument, Settings
 from ._result import Result
@@ -220,6 +220,7 @@ def trace(
     step: Optional[int] = None,
     start: Optional[str] = None,
     top: int = 5,
+    truth: Optional[PathLike] = None,
     layer_mapping: MappingArgument = None,
     data_mapping: Optional[PathLike] = None,
     fuzzy: bool = False,
@@ -227,7 +228,8 @@ def trace(
     progress: ProgressArgument = False,
 ) -> Trace:
     """Finds the calls with which differences begin, over all ranks, and judges the first `top` of
-    them by the float64 reference. start: only calls from this one on."""
+    them by the float64 reference. start: only calls from this one on. truth: a third, more exact
+    run, which settles what side is nearer where it has the tensor."""
     settings = Settings(
         "sound",
         threads,
@@ -242,7 +244,10 @@ def trace(
 
     def work() -> None:
         first = None if start is None else start.encode()
-        call(lib.tdc_trace_new, tasks, first, top, byref(settings.options), byref(found))
+        third = optional_path(truth)
+        call(
+            lib.tdc_trace_truth, tasks, first, top, third, byref(settings.options), None, byref(found)
+        )
 
     run_long(work, settings.cancel)
     settings.progress.end()

@@ -409,7 +409,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "tdc_html_report_free": (None, [_P]),
     "tdc_html_report_add_table": (c_int, [_P, POINTER(Task), _P, c_char_p, _E]),
     "tdc_html_report_write": (c_int, [_P, c_char_p, c_uint, _E]),
-    "tdc_trace_new": (c_int, [_P, c_char_p, c_size_t, _O, _PP, _E]),
+    "tdc_trace_truth": (c_int, [_P, c_char_p, c_size_t, c_char_p, _O, _P, _PP, _E]),
     "tdc_trace_free": (None, [_P]),
     "tdc_trace_origins": (c_size_t, [_P]),
     "tdc_trace_missing": (c_uint64, [_P]),

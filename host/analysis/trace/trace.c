@@ -61,9 +61,9 @@ static tdc_status run(struct tdc_trace *trace, const tdc_tasks *tasks, const cha
     return trace->text.failed ? trace_no_memory(error) : trace_put_report(trace, error);
 }
 
-tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
-                            const struct tdc_options *options, tdc_html_report *report,
-                            tdc_trace **trace, struct tdc_error *error)
+tdc_status tdc_trace_truth(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
+                           const struct tdc_options *options, tdc_html_report *report,
+                           tdc_trace **trace, struct tdc_error *error)
 {
     *trace = calloc(1, sizeof **trace);
     if (*trace == NULL)
@@ -72,6 +72,7 @@ tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top
     tdc_text_init(&(*trace)->text, TEXT_LIMIT);
     tdc_text_init(&(*trace)->json, TEXT_LIMIT);
     (*trace)->top = top;
+    (*trace)->truth = truth;
     (*trace)->report = report;
     tdc_status status = run(*trace, tasks, from, options, error);
     if (status != TDC_OK) {
@@ -85,7 +86,14 @@ tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,
                          const struct tdc_options *options, tdc_trace **trace,
                          struct tdc_error *error)
 {
-    return tdc_trace_report(tasks, from, top, options, NULL, trace, error);
+    return tdc_trace_truth(tasks, from, top, NULL, options, NULL, trace, error);
+}
+
+tdc_status tdc_trace_report(const tdc_tasks *tasks, const char *from, size_t top,
+                            const struct tdc_options *options, tdc_html_report *report,
+                            tdc_trace **trace, struct tdc_error *error)
+{
+    return tdc_trace_truth(tasks, from, top, NULL, options, report, trace, error);
 }
 
 void tdc_trace_free(tdc_trace *trace)

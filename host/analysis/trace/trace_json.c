@@ -45,14 +45,33 @@ static void put_ulp(struct tdc_json_object *object, const char *name, double ulp
 static void put_judge(struct tdc_json_object *object, const struct trace_origin *origin)
 {
     static const char *const verdicts[] = {
-        [TRACE_NOT_JUDGED] = "not judged",        [TRACE_NO_REFERENCE] = "no reference",
-        [TRACE_NPU_OFF] = "test is off",          [TRACE_BENCH_OFF] = "ref is off",
-        [TRACE_BOTH_OFF] = "both are off",        [TRACE_NPU_FARTHER] = "test is farther",
-        [TRACE_BENCH_FARTHER] = "ref is farther", [TRACE_ROUNDING] = "rounding"};
+        [TRACE_NOT_JUDGED] = "not judged", [TRACE_NO_REFERENCE] = "no reference",
+        [TRACE_NPU_OFF] = "test is off",   [TRACE_BENCH_OFF] = "ref is off",
+        [TRACE_BOTH_OFF] = "both are off", [TRACE_ROUNDING] = "rounding"};
     tdc_object_text(object, "judge", verdicts[origin->verdict]);
     tdc_object_text(object, "judge_reason", origin->reason);
     put_ulp(object, "test_ulp", origin->npu_ulp);
     put_ulp(object, "ref_ulp", origin->bench_ulp);
+}
+
+/* The columns of a truth by their names, which begin with that of the row. */
+static void put_truth(struct tdc_json_object *object, const struct trace_origin *origin)
+{
+    static const char *const sources[] = {
+        [TRACE_TRUTH_REFERENCE] = "reference", [TRACE_TRUTH_RUN] = "run"};
+    struct tdc_cell cells[TDC_TRUTH_COLUMNS];
+    bool known = origin->truth_is != TRACE_NO_TRUTH;
+    tdc_object_text(object, "truth", known ? sources[origin->truth_is] : NULL);
+    tdc_truth_cells(origin->row, &origin->truth, cells);
+    for (size_t i = 1; i < TDC_TRUTH_COLUMNS; i++) {
+        const char *name = tdc_truth_columns[i];
+        if (!known)
+            tdc_object_null(object, name);
+        else if (cells[i].kind == TDC_CELL_NUMBER)
+            tdc_object_number(object, name, cells[i].number);
+        else
+            tdc_object_text(object, name, cells[i].text);
+    }
 }
 
 static void put_origin(struct tdc_text *out, const struct tdc_trace *trace, size_t index)
@@ -86,6 +105,7 @@ static void put_origin(struct tdc_text *out, const struct tdc_trace *trace, size
     put_texts(&object, "modules", origin->modules, origin->module_count);
     put_texts(&object, "stack", origin->stack, origin->stack_count);
     put_judge(&object, origin);
+    put_truth(&object, origin);
     tdc_object_end(&object);
 }
 

@@ -7,8 +7,8 @@
 
 /* One side is farther from the truth only when it is that many times as far. */
 #define CLEARLY 4.0
-/* ULP from which on a result within its bound is worth a word. */
-#define FAR 2.0
+/* Elements that are added at a time. */
+#define BLOCK ((size_t)4096)
 
 /* The two dumps of a task, read once for all origins in it. */
 struct court {
@@ -53,22 +53,37 @@ static void measure(struct court *court, int side, const char *row, struct tdc_m
         snprintf(measure->reason, sizeof measure->reason, "%.200s", court->errors[side].message);
 }
 
-/* `same`: the inputs of the sides are equal, so that nothing but the call makes the difference. */
-static enum trace_verdict compare(const struct tdc_measure *npu, const struct tdc_measure *bench,
-                                  bool same)
+static enum trace_verdict compare(const struct tdc_measure *npu, const struct tdc_measure *bench)
 {
     bool npu_wrong = npu->status == TDC_CHECK_ERROR, bench_wrong = bench->status == TDC_CHECK_ERROR;
     if (npu_wrong != bench_wrong)
         return npu_wrong ? TRACE_NPU_OFF : TRACE_BENCH_OFF;
-    if (!npu_wrong) {
-        if (same && npu->ulp > FAR && npu->ulp > CLEARLY * bench->ulp)
-            return TRACE_NPU_FARTHER;
-        return same && bench->ulp > FAR && bench->ulp > CLEARLY * npu->ulp ? TRACE_BENCH_FARTHER
-                                                                           : TRACE_ROUNDING;
-    }
+    if (!npu_wrong)
+        return TRACE_ROUNDING;
     if (npu->ulp > CLEARLY * bench->ulp)
         return TRACE_NPU_OFF;
     return bench->ulp > CLEARLY * npu->ulp ? TRACE_BENCH_OFF : TRACE_BOTH_OFF;
+}
+
+/* Which side is nearer to what the call makes of its own inputs. */
+static void find_nearer(struct trace_origin *origin, const struct tdc_measured_output *npu,
+                        const struct tdc_measured_output *bench)
+{
+    struct tdc_third_sums total = {0};
+    if (npu->values == NULL || npu->truth == NULL || bench->values == NULL ||
+        bench->truth == NULL || npu->count != bench->count || npu->count == 0)
+        return;
+    for (size_t at = 0; at < npu->count; at += BLOCK) {
+        struct tdc_third_sums block = {0};
+        const struct tdc_third_side a = {npu->values + at, npu->truth + at,
+                                         tdc_grain_of(npu->dtype)};
+        const struct tdc_third_side b = {bench->values + at, bench->truth + at,
+                                         tdc_grain_of(bench->dtype)};
+        tdc_third_add(&block, &a, &b, npu->count - at < BLOCK ? npu->count - at : BLOCK);
+        tdc_third_merge(&total, &block);
+    }
+    tdc_third_settle(&total, &origin->truth);
+    origin->truth_is = TRACE_TRUTH_REFERENCE;
 }
 
 static void judge(struct tdc_trace *trace, struct trace_origin *origin, struct court *court)
@@ -85,14 +100,18 @@ static void judge(struct tdc_trace *trace, struct trace_origin *origin, struct c
     measure(court, 1, origin->row, &bench);
     origin->npu_ulp = npu.ulp;
     origin->bench_ulp = bench.ulp;
+    if (origin->truth_is == TRACE_NO_TRUTH)
+        find_nearer(origin, &npu.output, &bench.output);
     if (npu.status == TDC_CHECK_SKIP || bench.status == TDC_CHECK_SKIP) {
         origin->verdict = TRACE_NO_REFERENCE;
         const char *kept =
             trace_keep(trace, npu.status == TDC_CHECK_SKIP ? npu.reason : bench.reason);
         origin->reason = kept != NULL ? kept : "";
-        return;
+    } else {
+        origin->verdict = compare(&npu, &bench);
     }
-    origin->verdict = compare(&npu, &bench, origin->input_distance == 0);
+    tdc_measure_free(&npu);
+    tdc_measure_free(&bench);
 }
 
 void trace_judge(struct tdc_trace *trace, const struct tdc_options *options)
@@ -107,7 +126,7 @@ void trace_judge(struct tdc_trace *trace, const struct tdc_options *options)
 
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
 {
-    bool npu = origin->verdict == TRACE_NPU_OFF || origin->verdict == TRACE_NPU_FARTHER;
+    bool npu = origin->verdict == TRACE_NPU_OFF;
     const char *side = npu ? "test" : "ref", *other = npu ? "ref" : "test";
     double off = npu ? origin->npu_ulp : origin->bench_ulp;
     double near = npu ? origin->bench_ulp : origin->npu_ulp;
@@ -124,23 +143,30 @@ void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin)
             tdc_text_addf(out, ": %.3g ULP from the float64 result, %s %.3g ULP", off, other,
                           near > 0 ? near : 0.0);
         break;
-    case TRACE_NPU_FARTHER:
-    case TRACE_BENCH_FARTHER:
-        tdc_text_addf(out,
-                      "%s is farther, though within what rounding explains: %.3g ULP from the "
-                      "float64 result, %s %.3g ULP, of equal inputs",
-                      side, off, other, near > 0 ? near : 0.0);
-        break;
     case TRACE_BOTH_OFF:
         tdc_text_addf(out, "both are off: test %.3g ULP, ref %.3g ULP from the float64 result",
                       origin->npu_ulp, origin->bench_ulp);
         break;
     case TRACE_ROUNDING:
-        tdc_text_addf(out,
-                      "both within what rounding explains (test %.3g ULP, ref %.3g ULP): "
-                      "amplified by the condition of the inputs",
+        tdc_text_addf(out, "both within what rounding explains (test %.3g ULP, ref %.3g ULP): %s",
                       origin->npu_ulp > 0 ? origin->npu_ulp : 0.0,
-                      origin->bench_ulp > 0 ? origin->bench_ulp : 0.0);
+                      origin->bench_ulp > 0 ? origin->bench_ulp : 0.0,
+                      origin->input_distance == 0 ? "of equal inputs"
+                                                  : "amplified by the condition of the inputs");
         break;
     }
+}
+
+void trace_add_nearer(struct tdc_text *out, const struct trace_origin *origin)
+{
+    const struct tdc_third_row *row = &origin->truth;
+    if (origin->truth_is == TRACE_NO_TRUTH)
+        return;
+    tdc_text_addf(
+        out, "nearer the truth, %s: %s; rmse_a %.3g (noise %.3g), rmse_b %.3g (noise %.3g); ",
+        origin->truth_is == TRACE_TRUTH_RUN ? "the third run" : "the call in float64",
+        tdc_nearer_text(row->nearer), row->rmse_a, row->noise_a, row->rmse_b, row->noise_b);
+    tdc_text_addf(out, "of %llu elements A is nearer in %llu, B in %llu",
+                  (unsigned long long)row->elements, (unsigned long long)row->a_nearer,
+                  (unsigned long long)row->b_nearer);
 }

@@ -4,6 +4,7 @@
 #define TDC_ANALYSIS_TRACE_ORIGINS_H
 
 #include "host/analysis/call_partners.h"
+#include "host/judge/third.h"
 #include "io/base/arena.h"
 #include "io/base/text.h"
 #include "tdcmp.h"
@@ -15,9 +16,14 @@ enum trace_verdict {
     TRACE_NPU_OFF,
     TRACE_BENCH_OFF,
     TRACE_BOTH_OFF,
-    TRACE_NPU_FARTHER, /* both are within their bounds, and the inputs were the same */
-    TRACE_BENCH_FARTHER,
-    TRACE_ROUNDING
+    TRACE_ROUNDING /* both are within their bounds */
+};
+
+/* What the columns of a truth (host/judge/third.h) were computed against. */
+enum trace_truth {
+    TRACE_NO_TRUTH,
+    TRACE_TRUTH_REFERENCE, /* the call in float64, from the inputs of each side */
+    TRACE_TRUTH_RUN        /* a third run */
 };
 
 /* When something was done, in the time that ranks have in common. */
@@ -56,6 +62,8 @@ struct trace_origin {
     enum trace_verdict verdict;
     double npu_ulp, bench_ulp; /* negative: not measured */
     const char *reason;        /* of TRACE_NO_REFERENCE */
+    enum trace_truth truth_is;
+    struct tdc_third_row truth; /* which side is nearer */
 };
 
 /* The first call of a side that makes NaN or infinity of finite inputs, or meets them first. */
@@ -127,6 +135,7 @@ struct tdc_trace {
     size_t arrived;  /* of them consequences of another rank's, at the end of the list */
     struct tdc_text text, json;
     const char *command, *folder; /* as in struct tdc_table */
+    const char *truth;            /* path of a third run, the caller's; NULL: none */
     size_t top;
     tdc_html_report *report; /* that rows and origins go to; the caller's, NULL: none */
 };
@@ -167,6 +176,8 @@ void trace_put_json(struct tdc_trace *trace);
 tdc_status trace_put_report(const struct tdc_trace *trace, struct tdc_error *error);
 /* "test is off: ..." */
 void trace_add_verdict(struct tdc_text *out, const struct trace_origin *origin);
+/* "nearer the truth: B, ..."; nothing where no truth is known. */
+void trace_add_nearer(struct tdc_text *out, const struct trace_origin *origin);
 bool trace_earlier(const struct trace_time *a, const struct trace_time *b);
 
 #endif

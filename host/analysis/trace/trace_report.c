@@ -8,9 +8,11 @@
 
 static void put_origin(struct tdc_text *out, const struct trace_origin *origin)
 {
-    struct tdc_text judge;
+    struct tdc_text judge, nearer;
     tdc_text_init(&judge, ELEMENTS_LIMIT);
+    tdc_text_init(&nearer, ELEMENTS_LIMIT);
     trace_add_verdict(&judge, origin);
+    trace_add_nearer(&nearer, origin);
     struct tdc_json_object object;
     tdc_html_report_begin(&object, out);
     tdc_object_whole(&object, "source", origin->task);
@@ -32,9 +34,11 @@ static void put_origin(struct tdc_text *out, const struct trace_origin *origin)
     tdc_object_text(&object, "stack", origin->stack_count != 0 ? origin->stack[0] : NULL);
     tdc_object_text(&object, "module", origin->module_count != 0 ? origin->modules[0] : NULL);
     tdc_object_text(&object, "judge", tdc_text_get(&judge));
+    tdc_object_text(&object, "nearer", tdc_text_get(&nearer));
     tdc_object_end(&object);
-    out->failed |= judge.failed;
+    out->failed |= judge.failed || nearer.failed;
     tdc_text_free(&judge);
+    tdc_text_free(&nearer);
 }
 
 tdc_status trace_put_report(const struct tdc_trace *trace, struct tdc_error *error)

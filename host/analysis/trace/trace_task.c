@@ -11,6 +11,7 @@
 #include "host/origin/call_name.h"
 #include "host/table/table.h"
 #include "host/table/table_json.h"
+#include "host/third/third_rows.h"
 #include "io/base/error.h"
 
 #define SIDE_LIMIT ((size_t)1 << 20)
@@ -168,6 +169,51 @@ static tdc_status note_origins(struct tdc_trace *trace, size_t task, tdc_table *
     return TDC_OK;
 }
 
+/* ---- a third run ----------------------------------------------------------------------------- */
+
+/* Its tensors settle which side is nearer at the origins of a task, where it has them. */
+static tdc_status ask_third(struct tdc_trace *trace, size_t number, tdc_table *table,
+                            const struct tdc_match *third, const struct tdc_options *options,
+                            struct tdc_error *error)
+{
+    const struct trace_task *task = &trace->tasks[number];
+    struct trace_origin *origins = trace->origins + task->first_origin;
+    size_t *rows = calloc(task->origin_count + 1, sizeof *rows);
+    struct tdc_third_row *found = calloc(task->origin_count + 1, sizeof *found);
+    for (size_t i = 0; rows != NULL && i < task->origin_count; i++)
+        rows[i] = origins[i].place;
+    tdc_status status =
+        rows != NULL && found != NULL
+            ? tdc_third_of_rows(table, third, rows, task->origin_count, options, found, error)
+            : trace_no_memory(error);
+    for (size_t i = 0; status == TDC_OK && i < task->origin_count; i++)
+        if (found[i].known) {
+            origins[i].truth = found[i];
+            origins[i].truth_is = TRACE_TRUTH_RUN;
+        }
+    free(rows);
+    free(found);
+    return status;
+}
+
+static tdc_status note_third(struct tdc_trace *trace, size_t number, tdc_table *table,
+                             const struct tdc_options *options, struct tdc_error *error)
+{
+    const struct trace_task *task = &trace->tasks[number];
+    tdc_dump *dump = NULL;
+    tdc_match *match = NULL;
+    if (trace->truth == NULL || task->origin_count == 0)
+        return TDC_OK;
+    tdc_status status = tdc_task_load_third(task->task, trace->truth, options, &dump, error);
+    if (status == TDC_OK)
+        status = tdc_match_new(table->match->npu, dump, options, &match, error);
+    if (status == TDC_OK)
+        status = ask_third(trace, number, table, match, options, error);
+    tdc_match_free(match);
+    tdc_dump_free(dump);
+    return status;
+}
+
 /* ---- a task ---------------------------------------------------------------------------------- */
 
 static struct tdc_module_paths *load_paths(const struct tdc_dump *dump,
@@ -227,6 +273,8 @@ static tdc_status look_at(struct tdc_trace *trace, size_t number, tdc_table *tab
     tdc_status status = trace_note_growth(trace, task, table, paths, error);
     if (status == TDC_OK)
         status = note_origins(trace, number, table, paths, from, error);
+    if (status == TDC_OK)
+        status = note_third(trace, number, table, options, error);
     tdc_module_paths_free(paths);
     if (status == TDC_OK)
         status = trace_note_stacks(trace, task, options, error);

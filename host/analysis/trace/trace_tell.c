@@ -81,6 +81,11 @@ static void tell_origin(struct tdc_text *out, const struct tdc_trace *trace,
         trace_add_verdict(out, origin);
         tdc_text_addc(out, '\n');
     }
+    if (origin->truth_is != TRACE_NO_TRUTH) {
+        tdc_text_adds(out, "    ");
+        trace_add_nearer(out, origin);
+        tdc_text_addc(out, '\n');
+    }
     if (origin->explains > 1) {
         tdc_text_addf(out, "    explains %llu different rows",
                       (unsigned long long)origin->explains);
@@ -270,6 +275,22 @@ static void tell_origins(struct tdc_text *out, const struct tdc_trace *trace)
                       trace->arrived != 1 ? "s differ" : " differs");
 }
 
+/* Of the origins whose truth is known, when it settles more than the one that is told above. */
+static void tell_nearer(struct tdc_text *out, const struct tdc_trace *trace)
+{
+    uint64_t counts[TDC_NEARER_NEITHER + 1] = {0};
+    size_t known = 0;
+    char line[200];
+    for (size_t i = 0; i < trace->origin_count; i++)
+        if (trace->origins[i].truth_is != TRACE_NO_TRUTH) {
+            counts[trace->origins[i].truth.nearer]++;
+            known++;
+        }
+    tdc_nearer_summary(counts, line, sizeof line);
+    if (known > 1)
+        tdc_text_addf(out, "%s of %zu origins\n", line, known);
+}
+
 static void tell_counts(struct tdc_text *out, const struct tdc_trace *trace)
 {
     uint64_t different = 0, rows = 0, unread = 0, unmatched = 0;
@@ -297,6 +318,7 @@ void trace_tell(struct tdc_trace *trace)
 {
     struct tdc_text *out = &trace->text;
     tell_origins(out, trace);
+    tell_nearer(out, trace);
     tell_abnormal_side(out, trace, 0);
     tell_abnormal_side(out, trace, 1);
     tell_all_growth(out, trace);

@@ -23,6 +23,7 @@ static const char usage[] =
     "      --json FILE    all of it as JSON, - for the standard output\n"
     "  -F, --format html  a page with the rows of all ranks, the origins and their judge\n"
     "  -o, --output DIR   folder for the page (default ./output)\n"
+    "      --truth DUMP   a third, more exact run: which side is nearer to it\n"
     "      --step N       one step of dump roots\n"
     "  -t, --threads N    number of threads\n"
     "  -h, --help         this text\n"
@@ -33,7 +34,7 @@ static const char usage[] =
 
 struct settings {
     struct tdc_options options;
-    const char *from, *json, *output;
+    const char *from, *truth, *json, *output;
     tdc_html_report *page; /* to be filled and written; NULL: none */
     int top, step;
     bool html, help;
@@ -41,21 +42,20 @@ struct settings {
 
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
-    static const struct option long_options[] = {{"from", required_argument, NULL, 'f'},
-                                                 {"top", required_argument, NULL, 'n'},
-                                                 {"json", required_argument, NULL, 'j'},
-                                                 {"format", required_argument, NULL, 'F'},
-                                                 {"output", required_argument, NULL, 'o'},
-                                                 {"step", required_argument, NULL, 's'},
-                                                 {"threads", required_argument, NULL, 't'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"from", required_argument, NULL, 'f'},   {"top", required_argument, NULL, 'n'},
+        {"json", required_argument, NULL, 'j'},   {"format", required_argument, NULL, 'F'},
+        {"output", required_argument, NULL, 'o'}, {"truth", required_argument, NULL, 'c'},
+        {"step", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     static const struct tdc_words words = {"trace", "F:o:t:h", long_options};
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         bool valid = true;
         if (option == 'f')
             settings->from = optarg;
+        else if (option == 'c')
+            settings->truth = optarg;
         else if (option == 'j')
             settings->json = optarg;
         else if (option == 'o')
@@ -94,8 +94,8 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
     if (status == TDC_OK)
-        status = tdc_trace_report(tasks, settings->from, (size_t)settings->top, &settings->options,
-                                  settings->page, &trace, &error);
+        status = tdc_trace_truth(tasks, settings->from, (size_t)settings->top, settings->truth,
+                                 &settings->options, settings->page, &trace, &error);
     int code = TDC_EXIT_TROUBLE;
     if (status != TDC_OK) {
         tdc_complain("%s", error.message);

@@ -4,59 +4,17 @@
 
 #include "host/cli/shared/command.h"
 
-/* Folders are searched as those of the two sides are: the dump that faces the test's. */
-static tdc_status load_dump(const struct tdc_run_request *request, const struct tdc_task *task,
-                            const char *path, tdc_dump **dump, struct tdc_error *error)
-{
-    if (request->tensors)
-        return tdc_tensors_load(path, request->key, dump, error);
-    tdc_tasks *tasks = NULL;
-    const char *found = NULL;
-    tdc_status status = tdc_tasks_find(task->npu, path, -1, &request->options, &tasks, error);
-    /* a root has the ranks of the test's step below it */
-    if (status == TDC_OK && tdc_tasks_count(tasks) == 1)
-        found = tdc_tasks_get(tasks, 0)->bench;
-    if (found != NULL)
-        status = tdc_dump_load(found, dump, error);
-    tdc_tasks_free(tasks);
-    return status;
-}
-
-/* "C/step0/rank0" for the test's "A/step0/rank0/dump.json", as far as C has such folders. */
-static void place_below(const struct tdc_task *task, const char *path, char *place, size_t size)
-{
-    char longer[4200];
-    snprintf(place, size, "%s", path);
-    const char *const parts[] = {task->folder, task->step, task->rank};
-    for (size_t i = 0; i < 3; i++) {
-        FILE *folder;
-        if (parts[i][0] == '\0' ||
-            (i == 1 && strstr(task->folder, task->step) != NULL && task->folder[0] != '\0'))
-            continue;
-        snprintf(longer, sizeof longer, "%.4000s/%.190s", place, parts[i]);
-        folder = fopen(longer, "re");
-        if (folder == NULL)
-            continue;
-        fclose(folder);
-        snprintf(place, size, "%.4190s", longer);
-    }
-}
-
 static tdc_status take(const struct tdc_run_request *request, struct tdc_run_comparison *comparison,
                        tdc_third kind, const char *path, struct tdc_error *error)
 {
     struct tdc_run_third *third = &comparison->third[kind];
-    char place[4200];
     struct tdc_aligned aligned;
     if (tdc_match_aligned(comparison->match, 0, &aligned, sizeof aligned))
         return tdc_table_third(comparison->table, kind, NULL, &request->options, error);
-    place_below(comparison->task, path, place, sizeof place);
-    tdc_status status = load_dump(request, comparison->task, place, &third->dump, error);
-    if (status == TDC_OK && third->dump == NULL) {
-        snprintf(error->message, sizeof error->message, "%s: no dump that faces %s", path,
-                 comparison->task->npu);
-        status = error->status = TDC_ERR_NOT_FOUND;
-    }
+    tdc_status status =
+        request->tensors
+            ? tdc_tensors_load(path, request->key, &third->dump, error)
+            : tdc_task_load_third(comparison->task, path, &request->options, &third->dump, error);
     if (status == TDC_OK)
         status =
             tdc_match_new(comparison->npu, third->dump, &request->options, &third->match, error);
@@ -122,14 +80,15 @@ static double ratio_of(double x, double y)
 
 static void print_extremes(const char *title, const struct extreme list[SHOWN])
 {
-    for (size_t i = 0; i < SHOWN && list[i].ratio > 1; i++)
+    for (size_t i = 0; i < SHOWN && list[i].comparison != NULL; i++)
         printf("  %s %.3g times: row %zu, %s\n", title, list[i].ratio, tdc_sheet_row(list[i].row),
                tdc_shown(tdc_table_call(list[i].comparison->table, list[i].row)));
 }
 
 static void print_truth(const struct tdc_run *run)
 {
-    unsigned long long counts[TDC_NEARER_NEITHER + 1] = {0};
+    uint64_t counts[TDC_NEARER_NEITHER + 1] = {0};
+    char line[200];
     struct extreme a[SHOWN] = {{0}}, b[SHOWN] = {{0}};
     for (size_t i = 0; i < run->count; i++) {
         const struct tdc_run_comparison *comparison = &run->comparisons[i];
@@ -145,13 +104,8 @@ static void print_truth(const struct tdc_run *run)
             note(b, b_over_a > 1 ? b_over_a : 0, comparison, row);
         }
     }
-    unsigned long long ties =
-        counts[TDC_NEARER_TIE] + counts[TDC_NEARER_TIE_ROUNDING] + counts[TDC_NEARER_TIE_EXACT];
-    printf("\nnearer the truth: A %llu, B %llu, tie %llu (%llu rounding)", counts[TDC_NEARER_A],
-           counts[TDC_NEARER_B], ties, counts[TDC_NEARER_TIE_ROUNDING]);
-    if (counts[TDC_NEARER_NEITHER] != 0)
-        printf(", neither %llu", counts[TDC_NEARER_NEITHER]);
-    printf("\n");
+    tdc_nearer_summary(counts, line, sizeof line);
+    printf("\n%s\n", line);
     print_extremes("A is further off by", a);
     print_extremes("B is further off by", b);
 }

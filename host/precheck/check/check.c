@@ -186,8 +186,18 @@ bool tdc_recorded_outputs(struct tdc_call_check *check, enum tdc_direction direc
     snprintf(what, sizeof what, "output field of %.80s %s api in api_info.json", check->call->name,
              tdc_direction_name[direction]);
     struct tdc_rebuild rebuild = rebuild_of(check, reason);
-    return tdc_rebuild_list(&rebuild, tdc_json_get(check->records[direction], "output"), what,
-                            &values->list, &values->count);
+    if (!tdc_rebuild_list(&rebuild, tdc_json_get(check->records[direction], "output"), what,
+                          &values->list, &values->count))
+        return false;
+    struct tdc_values *listed = &check->listed[direction];
+    listed->count = values->count;
+    listed->list =
+        tdc_arena_zeroed(&check->checker->arena, values->count + 1, sizeof *listed->list);
+    if (listed->list == NULL)
+        return tdc_give_reason(reason, "out of memory");
+    if (values->count != 0)
+        memcpy(listed->list, values->list, values->count * sizeof *listed->list);
+    return true;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

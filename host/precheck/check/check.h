@@ -71,6 +71,8 @@ struct tdc_call_check {
     tdc_status computed_status;
     struct tdc_reference_results outputs;
     struct tdc_values recorded; /* outputs that settle what is not unique in the reference's */
+    /* the outputs that were last read, as the record lists them */
+    struct tdc_values listed[TDC_DIRECTIONS];
 
     struct tdc_direction_check directions[TDC_DIRECTIONS];
     struct tdc_text log; /* lines of warnings */

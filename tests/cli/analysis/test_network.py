@@ -79,16 +79,18 @@ class Network(harness.Case):
                     if not call.endswith("ward"):
                         call += ".forward"
                     self.assertEqual((first["call"], first["judge"]), (call, side + " is off"), first)
+                    self.assertEqual((first["truth"], first["nearer"]), ("reference", "B" if side == "test" else "A"), first)
                     run = self.precheck(sides[SIDES.index(side)])
                     self.assertEqual(run.code, 1, run)
                     self.assertIn(call.rsplit(".", 1)[0], run.out)
 
-    def test_a_side_that_is_farther(self):
+    def test_a_side_that_is_nearer(self):
         """Five percent are within what bfloat16 may do to a norm's gradient, and still the inputs were the same."""
         sides = self.made("gpt", "bf16", "--exact", "--fault", "Functional.layer_norm.2.backward:scale",
                           "--fault-side", "ref")
         first = self.trace(1, *sides)[0]
-        self.assertEqual((first["call"], first["judge"]), ("Functional.layer_norm.2.backward", "ref is farther"), first)
+        self.assertEqual((first["call"], first["judge"], first["nearer"]),
+                         ("Functional.layer_norm.2.backward", "rounding", "A"), first)
 
     def test_errors_travel(self):
         """What follows a fault differs, what precedes it does not, and statistics and checksums see it too."""

@@ -15,6 +15,7 @@ ARCHIVE = os.environ["TDC_VERDICTS"]
 LINEAR = "Functional.linear.1.forward.output.0"
 
 # fault: mode, reference, kind, start of the row's name, words of the judge
+TRUTH = ["truth", "elements", "rmse_a", "rmse_b", "noise_a", "noise_b", "a_nearer", "b_nearer", "equal", "nearer"]
 FAULTS = {
     "mlp_fault_scale": ("tensor", "mlp", "operator", LINEAR, "test is off"),
     "mlp_fault_elem": ("tensor", "mlp", "operator", LINEAR, "test is off"),
@@ -59,10 +60,44 @@ class Trace(GoldenCase):
                 self.assertEqual(run.out.splitlines()[0], "first origin: " + first["name"])
                 if judge == "test is off" and name != "mlp_fault_nan":
                     self.assertGreater(first["test_ulp"], 4 * first["ref_ulp"])
+                if judge == "test is off":
+                    self.assertEqual((first["nearer"], first["truth"]), ("B", "reference"), first)
+                    self.assertIn("nearer the truth, the call in float64: B; rmse_a ", run.out)
+                elif mode != "tensor":
+                    self.assertEqual([first[name] for name in TRUTH], [None] * len(TRUTH), first)
 
     def test_the_other_side(self):
         _, report = self.report(1, *self.pair("tensor", "mlp", "mlp_fault_scale"))
-        self.assertEqual(report["origins"][0]["judge"], "ref is off")
+        first = report["origins"][0]
+        self.assertEqual((first["judge"], first["nearer"]), ("ref is off", "A"))
+        self.assertGreater(first["rmse_b"], 100 * first["rmse_a"])
+        self.assertEqual(first["a_nearer"] + first["b_nearer"] + first["equal"], first["elements"])
+
+    def test_a_third_run(self):
+        """The columns are those that a comparison with the same truth writes; where the third has no tensor the call
+        in float64 takes its place."""
+        npu, bench = self.pair("tensor", "mlp_fault_scale", "mlp")
+        third = os.path.join(self.folder, "third")
+        shutil.copytree(bench, third)
+        run, report = self.report(1, npu, bench, "--truth", third)
+        first = report["origins"][0]
+        self.assertIn("nearer the truth, the third run: B; rmse_a ", run.out)
+        self.assertEqual((first["truth"], first["nearer"], first["rmse_b"]), ("run", "B", 0))
+        out = os.path.join(self.folder, "out")
+        harness.run("compare", npu, bench, "--truth", third, "-o", out, "-F", "csv")
+        rows = {row["name"]: row for row in harness.read_csv(harness.only_file(out, "csv", "compare_truth"))}
+        row = rows[first["name"]]
+        self.assertEqual(list(row)[1:], TRUTH[1:])
+        for name in TRUTH[1:-1]:
+            self.assertEqual(float(row[name]), first[name], name)
+        for folder, _, files in os.walk(third):
+            for name in files:
+                if name.startswith(first["name"]):
+                    os.remove(os.path.join(folder, name))
+        _, report = self.report(1, npu, bench, "--truth", third)
+        self.assertEqual((report["origins"][0]["truth"], report["origins"][0]["nearer"]), ("reference", "B"))
+        run = harness.run("trace", npu, bench, "--truth", os.path.join(self.folder, "nowhere"))
+        self.assertEqual(run.code, 2, run)
 
     def test_correct_runs(self):
         for name, mode in CORRECT.items():
