@@ -10,8 +10,7 @@
 #include "host/dump/python_value.h"
 #include "io/text/pytext.h"
 
-/* A copy in the dump's arena. */
-static const char *keep(struct tdc_record_builder *builder, const char *text, size_t length)
+const char *tdc_records_keep(struct tdc_record_builder *builder, const char *text, size_t length)
 {
     const char *copy = tdc_arena_text(&builder->dump->arena, text, length);
     if (copy == NULL) {
@@ -21,13 +20,12 @@ static const char *keep(struct tdc_record_builder *builder, const char *text, si
     return copy;
 }
 
-/* The same, one copy for all equal texts. */
-static const char *intern(struct tdc_record_builder *builder, const char *text, size_t length)
+const char *tdc_records_intern(struct tdc_record_builder *builder, const char *text, size_t length)
 {
     uint32_t known = tdc_names_find(&builder->interned, text, length);
     if (known != TDC_NAME_NONE)
         return builder->interned.keys[known].text;
-    const char *copy = keep(builder, text, length);
+    const char *copy = tdc_records_keep(builder, text, length);
     bool fresh;
     if (!builder->failed &&
         tdc_names_put(&builder->interned, copy, length, &fresh) == TDC_NAME_NONE)
@@ -43,7 +41,7 @@ static const char *intern_str(struct tdc_record_builder *builder, const struct t
     else
         tdc_pytext_str(&builder->text, value);
     builder->failed |= builder->text.failed;
-    return intern(builder, tdc_text_get(&builder->text), builder->text.length);
+    return tdc_records_intern(builder, tdc_text_get(&builder->text), builder->text.length);
 }
 
 /* The same for a member that often repeats what the one of the leaf before was. */
@@ -63,7 +61,7 @@ static const char *intern_recent(struct tdc_record_builder *builder, const struc
         length = builder->text.length;
     }
     if (recent->text == NULL || recent->length != length || memcmp(recent->text, text, length) != 0)
-        *recent = (struct tdc_recent_text){intern(builder, text, length), length};
+        *recent = (struct tdc_recent_text){tdc_records_intern(builder, text, length), length};
     return recent->text;
 }
 
@@ -92,7 +90,7 @@ static void set_stat(struct tdc_record_builder *builder, struct tdc_record *reco
         if (exact)
             stat->number = value->number;
         else
-            stat->text = keep(builder, value->text, value->length);
+            stat->text = tdc_records_keep(builder, value->text, value->length);
     } else if (!boolean_as_text &&
                (value->kind == TDC_JSON_TRUE || value->kind == TDC_JSON_FALSE)) {
         *kind = value->kind == TDC_JSON_TRUE ? TDC_STAT_TRUE : TDC_STAT_FALSE;
@@ -121,7 +119,7 @@ static const char *slice_shape(struct tdc_record_builder *builder, const struct 
     char text[32] = "()";
     if (value != NULL && value->kind == TDC_JSON_LIST)
         snprintf(text, sizeof text, "(%zu,)", value->children);
-    return intern(builder, text, strlen(text));
+    return tdc_records_intern(builder, text, strlen(text));
 }
 
 /* The last part of the name says that the value is a rank number of a collective call. */
@@ -172,7 +170,7 @@ static const char *digest_of_value(struct tdc_record_builder *builder, const str
     if (value == NULL)
         return "00000000"; /* of the empty text: what nearly all tensors have */
     builder->failed |= !tdc_value_digest(&builder->text, value, digits);
-    return intern(builder, digits, strlen(digits));
+    return tdc_records_intern(builder, digits, strlen(digits));
 }
 
 static const char *digest_of(struct tdc_record_builder *builder, const struct tdc_leaf *leaf)
@@ -185,7 +183,7 @@ static const char *digest_of(struct tdc_record_builder *builder, const struct td
     return digest_of_value(builder, leaf->members[TDC_LEAF_VALUE]);
 }
 
-static struct tdc_record *new_record(struct tdc_record_builder *builder, enum tdc_state state)
+struct tdc_record *tdc_records_new(struct tdc_record_builder *builder, enum tdc_state state)
 {
     struct tdc_dump *dump = builder->dump;
     if (dump->record_count == builder->capacity) {
@@ -218,10 +216,10 @@ static struct tdc_record *new_record(struct tdc_record_builder *builder, enum td
 
 void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state state)
 {
-    struct tdc_record *record = new_record(builder, state);
+    struct tdc_record *record = tdc_records_new(builder, state);
     if (record == NULL)
         return;
-    record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+    record->name = tdc_records_keep(builder, tdc_text_get(&builder->name), builder->name.length);
     record->digest = "N/A";
     record->scalar = record->no_dtype = record->no_shape = true;
     for (int i = 0; i < TDC_STATISTICS; i++)
@@ -231,10 +229,10 @@ void tdc_records_add_null(struct tdc_record_builder *builder, enum tdc_state sta
 void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_json *value,
                           enum tdc_state state)
 {
-    struct tdc_record *record = new_record(builder, state);
+    struct tdc_record *record = tdc_records_new(builder, state);
     if (record == NULL)
         return;
-    record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+    record->name = tdc_records_keep(builder, tdc_text_get(&builder->name), builder->name.length);
     record->dtype = tdc_python_class(value);
     record->shape = "[]";
     record->scalar = record->sound_only = true;
@@ -243,31 +241,40 @@ void tdc_records_add_bare(struct tdc_record_builder *builder, const struct tdc_j
     set_all_stats(builder, record, value, false);
 }
 
-static void note_framework(struct tdc_dump *dump, const struct tdc_json *type)
+void tdc_note_framework(struct tdc_dump *dump, const char *type, size_t length)
 {
-    if (dump->seen_framework != NULL || type == NULL || type->kind != TDC_JSON_STRING)
+    if (dump->seen_framework != NULL)
         return;
-    if (strncmp(type->text, "torch", 5) == 0)
+    if (length >= 5 && memcmp(type, "torch", 5) == 0)
         dump->seen_framework = "pytorch";
-    else if (strncmp(type->text, "mindspore", 9) == 0)
+    else if (length >= 9 && memcmp(type, "mindspore", 9) == 0)
         dump->seen_framework = "mindspore";
+}
+
+void tdc_record_name_by_file(struct tdc_record_builder *builder, struct tdc_record *record,
+                             const char *file, size_t length)
+{
+    record->data_name = tdc_records_keep(builder, file, length);
+    const char *dot = strrchr(record->data_name, '.');
+    record->name =
+        tdc_records_keep(builder, file, dot == NULL ? length : (size_t)(dot - record->data_name));
 }
 
 void tdc_records_add_leaf(struct tdc_record_builder *builder, const struct tdc_leaf *leaf,
                           enum tdc_state state)
 {
-    struct tdc_record *record = new_record(builder, state);
+    struct tdc_record *record = tdc_records_new(builder, state);
     if (record == NULL)
         return;
-    note_framework(builder->dump, leaf->members[TDC_LEAF_TYPE]);
+    const struct tdc_json *type = leaf->members[TDC_LEAF_TYPE];
+    if (type != NULL && type->kind == TDC_JSON_STRING)
+        tdc_note_framework(builder->dump, type->text, type->length);
     const struct tdc_json *data_name = leaf->members[TDC_LEAF_DATA_NAME];
     if (tdc_json_truthy(data_name) && data_name->kind == TDC_JSON_STRING) {
-        record->data_name = keep(builder, data_name->text, data_name->length);
-        const char *dot = strrchr(record->data_name, '.');
-        size_t length = dot == NULL ? data_name->length : (size_t)(dot - record->data_name);
-        record->name = keep(builder, data_name->text, length);
+        tdc_record_name_by_file(builder, record, data_name->text, data_name->length);
     } else {
-        record->name = keep(builder, tdc_text_get(&builder->name), builder->name.length);
+        record->name =
+            tdc_records_keep(builder, tdc_text_get(&builder->name), builder->name.length);
     }
     if (leaf->members[TDC_LEAF_DEVICE_MESH] != NULL)
         record->dtensor = tdc_dtensor_read(&builder->dump->arena, leaf->object, &builder->failed);

@@ -4,8 +4,7 @@
 
 #define IS(literal) (memcmp(key, literal, sizeof literal - 1) == 0)
 
-/* TDC_LEAF_MEMBERS: none of them. */
-static enum tdc_leaf_member member_of(const char *key, size_t length)
+enum tdc_leaf_member tdc_leaf_member_of(const char *key, size_t length)
 {
     switch (length) {
     case 3:
@@ -46,7 +45,7 @@ void tdc_leaf_look(const struct tdc_json *object, struct tdc_leaf *leaf)
     if (object->kind != TDC_JSON_OBJECT)
         return;
     for (const struct tdc_json *child = object->child; child != NULL; child = child->next) {
-        enum tdc_leaf_member member = member_of(child->key, child->key_length);
+        enum tdc_leaf_member member = tdc_leaf_member_of(child->key, child->key_length);
         if (member != TDC_LEAF_MEMBERS)
             leaf->members[member] = child;
     }

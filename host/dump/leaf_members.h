@@ -34,6 +34,9 @@ struct tdc_leaf {
     const struct tdc_json *members[TDC_LEAF_MEMBERS]; /* NULL: it has none of that name */
 };
 
+/* TDC_LEAF_MEMBERS: none of them. */
+enum tdc_leaf_member tdc_leaf_member_of(const char *key, size_t length);
+
 /* Of an object; of anything else: no members. */
 void tdc_leaf_look(const struct tdc_json *object, struct tdc_leaf *leaf);
 

@@ -6,6 +6,7 @@
 
 #include "host/dump/atb_dump.h"
 #include "host/dump/dump.h"
+#include "host/dump/plain_call.h"
 #include "host/dump/record_builder.h"
 #include "host/dump/tensor_dump.h"
 #include "io/base/error.h"
@@ -81,29 +82,42 @@ static tdc_status name_entry(struct loading *loading, const char *name, size_t l
     return TDC_OK;
 }
 
-static tdc_status read_entry(struct loading *loading, struct tdc_json_cursor *cursor,
-                             const char *name, size_t length)
+/* Whatever it is, by a tree of all of it. */
+static tdc_status read_any_entry(struct loading *loading, struct tdc_json_cursor *cursor,
+                                 uint32_t number)
 {
     struct tdc_dump *dump = loading->dump;
     tdc_arena_reset(&loading->scratch);
     struct tdc_json *value;
-    size_t repeated = cursor->repeated;
     tdc_status status = tdc_json_read(cursor, &loading->scratch, &value, loading->error);
     if (status != TDC_OK)
         return status;
-    if (cursor->repeated != repeated)
-        note_repeated(dump, name, cursor->repeated - repeated);
-    uint32_t number;
-    status = name_entry(loading, name, length, &number);
-    if (status != TDC_OK)
-        return status;
     if (dump->kind == TDC_DUMP_JSON && dump->refusal == NULL)
-        dump->refusal = tdc_entry_refusal(&dump->arena, name, value);
+        dump->refusal = tdc_entry_refusal(&dump->arena, dump->entries[number].name, value);
     if (!dump->digests)
         dump->digests = tdc_entry_has_digest(dump->kind, value);
     if (!tdc_records_add_entry(&loading->builder, number, value))
         return out_of_memory(loading);
     return TDC_OK;
+}
+
+static tdc_status read_entry(struct loading *loading, struct tdc_json_cursor *cursor,
+                             const char *name, size_t length)
+{
+    struct tdc_dump *dump = loading->dump;
+    size_t repeated = cursor->repeated;
+    uint32_t number;
+    tdc_status status = name_entry(loading, name, length, &number);
+    if (status != TDC_OK)
+        return status;
+    if (!tdc_plain_call_read(&loading->builder, cursor, &loading->scratch, number)) {
+        if (loading->builder.failed)
+            return out_of_memory(loading);
+        status = read_any_entry(loading, cursor, number);
+    }
+    if (status == TDC_OK && cursor->repeated != repeated)
+        note_repeated(dump, name, cursor->repeated - repeated);
+    return status;
 }
 
 static tdc_status read_data(struct loading *loading, struct tdc_json_cursor *cursor)

@@ -29,8 +29,7 @@ void tdc_records_end(struct tdc_record_builder *builder)
 
 /* ---- expansion ------------------------------------------------------------------------------- */
 
-/* One of the dot-separated parts of the name is "parameters_grad". */
-static bool has_gradient_part(const char *name)
+bool tdc_has_gradient_part(const char *name)
 {
     static const char part[] = "parameters_grad";
     const size_t length = sizeof part - 1;
@@ -43,10 +42,6 @@ static bool has_gradient_part(const char *name)
     }
 }
 
-/* Depth is bounded by the JSON reader. */
-static void expand(struct tdc_record_builder *builder, const struct tdc_json *item,
-                   enum tdc_state state);
-
 static void expand_under(struct tdc_record_builder *builder, const char *part, size_t length,
                          const struct tdc_json *item, enum tdc_state state)
 {
@@ -57,7 +52,7 @@ static void expand_under(struct tdc_record_builder *builder, const char *part, s
         builder->failed = true;
         return;
     }
-    expand(builder, item, state);
+    tdc_records_expand(builder, item, state);
     builder->name.length = before;
     builder->name.data[before] = '\0';
 }
@@ -65,12 +60,12 @@ static void expand_under(struct tdc_record_builder *builder, const char *part, s
 static void expand_list(struct tdc_record_builder *builder, const struct tdc_json *list,
                         enum tdc_state state)
 {
-    bool keep_name = has_gradient_part(tdc_text_get(&builder->name));
+    bool keep_name = tdc_has_gradient_part(tdc_text_get(&builder->name));
     size_t index = 0;
     for (const struct tdc_json *item = list->child; item != NULL && !builder->failed;
          item = item->next, index++) {
         if (keep_name) {
-            expand(builder, item, state);
+            tdc_records_expand(builder, item, state);
         } else {
             tdc_text_clear(&builder->text);
             tdc_text_add_number(&builder->text, index);
@@ -96,8 +91,8 @@ static void expand_operation(struct tdc_record_builder *builder, const struct td
     builder->since_26 = since_26;
 }
 
-static void expand(struct tdc_record_builder *builder, const struct tdc_json *item,
-                   enum tdc_state state)
+void tdc_records_expand(struct tdc_record_builder *builder, const struct tdc_json *item,
+                        enum tdc_state state)
 {
     if (item->kind == TDC_JSON_NULL) {
         tdc_records_add_null(builder, state);
@@ -130,14 +125,15 @@ static void expand(struct tdc_record_builder *builder, const struct tdc_json *it
     }
 }
 
-static bool ends_in_part(const char *name, const char *part)
+bool tdc_ends_in_part(const char *name, const char *part)
 {
     size_t length = strlen(name), tail = strlen(part);
     return length >= tail && strcmp(name + length - tail, part) == 0 &&
            (length == tail || name[length - tail - 1] == '.');
 }
 
-static void start_name(struct tdc_record_builder *builder, const char *entry, const char *suffix)
+void tdc_records_start_name(struct tdc_record_builder *builder, const char *entry,
+                            const char *suffix)
 {
     tdc_text_clear(&builder->name);
     tdc_text_adds(&builder->name, entry);
@@ -145,20 +141,13 @@ static void start_name(struct tdc_record_builder *builder, const char *entry, co
     builder->failed |= builder->name.failed;
 }
 
-static const struct {
-    const char *member;
-    size_t length;
-    const char *suffix;
-    enum tdc_state state;
-} call_members[] = {
-    {"input_args", 10, ".input", TDC_STATE_INPUT},
-    {"input_kwargs", 12, ".input", TDC_STATE_INPUT},
-    {"input", 5, ".input", TDC_STATE_INPUT},
-    {"output", 6, ".output", TDC_STATE_OUTPUT},
-    {"parameters", 10, ".parameters", TDC_STATE_PARAMETERS},
+const struct tdc_call_member tdc_call_members[TDC_CALL_MEMBERS] = {
+    {"input_args", 10, ".input", TDC_STATE_INPUT, 0},
+    {"input_kwargs", 12, ".input", TDC_STATE_INPUT, 1},
+    {"input", 5, ".input", TDC_STATE_INPUT, 2},
+    {"output", 6, ".output", TDC_STATE_OUTPUT, 4},
+    {"parameters", 10, ".parameters", TDC_STATE_PARAMETERS, 3},
 };
-
-#define CALL_MEMBERS (sizeof call_members / sizeof *call_members)
 
 /* Arguments given by name; each of their records that is a whole argument is told its name. */
 static void expand_keywords(struct tdc_record_builder *builder, const struct tdc_json *arguments)
@@ -173,34 +162,44 @@ static void expand_keywords(struct tdc_record_builder *builder, const struct tdc
     builder->keyword = NULL;
 }
 
+void tdc_records_add_member(struct tdc_record_builder *builder, const char *entry,
+                            const struct tdc_call_member *part, const struct tdc_json *member)
+{
+    tdc_records_start_name(builder, entry, part->suffix);
+    const struct tdc_json *type = tdc_json_get(member, "type");
+    bool named = strcmp(part->member, "input_kwargs") == 0 && member->kind == TDC_JSON_OBJECT &&
+                 !(type != NULL && type->kind == TDC_JSON_STRING) &&
+                 tdc_json_get(member, "class_type") == NULL;
+    if (!builder->failed && named)
+        expand_keywords(builder, member);
+    else if (!builder->failed)
+        tdc_records_expand(builder, member, part->state);
+}
+
 static void expand_members(struct tdc_record_builder *builder, const char *entry,
                            const struct tdc_json *value)
 {
-    for (size_t i = 0; i < CALL_MEMBERS && !builder->failed; i++) {
-        const struct tdc_json *member = tdc_json_get(value, call_members[i].member);
-        if (member == NULL)
-            continue;
-        start_name(builder, entry, call_members[i].suffix);
-        const struct tdc_json *type = tdc_json_get(member, "type");
-        bool named = strcmp(call_members[i].member, "input_kwargs") == 0 &&
-                     member->kind == TDC_JSON_OBJECT &&
-                     !(type != NULL && type->kind == TDC_JSON_STRING) &&
-                     tdc_json_get(member, "class_type") == NULL;
-        if (!builder->failed && named)
-            expand_keywords(builder, member);
-        else if (!builder->failed)
-            expand(builder, member, call_members[i].state);
+    for (size_t i = 0; i < TDC_CALL_MEMBERS && !builder->failed; i++) {
+        const struct tdc_json *member = tdc_json_get(value, tdc_call_members[i].member);
+        if (member != NULL)
+            tdc_records_add_member(builder, entry, &tdc_call_members[i], member);
     }
+}
+
+const struct tdc_call_member *tdc_call_member_of(const char *key, size_t length)
+{
+    for (size_t i = 0; i < TDC_CALL_MEMBERS; i++)
+        if (length == tdc_call_members[i].length &&
+            memcmp(key, tdc_call_members[i].member, length) == 0)
+            return &tdc_call_members[i];
+    return NULL;
 }
 
 /* A part of a call, or what the collector notes about it. */
 static bool belongs_to_call(const struct tdc_json *member)
 {
-    for (size_t i = 0; i < CALL_MEMBERS; i++)
-        if (member->key_length == call_members[i].length &&
-            memcmp(member->key, call_members[i].member, member->key_length) == 0)
-            return true;
-    return strcmp(member->key, "is_recompute") == 0;
+    return tdc_call_member_of(member->key, member->key_length) != NULL ||
+           strcmp(member->key, TDC_CALL_NOTE) == 0;
 }
 
 /*
@@ -211,14 +210,15 @@ static bool belongs_to_call(const struct tdc_json *member)
 static void expand_rest(struct tdc_record_builder *builder, const char *entry,
                         const struct tdc_json *value)
 {
-    enum tdc_state state = has_gradient_part(entry) ? TDC_STATE_PARAMETERS_GRAD : TDC_STATE_DEBUG;
+    enum tdc_state state =
+        tdc_has_gradient_part(entry) ? TDC_STATE_PARAMETERS_GRAD : TDC_STATE_DEBUG;
     const struct tdc_json *type = tdc_json_get(value, "type");
-    start_name(builder, entry, "");
+    tdc_records_start_name(builder, entry, "");
     if (builder->failed)
         return;
     builder->sound_only = true;
     if (value->kind != TDC_JSON_OBJECT || (type != NULL && type->kind == TDC_JSON_STRING)) {
-        expand(builder, value, state);
+        tdc_records_expand(builder, value, state);
     } else {
         for (const struct tdc_json *member = value->child; member != NULL && !builder->failed;
              member = member->next)
@@ -241,10 +241,10 @@ static bool ends_before_last_part(const char *name, const char *part)
 static void expand_gradients_of_call(struct tdc_record_builder *builder, const char *entry,
                                      const struct tdc_json *value)
 {
-    start_name(builder, entry, "");
+    tdc_records_start_name(builder, entry, "");
     builder->sound_only = builder->since_26 = true;
     if (!builder->failed)
-        expand(builder, value, TDC_STATE_PARAMETERS_GRAD);
+        tdc_records_expand(builder, value, TDC_STATE_PARAMETERS_GRAD);
     builder->sound_only = builder->since_26 = false;
 }
 
@@ -256,7 +256,7 @@ static bool is_directed(const char *entry)
     const char *dot = strrchr(entry, '.');
     bool two_parts = dot != NULL && memchr(entry, '.', (size_t)(dot - entry)) == NULL;
     for (size_t i = 0; i < 3; i++) {
-        if (ends_in_part(entry, directions[i]) || ends_before_last_part(entry, directions[i]))
+        if (tdc_ends_in_part(entry, directions[i]) || ends_before_last_part(entry, directions[i]))
             return i == 0 ? dot != NULL : dot != NULL && !two_parts;
     }
     return false;
@@ -300,6 +300,16 @@ static void mark_first(struct tdc_dump *dump, size_t first)
     }
 }
 
+void tdc_records_end_entry(struct tdc_dump *dump, uint32_t entry, size_t first)
+{
+    dump->entries[entry].first = first;
+    dump->entries[entry].count = dump->record_count - first;
+    bool undirected = dump->kind == TDC_DUMP_JSON && !is_directed(dump->entries[entry].name);
+    for (size_t i = first; i < dump->record_count; i++)
+        dump->records[i].undirected = undirected;
+    mark_first(dump, first);
+}
+
 bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
                            const struct tdc_json *value)
 {
@@ -307,11 +317,12 @@ bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
     const char *name = dump->entries[entry].name;
     size_t first = dump->record_count;
     builder->entry = entry;
-    if (ends_in_part(name, "debug") || ends_in_part(name, "parameters_grad")) {
-        start_name(builder, name, "");
+    if (tdc_ends_in_part(name, "debug") || tdc_ends_in_part(name, "parameters_grad")) {
+        tdc_records_start_name(builder, name, "");
         if (!builder->failed)
-            expand(builder, value,
-                   ends_in_part(name, "debug") ? TDC_STATE_DEBUG : TDC_STATE_PARAMETERS_GRAD);
+            tdc_records_expand(builder, value,
+                               tdc_ends_in_part(name, "debug") ? TDC_STATE_DEBUG
+                                                               : TDC_STATE_PARAMETERS_GRAD);
     } else if (ends_before_last_part(name, "parameters_grad")) {
         expand_gradients_of_call(builder, name, value);
     } else {
@@ -324,12 +335,7 @@ bool tdc_records_add_entry(struct tdc_record_builder *builder, uint32_t entry,
     }
     if (builder->failed)
         return false;
-    dump->entries[entry].first = first;
-    dump->entries[entry].count = dump->record_count - first;
-    bool undirected = dump->kind == TDC_DUMP_JSON && !is_directed(name);
-    for (size_t i = first; i < dump->record_count; i++)
-        dump->records[i].undirected = undirected;
-    mark_first(dump, first);
+    tdc_records_end_entry(dump, entry, first);
     return true;
 }
 
@@ -345,20 +351,26 @@ static bool digest_at_any_depth(const struct tdc_json *value)
     return false;
 }
 
+bool tdc_member_has_digest(const struct tdc_json *member)
+{
+    if (member->kind == TDC_JSON_OBJECT)
+        return tdc_json_get(member, "md5") != NULL;
+    if (member->kind != TDC_JSON_LIST)
+        return false;
+    for (const struct tdc_json *item = member->child; item != NULL; item = item->next)
+        if (tdc_json_get(item, "md5") != NULL)
+            return true;
+    return false;
+}
+
 bool tdc_entry_has_digest(enum tdc_dump_kind kind, const struct tdc_json *value)
 {
     if (kind == TDC_DEBUG_JSON)
         return digest_at_any_depth(value);
     if (value->kind != TDC_JSON_OBJECT)
         return false;
-    for (const struct tdc_json *member = value->child; member != NULL; member = member->next) {
-        if (member->kind == TDC_JSON_OBJECT && tdc_json_get(member, "md5") != NULL)
+    for (const struct tdc_json *member = value->child; member != NULL; member = member->next)
+        if (tdc_member_has_digest(member))
             return true;
-        if (member->kind != TDC_JSON_LIST)
-            continue;
-        for (const struct tdc_json *item = member->child; item != NULL; item = item->next)
-            if (item->kind == TDC_JSON_OBJECT && tdc_json_get(item, "md5") != NULL)
-                return true;
-    }
     return false;
 }

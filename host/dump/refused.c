@@ -70,6 +70,11 @@ static enum refusal check_value(const struct tdc_json *value)
     return refusal;
 }
 
+bool tdc_value_refused(const struct tdc_json *value)
+{
+    return check_value(value) != ACCEPTED;
+}
+
 const char *tdc_entry_refusal(struct tdc_arena *arena, const char *entry,
                               const struct tdc_json *value)
 {

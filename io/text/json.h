@@ -57,6 +57,9 @@ struct tdc_json_layout {
     unsigned count;
     const char *last; /* from the last value on, closing brace included */
     size_t last_length;
+    /* for whoever takes the objects: what it makes of all of them (0: not looked at yet), and of
+     * each member */
+    unsigned char form, roles[TDC_LAYOUT_MEMBERS];
 };
 
 struct tdc_json_layouts {

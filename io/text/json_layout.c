@@ -55,11 +55,14 @@ static const char *take_list(const char *at, const char *end, struct tdc_json_ta
                              struct tdc_json_value *list)
 {
     list->kind = TDC_JSON_LIST;
+    list->text = at;
     list->first = taken->element_count;
     list->count = 0;
     at = tdc_json_past_space(at + 1, end);
-    if (at < end && *at == ']')
+    if (at < end && *at == ']') {
+        list->length = (size_t)(at + 1 - list->text);
         return at + 1;
+    }
     for (;; at = tdc_json_past_space(at, end)) {
         if (taken->element_count == TDC_LAYOUT_ELEMENTS)
             return NULL;
@@ -70,12 +73,14 @@ static const char *take_list(const char *at, const char *end, struct tdc_json_ta
         at = tdc_json_past_space(at, end);
         if (at == end || (*at != ',' && *at != ']'))
             return NULL;
-        if (*at++ == ']')
+        if (*at++ == ']') {
+            list->length = (size_t)(at - list->text);
             return at;
+        }
     }
 }
 
-static bool fits(const char *at, const char *end, const struct tdc_json_layout *layout,
+static bool fits(const char *at, const char *end, struct tdc_json_layout *layout,
                  struct tdc_json_taken *taken)
 {
     taken->layout = layout;
@@ -146,6 +151,7 @@ static bool learn(const char *at, const char *end, struct tdc_json_layout *layou
 {
     struct tdc_json_taken taken;
     layout->count = 0;
+    layout->form = 0;
     for (;;) {
         struct tdc_layout_member *member = &layout->members[layout->count];
         struct tdc_json_value value;

@@ -15,7 +15,7 @@
 /* Values of one object that have been taken, before there are nodes for them. */
 struct tdc_json_value {
     enum tdc_json_kind kind;
-    const char *text; /* in the input, not terminated; of strings and numbers */
+    const char *text; /* in the input, not terminated; of strings, numbers and lists */
     size_t length;
     double number;
     unsigned first, count; /* LIST: its elements, in `elements` */
@@ -24,7 +24,7 @@ struct tdc_json_value {
 #define TDC_LAYOUT_ELEMENTS 64
 
 struct tdc_json_taken {
-    const struct tdc_json_layout *layout;
+    struct tdc_json_layout *layout;
     struct tdc_json_value values[TDC_LAYOUT_MEMBERS]; /* as many as the layout has members */
     struct tdc_json_value elements[TDC_LAYOUT_ELEMENTS];
     unsigned element_count;
