@@ -260,6 +260,129 @@ static void content_that_msprobe_refuses(void **state)
     }
 }
 
+/* ---- calls that are read as they are written ------------------------------------------------- */
+
+static const char *const leaves[] = {
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"torch.float32\",\"shape\":[2, 3],\"Max\":2.5,\"Min\":"
+    "-1e-3,\"Mean\":0.1,\"Norm\":3,\"requires_grad\":true}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"torch.bool\",\"shape\":[],\"Max\":null,\"Min\":null,"
+    "\"Mean\":null,\"Norm\":null,\"requires_grad\":false,\"data_name\":\"a.b.npy\"}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"torch.int64\",\"shape\":[ 1,2 ],\"Max\":"
+    "9007199254740993,\"Min\":-0,\"Mean\":NaN,\"Norm\":Infinity,\"requires_grad\":true}",
+    "{\"type\":\"mindspore.Tensor\",\"dtype\":\"Float32\",\"shape\":[7],\"Max\":1,\"Min\":1,"
+    "\"Mean\":1,\"Norm\":1,\"md5\":\"0a1b2c3d\"}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"t\",\"shape\":[7],\"Max\":1,\"Min\":1,\"Mean\":1,"
+    "\"Norm\":1,\"md5\":\"\"}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"\",\"shape\":[7],\"Max\":1,\"Min\":true,\"Mean\":1,"
+    "\"Norm\":\"x\"}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"t\",\"shape\":[1.5],\"Max\":1,\"Min\":1,\"Mean\":1,"
+    "\"Norm\":1,\"place\":\"npu:0\"}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"t\",\"shape\":4,\"Max\":1,\"Min\":1,\"Mean\":1,"
+    "\"Norm\":1}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"=t\",\"shape\":[4],\"Max\":1,\"Min\":1,\"Mean\":1,"
+    "\"Norm\":1,\"requires_grad\":true}",
+    "{\"type\":\"torch.Tensor\",\"dtype\":\"t\",\"shape\":[4],\"Max\":1,\"Min\":1,\"Mean\":1,"
+    "\"Norm\":1,\"requires_grad\":null}",
+    "{\"type\":\"float\",\"value\":1e-05}",
+    "{\"type\":\"int\",\"value\":12}",
+    "{\"type\":\"str\",\"value\":\"mean\"}",
+    "{\"type\":\"str\",\"value\":\"+mean\"}",
+    "{\"type\":\"bool\",\"value\":true}",
+    "{\"type\":\"NoneType\",\"value\":null}",
+    "{\"type\":\"torch.Size\",\"value\":[1, 2]}",
+    "{\"type\":\"slice\",\"value\":[1, null, 2]}",
+    "{\"value\":3,\"type\":4}",
+    "{\"type\":\"a\\u0062\",\"value\":\"\xc3\xa4\"}",
+    "{\"weight\":{\"type\":\"int\",\"value\":1,\"value\":2}}",
+    "[{\"type\":\"int\",\"value\":1},null]",
+    "null",
+    "{}",
+    "3",
+};
+
+#define LEAVES (sizeof leaves / sizeof *leaves)
+
+static void describe_text(struct tdc_text *text, const char *name, const char *value)
+{
+    tdc_text_addf(text, "%s=%s ", name, value != NULL ? value : "NULL");
+}
+
+static void describe_dump(struct tdc_text *text, const struct tdc_dump *dump)
+{
+    tdc_text_addf(text, "digests %d %d repeated %zu ", dump->digests, dump->digest_records,
+                  dump->repeated);
+    describe_text(text, "first", dump->first_repeated);
+    describe_text(text, "framework", dump->seen_framework);
+    describe_text(text, "refusal", dump->refusal);
+    for (size_t i = 0; i < dump->record_count; i++) {
+        const struct tdc_record *record = &dump->records[i];
+        const bool flags[] = {record->first_of_entry, record->scalar,       record->sound_only,
+                              record->since_26,       record->undirected,   record->no_dtype,
+                              record->no_shape,       record->digest_given, record->digest_number};
+        tdc_text_addf(text, "\n%u %d ", record->entry, record->state);
+        for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+            tdc_text_addc(text, flags[k] ? '1' : '0');
+        describe_text(text, " name", record->name);
+        describe_text(text, "dtype", record->dtype);
+        describe_text(text, "shape", record->shape);
+        describe_text(text, "grad", record->requires_grad);
+        describe_text(text, "file", record->data_name);
+        describe_text(text, "digest", record->digest);
+        describe_text(text, "keyword", record->keyword);
+        for (int which = 0; which < TDC_STATISTICS; which++) {
+            describe_stat(text, record, which);
+            tdc_text_addc(text, ' ');
+        }
+    }
+}
+
+/* A dump of calls with these two leaves among others; the reader of all entries reads those whose
+ * output comes first. */
+static void describe_calls(const char *one, const char *other, bool output_first,
+                           struct tdc_text *text)
+{
+    struct tdc_text json;
+    tdc_text_init(&json, 1 << 20);
+    tdc_text_adds(&json, "{\"data\": {");
+    for (int i = 0; i < 4; i++) {
+        struct tdc_text output, rest;
+        tdc_text_init(&output, 1 << 20);
+        tdc_text_init(&rest, 1 << 20);
+        tdc_text_addf(&output, "\"output\": [%s]", i % 2 != 0 ? one : other);
+        tdc_text_addf(&rest,
+                      "\"input_args\": [\n %s,\n %s , %s\n], \"input_kwargs\": {\"k\": %s}, "
+                      "\"is_recompute\": false, \"parameters\": {\"w\": %s}",
+                      one, other, one, other, one);
+        tdc_text_addf(&json, "%s\n\"Torch.f.%d.forward\": {%s, %s}", i != 0 ? "," : "", i,
+                      tdc_text_get(output_first ? &output : &rest),
+                      tdc_text_get(output_first ? &rest : &output));
+        tdc_text_free(&output);
+        tdc_text_free(&rest);
+    }
+    tdc_text_adds(&json, "}}");
+    tdc_dump *dump;
+    load_text("dump.json", tdc_text_get(&json), &dump);
+    describe_dump(text, dump);
+    tdc_dump_free(dump);
+    tdc_text_free(&json);
+}
+
+static void calls_written_in_order_give_the_same_records(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LEAVES; i++)
+        for (size_t k = 0; k < LEAVES; k++) {
+            struct tdc_text plain, other;
+            tdc_text_init(&plain, 1 << 20);
+            tdc_text_init(&other, 1 << 20);
+            describe_calls(leaves[i], leaves[k], false, &plain);
+            describe_calls(leaves[i], leaves[k], true, &other);
+            assert_string_equal(tdc_text_get(&plain), tdc_text_get(&other));
+            tdc_text_free(&plain);
+            tdc_text_free(&other);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +393,7 @@ int main(void)
         cmocka_unit_test(repeated_keys),
         cmocka_unit_test(digests_are_found),
         cmocka_unit_test(content_that_msprobe_refuses),
+        cmocka_unit_test(calls_written_in_order_give_the_same_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
