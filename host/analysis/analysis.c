@@ -12,6 +12,7 @@
 #include "io/base/error.h"
 #include "io/file/byte_writer.h"
 #include "io/file/out_file.h"
+#include "io/storage/looking.h"
 
 void tdc_analysis_say(const struct tdc_options *options, tdc_message_level level,
                       const char *format, ...)

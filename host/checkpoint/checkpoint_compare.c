@@ -15,6 +15,7 @@
 #include "io/file/byte_writer.h"
 #include "io/file/mapping_guard.h"
 #include "io/file/out_file.h"
+#include "io/storage/looking.h"
 #include "io/table/json_object.h"
 #include "io/text/pytext.h"
 
@@ -283,7 +284,7 @@ tdc_status tdc_checkpoint_compare(const char *first, const char *second, const c
     tdc_status status = tdc_sized_read(given, offsetof(struct tdc_checkpoint_options, context),
                                        &whole, sizeof whole, "tdc_checkpoint_options_init", error);
     const struct tdc_checkpoint_options *options = &whole;
-    if (status == TDC_OK && access(json, F_OK) == 0)
+    if (status == TDC_OK && tdc_is_there(json))
         status = tdc_fail(error, TDC_ERR_WRITE, "The file path %s already exists.", json);
     if (status == TDC_OK)
         status = tdc_checkpoint_load(first, options, &comparison.sides[0], error);

@@ -1,18 +1,18 @@
 /* megatron.c - finding the files of a Megatron checkpoint and numbering its layers as a whole. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/checkpoint/checkpoint.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
-#define ARENA_LIMIT ((size_t)4 << 30)
-#define DEPTH_LIMIT 64
-#define RANK_LIMIT  1024
+#define ARENA_LIMIT   ((size_t)4 << 30)
+#define DEPTH_LIMIT   64
+#define RANK_LIMIT    1024
+#define TRACKER_LIMIT ((size_t)1 << 20)
 
 struct loading {
     const struct tdc_checkpoint_options *options;
@@ -34,32 +34,9 @@ struct loading {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
 static tdc_status no_memory(struct loading *loading)
 {
     return tdc_fail(loading->error, TDC_ERR_MEMORY, "out of memory");
-}
-
-/* The first word of a small file. */
-static bool read_word(const char *path, char *word, size_t size)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    char format[32];
-    snprintf(format, sizeof format, "%%%zus", size - 1);
-    word[0] = '\0';
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int got = fscanf(file, format, word);
-#pragma GCC diagnostic pop
-    fclose(file);
-    return got == 1;
 }
 
 /* The folder of an iteration that a tracker file names, or the folder itself. */
@@ -68,9 +45,14 @@ static tdc_status find_iteration(struct loading *loading, const char *folder)
     char *tracker;
     if (asprintf(&tracker, "%s/latest_checkpointed_iteration.txt", folder) < 0)
         return no_memory(loading);
-    char word[32] = "";
-    bool tracked = exists(tracker) && read_word(tracker, word, sizeof word);
+    char word[32] = "", *text;
+    size_t size;
+    tdc_status status = tdc_file_load(tracker, TRACKER_LIMIT, &text, &size, loading->error);
     free(tracker);
+    if (status == TDC_ERR_NO_ANSWER)
+        return status;
+    bool tracked = status == TDC_OK && sscanf(text, "%31s", word) == 1;
+    free(text);
     uint64_t iteration = 0;
     bool number = word[0] != '\0' && word[strspn(word, "0123456789")] == '\0' && strlen(word) < 10;
     if (number)
@@ -102,7 +84,7 @@ static tdc_status find_iteration(struct loading *loading, const char *folder)
     else
         tdc_checkpoint_say(loading->options, TDC_MESSAGE_INFO,
                            "Loaded checkpoint from iteration None");
-    if (!exists(loading->folder))
+    if (!tdc_is_there(loading->folder))
         return tdc_fail(loading->error, TDC_ERR_NOT_FOUND, "Checkpoint directory not found: %s",
                         loading->folder);
     return TDC_OK;
@@ -111,14 +93,14 @@ static tdc_status find_iteration(struct loading *loading, const char *folder)
 /* The least name of a folder of a rank; false if there is none. */
 static bool first_rank(const char *folder, char name[256])
 {
-    DIR *open = opendir(folder);
+    struct tdc_listing listing;
+    (void)tdc_storage_list(folder, &listing);
     name[0] = '\0';
-    for (const struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;)
-        if (strncmp(entry->d_name, "mp_rank_", 8) == 0 &&
-            (name[0] == '\0' || strcmp(entry->d_name, name) < 0))
-            snprintf(name, 256, "%s", entry->d_name);
-    if (open != NULL)
-        closedir(open);
+    for (size_t i = 0; i < listing.count; i++)
+        if (strncmp(listing.names[i], "mp_rank_", 8) == 0 &&
+            (name[0] == '\0' || strcmp(listing.names[i], name) < 0))
+            snprintf(name, 256, "%s", listing.names[i]);
+    tdc_listing_free(&listing);
     return name[0] != '\0';
 }
 
@@ -134,8 +116,7 @@ static tdc_status open_file(struct loading *loading, const char *rank,
     if (path == NULL || *state == NULL)
         return no_memory(loading);
     snprintf(path, length, "%s/%s/model_optim_rng.pt", loading->folder, rank);
-    struct stat info;
-    if (loading->options->refuse_links && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+    if (loading->options->refuse_links && tdc_is_link(path))
         return tdc_fail(loading->error, TDC_ERR_REFUSED, "The file path %s is a soft link.", path);
     tdc_status status = tdc_saved_state_open(path, *state, loading->error);
     if (status != TDC_OK) {

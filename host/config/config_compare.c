@@ -10,6 +10,7 @@
 #include "io/base/error.h"
 #include "io/base/sized.h"
 #include "io/file/out_file.h"
+#include "io/storage/looking.h"
 #include "io/table/workbook.h"
 #include "io/text/pytext.h"
 
@@ -192,7 +193,7 @@ tdc_status tdc_config_compare(const char *bench_zip, const char *cmp_zip, const 
     if (status == TDC_OK)
         status = write_sheets(&work, sheets, count, folder);
     if (status == TDC_OK) {
-        char *real = realpath(folder, NULL);
+        char *real = tdc_real_path(folder);
         tdc_config_say(&work, "config checking result save to %s", real != NULL ? real : folder);
         free(real);
         *worst = sheets[0].level != TDC_CONFIG_NONE ? sheets[0].level : TDC_CONFIG_PASS;

@@ -6,6 +6,7 @@
 
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30)
 #define NAME_LIMIT  ((size_t)1 << 16)
@@ -33,11 +34,9 @@ static const char list_head[] = "Device and PID,Execution Count,Op Name,";
 bool tdc_is_atb_list(const char *path)
 {
     char head[sizeof list_head + 3];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    size_t length;
+    if (!tdc_first_bytes(path, head, sizeof head - 1, &length))
         return false;
-    size_t length = fread(head, 1, sizeof head - 1, file);
-    fclose(file);
     head[length] = '\0';
     const char *text = strncmp(head, "\xef\xbb\xbf", 3) == 0 ? head + 3 : head;
     return strncmp(text, list_head, strlen(list_head)) == 0;

@@ -464,8 +464,11 @@ static void work_on_batch(struct member *member, size_t first, size_t count)
     if (member->worker.cold && count > 1)
         tdc_prefetch(&member->worker, run->jobs + first, count);
     member->worker.cold = false;
-    for (size_t i = 0; i < count && !cancelled(run->engine); i++)
+    for (size_t i = 0; i < count && !cancelled(run->engine); i++) {
+        tdc_expect_files(&member->worker, run->jobs + first, count, i, run->threads);
         work_on_job(member, &run->jobs[first + i]);
+    }
+    tdc_expect_no_more(&member->worker);
 }
 
 /* What a thread does next: a span of a shared pair, or jobs, or nothing any more. */

@@ -108,8 +108,9 @@ struct tdc_worker {
     const struct tdc_backend *backend;
     void *backend_state;
     enum tdc_cpu_variant variant;
-    bool extremes; /* see struct tdc_engine */
-    bool cold;     /* a small file had to come from the disk */
+    bool extremes;   /* see struct tdc_engine */
+    bool cold;       /* a small file had to come from the disk */
+    size_t expected; /* jobs of a batch whose remote files are on their way, or were */
     /* chunks that a device has, and those that came back and have not been looked at yet */
     size_t under_way;
     struct tdc_backend_chunk *returned;
@@ -205,6 +206,12 @@ bool tdc_pair_fill_norms(const struct tdc_open_pair *pair, struct tdc_outcome *o
 /* The words for a pair whose spans could not all be reduced; TDC_CHUNK_DONE: none. */
 void tdc_outcome_explain(struct tdc_outcome *outcome, const struct tdc_job *job,
                          enum tdc_chunk_result worst);
+
+/* Before job `at` of a batch: has the remote files of some after it opened (io/storage/ahead.h). */
+void tdc_expect_files(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count,
+                      size_t at, size_t threads);
+/* After a batch: what was not opened after all is let go. */
+void tdc_expect_no_more(struct tdc_worker *worker);
 
 /* Asks for the files of small jobs all at once, so that the disk serves them together. */
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count);

@@ -10,10 +10,15 @@
 #include "io/file/file_map.h"
 #include "io/file/retry.h"
 #include "io/platform/platform.h"
+#include "io/storage/ahead.h"
 #include "io/storage/mounts.h"
 
 /* Names of files are bounded by the system; anything longer cannot be opened. */
 #define PATH_LIMIT ((size_t)1 << 16)
+
+/* Pairs of remote files that are opened before they are wanted, by all threads together; a thread
+ * has the next one on its way at least. */
+#define EXPECTED_JOBS ((size_t)32)
 
 tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
                            struct tdc_error *error)
@@ -90,6 +95,40 @@ static void ask_for(struct tdc_worker *worker, const char *folder, const char *n
         return;
     tdc_file_advise(file.descriptor, TDC_FILE_NEEDED);
     tdc_file_close(file.descriptor);
+}
+
+/* A file that something is done to before is opened by who does it. */
+static void expect(struct tdc_worker *worker, const char *folder, const char *name,
+                   const struct tdc_side_change *change, const struct tdc_tensor *tensor)
+{
+    const char *path =
+        change == NULL && tensor == NULL ? tdc_job_path(&worker->path, folder, name, NULL) : NULL;
+    if (path != NULL)
+        tdc_ahead_begin(worker, path);
+}
+
+void tdc_expect_files(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count,
+                      size_t at, size_t threads)
+{
+    size_t ahead = EXPECTED_JOBS / threads > 1 ? EXPECTED_JOBS / threads : 1;
+    if (!tdc_mounts_remote())
+        return;
+    if (at == 0)
+        worker->expected = 0;
+    for (; worker->expected < count && worker->expected <= at + ahead; worker->expected++) {
+        const struct tdc_job *job = &jobs[worker->expected];
+        if (job->n_logical != NULL)
+            continue;
+        expect(worker, job->n_folder, job->n_file, job->n_change, job->n_tensor);
+        expect(worker, job->b_folder, job->b_file, job->b_change, job->b_tensor);
+    }
+}
+
+void tdc_expect_no_more(struct tdc_worker *worker)
+{
+    if (worker->expected != 0)
+        tdc_ahead_end(worker);
+    worker->expected = 0;
 }
 
 void tdc_prefetch(struct tdc_worker *worker, const struct tdc_job *jobs, size_t count)

@@ -14,18 +14,6 @@
 /* More ranks than any cluster; a folder with more is something else. */
 #define NAMES_LIMIT 1000000
 
-bool tdc_is_folder(const char *path)
-{
-    struct stat info;
-    return tdc_storage_stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-bool tdc_is_file(const char *path)
-{
-    struct stat info;
-    return tdc_storage_stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 bool tdc_may_be(const char *path, mode_t kind)
 {
     struct stat info;

@@ -21,8 +21,6 @@ tdc_status tdc_folder_names(const char *folder, const char *prefix, struct tdc_n
                             struct tdc_error *error);
 void tdc_folder_names_free(struct tdc_names *names);
 
-bool tdc_is_folder(const char *path);
-bool tdc_is_file(const char *path);
 /* One of these (S_IFDIR, S_IFREG), or something that does not answer: it is taken for what it would
  * be, and reading it tells. */
 bool tdc_may_be(const char *path, mode_t kind);

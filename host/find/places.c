@@ -7,6 +7,7 @@
 #include "host/dump/atb_dump.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 #include "io/storage/storage_calls.h"
 
 /* The folders on the way to a place. */

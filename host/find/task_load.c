@@ -7,6 +7,7 @@
 #include "host/find/folders.h"
 #include "host/graph/graph_set.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 struct loading {
     const char *path;

@@ -8,6 +8,7 @@
 #include "host/graph/graph_set.h"
 #include "host/kernel_dump/kernel_set.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 /* *stack is NULL where there is none. False when out of memory. */
 static bool stack_beside(const char *json, char **stack)

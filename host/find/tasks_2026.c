@@ -6,6 +6,7 @@
 #include "host/find/folders.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
 
 #define WORD 64 /* room for the name of a framework */
 

@@ -11,6 +11,7 @@
 #include "host/kernel_dump/kernel_set.h"
 #include "host/api/options.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 /* What became of a place. */
 enum fate {

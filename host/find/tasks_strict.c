@@ -1,6 +1,5 @@
 /* tasks_strict.c - the inputs of msprobe's compare.json (docs/msprobe.md#inputs,
  * docs/msprobe.md#ranks). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +8,8 @@
 #include "host/find/folders.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
 static const char *base_name(const char *path)
 {
@@ -123,8 +124,9 @@ static tdc_status find(const char *npu, const char *bench, struct tdc_tasks *lis
     const char *paths[] = {npu, bench};
     for (int i = 0; i < 2; i++) {
         struct stat info;
-        if (stat(paths[i], &info) != 0)
-            return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", paths[i]);
+        int number = tdc_storage_stat(paths[i], &info);
+        if (number != 0)
+            return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, number, "%s", paths[i]);
     }
     tdc_status status;
     if (tdc_is_file(npu) && tdc_is_file(bench))

@@ -15,6 +15,7 @@
 #include "io/file/byte_writer.h"
 #include "io/file/mapping_guard.h"
 #include "io/file/out_file.h"
+#include "io/storage/storage_calls.h"
 #include "io/tensor/npy_writer.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30)
@@ -254,8 +255,9 @@ static tdc_status write_failures(struct work *work, struct tdc_error *error)
 static tdc_status convert_path(struct work *work, const char *path, struct tdc_error *error)
 {
     struct stat info;
-    if (stat(path, &info) != 0)
-        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
+    int number = tdc_storage_stat(path, &info);
+    if (number != 0)
+        return tdc_fail_errno(error, number == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, number,
                               "%s", path);
     if (S_ISDIR(info.st_mode))
         return convert_folder(work, path, work->output, 0, error);

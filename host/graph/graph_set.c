@@ -9,6 +9,7 @@
 #include "host/graph/graph_match.h"
 #include "host/graph/files/say.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 #define ARENA_LIMIT ((size_t)16 << 30)
 
@@ -182,8 +183,8 @@ static tdc_status add_source(struct tdc_graph_set *set, size_t number, int wante
 static tdc_status find_all(struct tdc_graph_set *set, const char *mine, const char *golden,
                            int token, struct tdc_error *error)
 {
-    set->mine = realpath(mine, NULL);
-    set->golden = realpath(golden, NULL);
+    set->mine = tdc_real_path(mine);
+    set->golden = tdc_real_path(golden);
     if (set->mine == NULL || set->golden == NULL)
         return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such folder",
                         set->mine == NULL ? mine : golden);

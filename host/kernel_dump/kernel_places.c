@@ -5,6 +5,7 @@
 
 #include "host/graph/files/folder.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 #define MOST_FOLDERS ((size_t)1 << 20) /* of a path that may be anything */
 
@@ -119,7 +120,7 @@ tdc_status tdc_kernel_places_find(struct tdc_arena *arena, const char *path,
                                   struct tdc_kernel_places *places, struct tdc_error *error)
 {
     struct search search = {arena, choice, places, 0};
-    char *whole = realpath(path, NULL);
+    char *whole = tdc_real_path(path);
     const char *kept = whole != NULL ? tdc_arena_text(arena, whole, strlen(whole)) : NULL;
     free(whole);
     if (kept == NULL)

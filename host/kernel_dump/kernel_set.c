@@ -10,6 +10,7 @@
 #include "host/kernel_dump/kernel_places.h"
 #include "host/kernel_dump/kernel_records.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 #define ARENA_LIMIT ((size_t)8 << 30)
 
@@ -150,7 +151,7 @@ static tdc_status find_all(struct tdc_kernel_set *set, const char *const paths[2
     bool kernels = true, arrays = true;
     tdc_status status = TDC_OK;
     for (int side = 0; side < 2 && status == TDC_OK; side++) {
-        set->roots[side] = realpath(paths[side], NULL);
+        set->roots[side] = tdc_real_path(paths[side]);
         if (set->roots[side] == NULL)
             return tdc_fail(error, TDC_ERR_NOT_FOUND, "%s: no such folder", paths[side]);
         status =

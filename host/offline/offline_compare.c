@@ -8,6 +8,7 @@
 #include "io/base/error.h"
 #include "io/base/text.h"
 #include "io/file/mapping_guard.h"
+#include "io/storage/looking.h"
 #include "io/table/sink.h"
 
 #define ARENA_LIMIT ((size_t)8 << 30)
@@ -222,7 +223,7 @@ tdc_status tdc_offline_compare(const char *mine, const char *golden, const char 
                                struct tdc_error *error)
 {
     struct session session = {.rules = rules, .options = options, .error = error};
-    char *my_root = realpath(mine, NULL), *golden_root = realpath(golden, NULL);
+    char *my_root = tdc_real_path(mine), *golden_root = tdc_real_path(golden);
     tdc_arena_init(&session.arena, ARENA_LIMIT);
     tdc_names_init(&session.mine.ops);
     tdc_names_init(&session.golden.ops);

@@ -8,6 +8,7 @@
 #include "host/report/report.h"
 #include "host/table/columns.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 /* Modules that are told apart; of more, the rest are one. */
 #define MOST_MODULES 50000u

@@ -205,8 +205,8 @@ tdc_status tdc_share_start(tdc_share *share, struct tdc_error *error)
 static bool is_named(int fd, const char *path)
 {
     struct stat held, named;
-    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
-           held.st_ino == named.st_ino;
+    return fstat(fd, &held) == 0 && tdc_storage_stat(path, &named) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 static tdc_status lock_part(struct tdc_share *share, struct tdc_error *error)

@@ -9,6 +9,7 @@
 #include "host/find/places.h"
 #include "host/side/side.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 /* One json file of the dump. */
 struct dump_file {

@@ -1,89 +1,47 @@
 /* set_load.c - what a path is, and which of its files hold the tensors. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/tensors/tensor_set.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
 #define SET_LIMIT  ((size_t)64 << 30) /* or what the process may use */
 #define NAME_LIMIT ((size_t)1 << 20)  /* names of one folder */
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static bool has(const char *folder, const char *name)
 {
     char path[4400];
-    struct stat info;
     return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-           stat(path, &info) == 0;
+           tdc_is_there(path);
 }
 
 /* ---- names of a folder ----------------------------------------------------------------------- */
 
-struct names {
-    char **names;
-    size_t count, room;
-};
-
-static void names_free(struct names *names)
+/* In order of their bytes, without hidden ones. */
+static tdc_status names_read(const char *folder, struct tdc_listing *names, struct tdc_error *error)
 {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->names[i]);
-    free(names->names);
-    *names = (struct names){0};
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool names_add(struct names *names, const char *name)
-{
-    if (names->count == names->room) {
-        size_t room = names->room == 0 ? 64 : names->room * 2;
-        char **grown = realloc(names->names, room * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        names->names = grown;
-        names->room = room;
-    }
-    char *copy = strdup(name);
-    if (copy != NULL)
-        names->names[names->count++] = copy;
-    return copy != NULL;
-}
-
-static tdc_status names_read(const char *folder, struct names *names, struct tdc_error *error)
-{
-    *names = (struct names){0};
-    DIR *open = opendir(folder);
-    if (open == NULL)
-        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
+    int number = tdc_storage_list(folder, names);
+    if (number != 0)
+        return tdc_fail_errno(error, number == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, number,
                               "%s", folder);
-    tdc_status status = TDC_OK;
-    for (const struct dirent *entry; status == TDC_OK && (entry = readdir(open)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        if (names->count == NAME_LIMIT)
-            status =
-                tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: more than %zu names", folder, NAME_LIMIT);
-        else if (!names_add(names, entry->d_name))
-            status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", folder);
+    size_t kept = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->names[i][0] == '.')
+            free(names->names[i]);
+        else
+            names->names[kept++] = names->names[i];
     }
-    closedir(open);
-    if (status == TDC_OK && names->count != 0)
-        qsort(names->names, names->count, sizeof *names->names, by_text);
-    return status;
+    names->count = kept;
+    tdc_listing_sort(names);
+    if (kept <= NAME_LIMIT)
+        return TDC_OK;
+    tdc_listing_free(names);
+    return tdc_fail(error, TDC_ERR_UNSUPPORTED, "%s: more than %zu names", folder, NAME_LIMIT);
 }
 
 /* "rank7" is 7 of "rank"; -1 for other names. */
@@ -107,7 +65,7 @@ static bool has_json(const char *folder)
 /* NOLINTNEXTLINE(misc-no-recursion): two levels */
 static bool holds_dump(const char *folder, int levels)
 {
-    struct names names;
+    struct tdc_listing names;
     struct tdc_error ignored;
     if (has_json(folder))
         return true;
@@ -124,13 +82,13 @@ static bool holds_dump(const char *folder, int levels)
             snprintf(path, sizeof path, "%s/%s", folder, names.names[i]) < (int)sizeof path)
             found = holds_dump(path, levels - 1);
     }
-    names_free(&names);
+    tdc_listing_free(&names);
     return found;
 }
 
 bool tdc_path_holds_dump(const char *path)
 {
-    if (!is_folder(path))
+    if (!tdc_is_folder(path))
         return tdc_ends_in(path, ".json") && !tdc_ends_in(path, ".index.json");
     return holds_dump(path, 3);
 }
@@ -138,7 +96,7 @@ bool tdc_path_holds_dump(const char *path)
 /* ---- folders --------------------------------------------------------------------------------- */
 
 static tdc_status take_all(struct tdc_tensor_set *set, const struct tdc_set_place *place,
-                           const struct names *names, struct tdc_error *error)
+                           const struct tdc_listing *names, struct tdc_error *error)
 {
     tdc_status status = TDC_OK;
     for (size_t i = 0; i < names->count && status == TDC_OK; i++) {
@@ -166,11 +124,11 @@ static tdc_status take_folder(struct tdc_tensor_set *set, const struct tdc_set_p
             return tdc_set_index(set, place, indices[i], error);
     if (folder == set->folder && tdc_is_sglang(folder))
         return tdc_set_sglang(set, error);
-    struct names names;
+    struct tdc_listing names;
     tdc_status status = names_read(folder, &names, error);
     if (status == TDC_OK)
         status = take_all(set, place, &names, error);
-    names_free(&names);
+    tdc_listing_free(&names);
     return status;
 }
 
@@ -188,18 +146,18 @@ static int by_number(const void *a, const void *b)
 /* rankN/ with a checkpoint each; *found is false when there is no such folder. */
 static tdc_status take_ranks(struct tdc_tensor_set *set, bool *found, struct tdc_error *error)
 {
-    struct names names;
+    struct tdc_listing names;
     tdc_status status = names_read(set->folder, &names, error);
     struct rank_folder *ranks = calloc(names.count + 1, sizeof *ranks);
     size_t count = 0;
     if (ranks == NULL) {
-        names_free(&names);
+        tdc_listing_free(&names);
         return tdc_set_no_memory(set, error);
     }
     for (size_t i = 0; i < names.count && status == TDC_OK; i++) {
         long number = numbered(names.names[i], "rank");
         const char *path = number >= 0 ? tdc_set_path(set, names.names[i]) : NULL;
-        if (path != NULL && is_folder(path))
+        if (path != NULL && tdc_is_folder(path))
             ranks[count++] = (struct rank_folder){number, names.names[i]};
     }
     qsort(ranks, count, sizeof *ranks, by_number);
@@ -215,7 +173,7 @@ static tdc_status take_ranks(struct tdc_tensor_set *set, bool *found, struct tdc
     }
     set->ranks = count != 0 ? (uint32_t)count : 1;
     free(ranks);
-    names_free(&names);
+    tdc_listing_free(&names);
     return status;
 }
 
@@ -264,7 +222,7 @@ tdc_status tdc_tensor_set_load(const char *path, const char *key, struct tdc_ten
     if (set->path == NULL)
         return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
     set->folder = set->path;
-    tdc_status status = is_folder(path) ? load_folder(set, error) : load_file(set, error);
+    tdc_status status = tdc_is_folder(path) ? load_folder(set, error) : load_file(set, error);
     if (status == TDC_OK && set->count == 0)
         status = tdc_fail(error, TDC_ERR_NOTHING, "%s: no tensors found", path);
     return status;

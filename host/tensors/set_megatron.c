@@ -1,16 +1,17 @@
 /* set_megatron.c - checkpoints of Megatron with one file a rank: mp_rank_TT[_PPP][_EEE]. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/tensors/tensor_set.h"
 #include "io/base/error.h"
+#include "io/file/file_map.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 #include "io/tensor/pickle/saved_state.h"
 
-#define RANK_LIMIT 65536u
+#define RANK_LIMIT    65536u
+#define TRACKER_LIMIT ((size_t)1 << 20)
 
 static const char tracker[] = "latest_checkpointed_iteration.txt";
 static const char file_name[] = "model_optim_rng.pt";
@@ -56,12 +57,13 @@ static struct rank *find_ranks(const char *folder, size_t *count, bool *failed)
 {
     struct rank *ranks = NULL;
     size_t room = 0;
-    DIR *open = opendir(folder);
+    struct tdc_listing listing;
+    (void)tdc_storage_list(folder, &listing); /* one that cannot be read has none */
     *count = 0;
     *failed = false;
-    for (const struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
+    for (size_t i = 0; i < listing.count; i++) {
         struct rank rank;
-        if (!read_rank(entry->d_name, &rank) || *count == RANK_LIMIT)
+        if (!read_rank(listing.names[i], &rank) || *count == RANK_LIMIT)
             continue;
         if (*count == room) {
             room = room == 0 ? 16 : room * 2;
@@ -74,8 +76,7 @@ static struct rank *find_ranks(const char *folder, size_t *count, bool *failed)
         }
         ranks[(*count)++] = rank;
     }
-    if (open != NULL)
-        closedir(open);
+    tdc_listing_free(&listing);
     if (*count != 0)
         qsort(ranks, *count, sizeof *ranks, by_folder);
     return ranks;
@@ -92,25 +93,24 @@ static bool has_ranks(const char *folder)
 static bool exists(const char *folder, const char *name)
 {
     char path[4400];
-    struct stat info;
     return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-           stat(path, &info) == 0;
+           tdc_is_there(path);
 }
 
 /* "iter_0000005" or "release": the folder of the newest iteration below `folder`. */
 static bool newest_iteration(const char *folder, char name[64])
 {
-    DIR *open = opendir(folder);
+    struct tdc_listing listing;
+    (void)tdc_storage_list(folder, &listing);
     name[0] = '\0';
-    for (const struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;) {
-        const char *digits = entry->d_name + 5;
-        if (strncmp(entry->d_name, "iter_", 5) == 0 && strlen(digits) >= 7 && strlen(digits) < 20 &&
+    for (size_t i = 0; i < listing.count; i++) {
+        const char *entry = listing.names[i], *digits = entry + 5;
+        if (strncmp(entry, "iter_", 5) == 0 && strlen(digits) >= 7 && strlen(digits) < 20 &&
             digits[strspn(digits, "0123456789")] == '\0' &&
-            (strlen(entry->d_name) > strlen(name) || strcmp(entry->d_name, name) > 0))
-            snprintf(name, 64, "%.60s", entry->d_name);
+            (strlen(entry) > strlen(name) || strcmp(entry, name) > 0))
+            snprintf(name, 64, "%.60s", entry);
     }
-    if (open != NULL)
-        closedir(open);
+    tdc_listing_free(&listing);
     if (name[0] == '\0' && exists(folder, "release"))
         snprintf(name, 64, "release");
     return name[0] != '\0';
@@ -128,15 +128,17 @@ static tdc_status read_tracker(const struct tdc_tensor_set *set, char name[64],
 {
     char path[4400], word[32] = "";
     snprintf(path, sizeof path, "%s/%s", set->folder, tracker);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-    int got = fscanf(file, "%31s", word);
-    fclose(file);
-    bool number = got == 1 && strlen(word) < 10 && word[strspn(word, "0123456789")] == '\0';
+    char *text;
+    size_t size;
+    tdc_status status = tdc_file_load(path, TRACKER_LIMIT, &text, &size, error);
+    if (status != TDC_OK)
+        return status;
+    bool got = sscanf(text, "%31s", word) == 1;
+    free(text);
+    bool number = got && strlen(word) < 10 && word[strspn(word, "0123456789")] == '\0';
     if (number)
         snprintf(name, 64, "iter_%07lu", strtoul(word, NULL, 10));
-    else if (got == 1 && strcmp(word, "release") == 0)
+    else if (got && strcmp(word, "release") == 0)
         snprintf(name, 64, "release");
     else
         return tdc_fail(error, TDC_ERR_FORMAT, "%s: neither a number nor 'release'", path);

@@ -2,8 +2,6 @@
  * set_sglang.c - a folder of SGLang's dumper: files key=value___key=value.pt, each with a value and
  * what it says of itself (docs/diff.md).
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include "host/tensors/tensor_set.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/storage_calls.h"
 #include "io/tensor/pickle/saved_state.h"
 
 #define FILE_LIMIT ((size_t)1 << 20)
@@ -88,13 +87,13 @@ static bool read_name(const char *file, struct dumped *dumped)
 
 bool tdc_is_sglang(const char *folder)
 {
-    DIR *open = opendir(folder);
+    struct tdc_listing listing;
     struct dumped dumped;
     bool found = false;
-    for (const struct dirent *entry; open != NULL && !found && (entry = readdir(open)) != NULL;)
-        found = strncmp(entry->d_name, "step=", 5) == 0 && read_name(entry->d_name, &dumped);
-    if (open != NULL)
-        closedir(open);
+    (void)tdc_storage_list(folder, &listing); /* one that cannot be read holds none */
+    for (size_t i = 0; i < listing.count && !found; i++)
+        found = strncmp(listing.names[i], "step=", 5) == 0 && read_name(listing.names[i], &dumped);
+    tdc_listing_free(&listing);
     return found;
 }
 
@@ -275,12 +274,13 @@ static tdc_status list_files(struct tdc_tensor_set *set, struct dumped **list, s
 {
     size_t room = 0;
     tdc_status status = TDC_OK;
-    DIR *open = opendir(set->folder);
-    if (open == NULL)
-        return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", set->folder);
-    for (const struct dirent *entry; status == TDC_OK && (entry = readdir(open)) != NULL;) {
+    struct tdc_listing listing;
+    int number = tdc_storage_list(set->folder, &listing);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_READ, number, "%s", set->folder);
+    for (size_t i = 0; i < listing.count && status == TDC_OK; i++) {
         struct dumped dumped;
-        if (!read_name(entry->d_name, &dumped))
+        if (!read_name(listing.names[i], &dumped))
             continue;
         if (*count == room) {
             room = room == 0 ? 256 : room * 2;
@@ -291,12 +291,12 @@ static tdc_status list_files(struct tdc_tensor_set *set, struct dumped **list, s
             }
             *list = grown;
         }
-        dumped.file = tdc_set_text(set, "", entry->d_name);
+        dumped.file = tdc_set_text(set, "", listing.names[i]);
         (*list)[(*count)++] = dumped;
         if (dumped.file == NULL)
             status = tdc_set_no_memory(set, error);
     }
-    closedir(open);
+    tdc_listing_free(&listing);
     return status;
 }
 

@@ -1,13 +1,13 @@
 #include "host/terminal/nearest_path.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/terminal/nearest.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
 /* Names of a folder that are looked at: more are no list a person has mistyped one of. */
 #define MOST_NAMES 4096
@@ -21,42 +21,33 @@ static char *join(const char *folder, const char *name)
     return asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0 ? NULL : path;
 }
 
-static bool exists(const char *path, mode_t kind)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && (kind == 0 || (info.st_mode & S_IFMT) == kind);
-}
-
 /* ---- a name that is not there ---------------------------------------------------------------- */
 
-static int is_shown(const struct dirent *entry)
+/* The names of a folder in order, without hidden ones; none where it cannot be read. */
+static struct tdc_listing names_in(const char *folder)
 {
-    return entry->d_name[0] != '.';
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static void free_entries(struct dirent **entries, int count)
-{
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
+    struct tdc_listing names;
+    size_t kept = 0;
+    (void)tdc_storage_list(folder, &names);
+    tdc_listing_sort(&names);
+    for (size_t i = 0; i < names.count; i++) {
+        if (names.names[i][0] != '.' && kept < MOST_NAMES)
+            names.names[kept++] = names.names[i];
+        else
+            free(names.names[i]);
+    }
+    names.count = kept;
+    return names;
 }
 
 static char *nearest_in(const char *folder, const char *word)
 {
-    struct dirent **entries = NULL;
-    int count = scandir(folder[0] != '\0' ? folder : ".", &entries, is_shown, by_name);
-    const char *names[MOST_NAMES];
-    size_t held = 0;
-    for (int i = 0; i < count && held < MOST_NAMES; i++)
-        names[held++] = entries[i]->d_name;
-    const char *nearest = held != 0 ? tdc_nearest(word, names, held) : NULL;
+    struct tdc_listing names = names_in(folder[0] != '\0' ? folder : ".");
+    const char *nearest = NULL;
+    if (names.count != 0)
+        nearest = tdc_nearest(word, (const char *const *)names.names, names.count);
     char *found = nearest != NULL ? join(folder, nearest) : NULL;
-    free_entries(entries, count);
+    tdc_listing_free(&names);
     return found;
 }
 
@@ -67,7 +58,7 @@ char *tdc_nearest_path(const char *path)
     char *part = parts != NULL ? strtok_r(parts, "/", &rest) : NULL;
     for (; part != NULL && found != NULL; part = strtok_r(NULL, "/", &rest)) {
         char *next = join(found, part);
-        if (next != NULL && !exists(next, 0)) {
+        if (next != NULL && !tdc_is_there(next)) {
             free(next);
             next = nearest_in(found, part);
             replaced = true;
@@ -90,7 +81,7 @@ static bool holds_dump(const char *folder)
     bool held = false;
     for (size_t i = 0; i < 2 && !held; i++) {
         char *path = join(folder, names[i]);
-        held = path != NULL && exists(path, S_IFREG);
+        held = path != NULL && tdc_is_file(path);
         free(path);
     }
     return held;
@@ -99,32 +90,30 @@ static bool holds_dump(const char *folder)
 /* A folder that the commands take: one with a dump, or with step, rank or process folders. */
 static bool is_taken(const char *folder)
 {
-    struct dirent **entries = NULL;
     if (holds_dump(folder))
         return true;
-    int count = scandir(folder, &entries, is_shown, by_name);
+    struct tdc_listing names = names_in(folder);
     bool taken = false;
-    for (int i = 0; i < count && i < MOST_NAMES && !taken; i++) {
-        const char *name = entries[i]->d_name;
+    for (size_t i = 0; i < names.count && !taken; i++) {
+        const char *name = names.names[i];
         bool named = strncmp(name, "step", 4) == 0 || strncmp(name, "rank", 4) == 0 ||
                      strncmp(name, "proc", 4) == 0;
         char *inner = named ? join(folder, name) : NULL;
-        taken = inner != NULL && exists(inner, S_IFDIR);
+        taken = inner != NULL && tdc_is_folder(inner);
         free(inner);
     }
-    free_entries(entries, count);
+    tdc_listing_free(&names);
     return taken;
 }
 
 static char *below(const char *folder, int levels)
 {
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_shown, by_name);
+    struct tdc_listing names = names_in(folder);
     char *found = NULL;
     for (int deeper = 0; deeper < 2 && found == NULL; deeper++)
-        for (int i = 0; i < count && i < MOST_NAMES && found == NULL; i++) {
-            char *inner = join(folder, entries[i]->d_name);
-            if (inner == NULL || !exists(inner, S_IFDIR)) {
+        for (size_t i = 0; i < names.count && found == NULL; i++) {
+            char *inner = join(folder, names.names[i]);
+            if (inner == NULL || !tdc_is_folder(inner)) {
                 free(inner);
             } else if (deeper == 0 && is_taken(inner)) {
                 found = inner;
@@ -133,13 +122,13 @@ static char *below(const char *folder, int levels)
                 free(inner);
             }
         }
-    free_entries(entries, count);
+    tdc_listing_free(&names);
     return found;
 }
 
 char *tdc_dump_below(const char *folder)
 {
-    return exists(folder, S_IFDIR) ? below(folder, 3) : NULL;
+    return tdc_is_folder(folder) ? below(folder, 3) : NULL;
 }
 
 /* ---- a dump that the other side has elsewhere ------------------------------------------------ */
@@ -158,7 +147,8 @@ char *tdc_counterpart(const char *path, const char *other)
             tail--;
         while (tail > copy && *tail != '/');
         char *candidate = join(other, *tail == '/' ? tail + 1 : tail);
-        if (candidate != NULL && !exists(candidate, 0)) { /* the process has another number there */
+        if (candidate != NULL &&
+            !tdc_is_there(candidate)) { /* the process has another number there */
             char *nearest = tdc_nearest_path(candidate);
             free(candidate);
             candidate = nearest;

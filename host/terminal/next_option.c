@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/terminal/message.h"
 #include "host/terminal/nearest.h"
+#include "io/storage/looking.h"
 
 #define MOST_LETTERS 64
 #define MOST_NAMES   64
@@ -19,13 +19,12 @@ static bool ends_in(const char *word, const char *ending)
 /* The value of an option that has one only perhaps, behind a blank. */
 static bool is_mapping(const char *word)
 {
-    struct stat info;
     if (word == NULL || word[0] == '-')
         return false;
     if (strcmp(word, "auto") == 0 || ends_in(word, ".yaml") || ends_in(word, ".yml"))
         return true;
-    return stat(word, &info) == 0 && S_ISREG(info.st_mode) && !ends_in(word, ".json") &&
-           !ends_in(word, ".npy") && !ends_in(word, ".pt");
+    return tdc_is_file(word) && !ends_in(word, ".json") && !ends_in(word, ".npy") &&
+           !ends_in(word, ".pt");
 }
 
 static bool takes_optional_value(const struct tdc_words *words, int option)

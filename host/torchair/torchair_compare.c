@@ -9,6 +9,7 @@
 #include "host/torchair/report.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
 
 #define ARENA_LIMIT ((size_t)16 << 30)
 #define PATH_LIMIT  ((size_t)1 << 16)
@@ -319,7 +320,7 @@ tdc_status tdc_torchair_compare(const char *mine, const char *golden, const char
         .error = error};
     struct tdc_arena arena;
     struct tdc_graph_layout layout;
-    char *my_root = realpath(mine, NULL), *golden_root = realpath(golden, NULL);
+    char *my_root = tdc_real_path(mine), *golden_root = tdc_real_path(golden);
     tdc_arena_init(&arena, ARENA_LIMIT);
     tdc_status status =
         my_root == NULL || golden_root == NULL

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +10,9 @@
 #include "io/base/error.h"
 #include "io/file/retry.h"
 #include "io/platform/platform.h"
+#include "io/storage/ahead.h"
 #include "io/storage/fetched_map.h"
+#include "io/storage/patient_read.h"
 #include "io/storage/storage_calls.h"
 
 _Static_assert(sizeof(size_t) >= sizeof(off_t), "a whole file must fit the address space");
@@ -48,28 +51,85 @@ tdc_status tdc_file_inspect(struct tdc_file *file, const char *path, struct tdc_
     return status;
 }
 
-tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+/* What storage said, 0 with an open file. */
+static tdc_status take_opened(int number, const struct tdc_opened *opened, const char *path,
+                              struct tdc_file *file, struct tdc_error *error)
 {
-    *file = (struct tdc_file){.descriptor = -1};
-    struct tdc_opened opened;
-    int number = tdc_storage_open(path, &opened);
-    file->linked = opened.linked;
+    *file = (struct tdc_file){.descriptor = -1, .linked = opened->linked};
     if (number != 0) {
         bool absent = number == ENOENT || number == ENOTDIR;
         return tdc_fail_errno(error, absent ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, number, "%s", path);
     }
-    if (!S_ISREG(opened.info.st_mode)) {
-        tdc_storage_close(opened.descriptor);
+    if (!S_ISREG(opened->info.st_mode)) {
+        tdc_storage_close(opened->descriptor);
         return tdc_fail(error, TDC_ERR_READ, "%s: not a regular file", path);
     }
-    file->descriptor = opened.descriptor;
-    file->size = opened.info.st_size > 0 ? (size_t)opened.info.st_size : 0;
+    file->descriptor = opened->descriptor;
+    file->size = opened->info.st_size > 0 ? (size_t)opened->info.st_size : 0;
     return TDC_OK;
+}
+
+tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error)
+{
+    struct tdc_opened opened;
+    int number = tdc_storage_open(path, &opened);
+    return take_opened(number, &opened, path, file, error);
+}
+
+tdc_status tdc_file_open_expected(const char *path, struct tdc_file *file, char **bytes,
+                                  struct tdc_error *error)
+{
+    struct tdc_ahead ahead;
+    int number = tdc_ahead_take(path, &ahead);
+    *bytes = ahead.bytes;
+    return number < 0 ? tdc_file_open(path, file, error)
+                      : take_opened(number, &ahead.opened, path, file, error);
 }
 
 void tdc_file_close(int descriptor)
 {
     tdc_storage_close(descriptor);
+}
+
+#define GIB ((size_t)1 << 30)
+
+static tdc_status load_open_file(const struct tdc_file *file, const char *path, size_t limit,
+                                 char **bytes, struct tdc_error *error)
+{
+    size_t got;
+    if (file->size > limit)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: larger than %zu %s", path,
+                        limit >= GIB ? limit / GIB : limit >> 20, limit >= GIB ? "GiB" : "MiB");
+    *bytes = malloc(file->size + 1);
+    if (*bytes == NULL)
+        return tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory", path);
+    int number = tdc_storage_read(file->descriptor, *bytes, file->size, 0, &got);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_READ, number, "%s", path);
+    if (got < file->size)
+        return tdc_fail(error, TDC_ERR_CHANGED, "%s: became shorter while it was read", path);
+    (*bytes)[got] = '\0';
+    return TDC_OK;
+}
+
+tdc_status tdc_file_load(const char *path, size_t limit, char **bytes, size_t *size,
+                         struct tdc_error *error)
+{
+    struct tdc_file file;
+    *bytes = NULL;
+    *size = 0;
+    tdc_status status = tdc_file_open(path, &file, error);
+    if (status != TDC_OK)
+        return status;
+    status = load_open_file(&file, path, limit, bytes, error);
+    tdc_file_close(file.descriptor);
+    if (status == TDC_OK) {
+        *size = file.size;
+    } else {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return status;
 }
 
 tdc_status tdc_file_map_make(const struct tdc_file *file, const char *path,

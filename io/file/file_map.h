@@ -15,6 +15,10 @@ struct tdc_file {
  * answer in time is TDC_ERR_NO_ANSWER. The caller closes the descriptor. */
 tdc_status tdc_file_open(const char *path, struct tdc_file *file, struct tdc_error *error);
 void tdc_file_close(int descriptor);
+/* tdc_file_open of a file that may be there already (io/storage/ahead.h). *bytes is all of it, to
+ * be freed, or NULL. */
+tdc_status tdc_file_open_expected(const char *path, struct tdc_file *file, char **bytes,
+                                  struct tdc_error *error);
 
 /* The first half of tdc_file_open, of a name below an open folder (AT_FDCWD: of the path itself):
  * the size, and whether it is a regular file, are not known until the second half, which closes the
@@ -22,6 +26,11 @@ void tdc_file_close(int descriptor);
 tdc_status tdc_file_begin(int folder, const char *name, const char *path, struct tdc_file *file,
                           struct tdc_error *error);
 tdc_status tdc_file_inspect(struct tdc_file *file, const char *path, struct tdc_error *error);
+
+/* All bytes of a file of at most `limit` bytes (whole MiB), with a zero behind them; to be freed. A
+ * larger one is TDC_ERR_MEMORY, one that became shorter meanwhile TDC_ERR_CHANGED. */
+tdc_status tdc_file_load(const char *path, size_t limit, char **bytes, size_t *size,
+                         struct tdc_error *error);
 
 struct tdc_file_map {
     const char *data; /* NULL for an empty file */

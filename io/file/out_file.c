@@ -13,6 +13,7 @@
 #include "io/file/byte_writer.h"
 #include "io/file/retry.h"
 #include "io/platform/platform.h"
+#include "io/storage/looking.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
@@ -74,8 +75,7 @@ static tdc_status refuse_bad_target(const char *path, struct tdc_error *error)
         return tdc_fail(error, TDC_ERR_ARGUMENT, "the name of a result file is empty");
     if (length >= PATH_MAX)
         return tdc_fail_errno(error, TDC_ERR_WRITE, ENAMETOOLONG, "%s: cannot be created", path);
-    struct stat status;
-    if (path[length - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
+    if (path[length - 1] == '/' || tdc_is_folder(path))
         return tdc_fail_errno(error, TDC_ERR_WRITE, EISDIR, "%s: cannot be created", path);
     return TDC_OK;
 }
@@ -220,7 +220,7 @@ static int rename_exclusively(const char *from, const char *to)
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return errno;
-    if (access(to, F_OK) == 0)
+    if (tdc_is_there(to))
         return EEXIST;
     return rename(from, to) == 0 ? 0 : errno;
 }
@@ -280,14 +280,12 @@ static tdc_status make_folder(const char *path, struct tdc_error *error)
         return TDC_OK;
     }
     int number = errno;
-    struct stat status;
-    if (stat(path, &status) == 0) {
-        if (S_ISDIR(status.st_mode))
-            return TDC_OK;
+    if (tdc_is_folder(path))
+        return TDC_OK;
+    if (tdc_is_there(path))
         return tdc_fail(error, TDC_ERR_WRITE,
                         "%s: the folder cannot be created: a file of that name is in the way",
                         path);
-    }
     return tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s: the folder cannot be created", path);
 }
 

@@ -18,7 +18,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct tdc_call *first, **end;
-    unsigned idle;    /* threads that wait for a call */
+    unsigned queued;  /* calls that no thread has yet */
+    unsigned idle;    /* threads that wait for a call, or were told of one and have not woken yet */
     unsigned threads; /* idle, or in a call that was not given up */
     unsigned left;    /* threads in a call that nobody waits for */
     unsigned held;    /* in one that was given up */
@@ -60,6 +61,7 @@ static void append(struct tdc_call *call)
     call->state = WAITING;
     *pool.end = call;
     pool.end = &call->next;
+    pool.queued++;
 }
 
 static void take_out(struct tdc_call *call)
@@ -70,6 +72,7 @@ static void take_out(struct tdc_call *call)
     *at = call->next;
     if (pool.end == &call->next)
         pool.end = at;
+    pool.queued--;
 }
 
 /* ---- the threads ----------------------------------------------------------------------------- */
@@ -125,7 +128,7 @@ static void after_fork(void)
 {
     pool.first = NULL;
     pool.end = &pool.first;
-    pool.idle = pool.threads = pool.left = pool.held = 0;
+    pool.queued = pool.idle = pool.threads = pool.left = pool.held = 0;
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.more, NULL);
 }
@@ -133,7 +136,7 @@ static void after_fork(void)
 /* One more thread when all are at work. False when there is none at all. */
 static bool provide_thread(void)
 {
-    if (pool.idle != 0 || pool.threads - pool.left >= TDC_MOST_AT_ONCE) {
+    if (pool.queued <= pool.idle || pool.threads - pool.left >= TDC_MOST_AT_ONCE) {
         pthread_cond_signal(&pool.more);
         return true;
     }
@@ -207,12 +210,15 @@ void tdc_call_begin(struct tdc_call *call)
     call->state = hands == KEPT ? ANSWERED : NOT_TRIED;
 }
 
-static struct timespec deadline_of(const struct timespec *began)
+/* Patience is counted in so many waits, one after the other: while the process or its machine
+ * stands still it loses one of them at most, and an answer that came meanwhile is seen. */
+#define WAITS 8U
+
+static struct timespec after(const struct timespec *from, unsigned milliseconds)
 {
-    unsigned wait = atomic_load(&patience_ms);
-    struct timespec until = *began;
-    until.tv_sec += wait / 1000;
-    until.tv_nsec += (long)(wait % 1000) * 1000000;
+    struct timespec until = *from;
+    until.tv_sec += milliseconds / 1000;
+    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -220,29 +226,58 @@ static struct timespec deadline_of(const struct timespec *began)
     return until;
 }
 
-/* Under the lock. Without an answer it is in the hands of a thread, or of nobody. */
+/* Waits that are over already for a call that was begun before it was waited for; the last one is
+ * not, unless its storage is known to be dead. */
+static unsigned waits_over(const struct tdc_call *call, const struct timespec *now, unsigned each)
+{
+    if (call->state != UNDER_WAY)
+        return 0;
+    double seconds = (double)(now->tv_sec - call->began.tv_sec) +
+                     1e-9 * (double)(now->tv_nsec - call->began.tv_nsec);
+    double over = seconds * 1000 / each;
+    unsigned most = is_dead(call->mount) ? WAITS : WAITS - 1;
+    return over <= 0 ? 0 : over < most ? (unsigned)over : most;
+}
+
+/* Nobody waits for it any more: it is in the hands of a thread, or of nobody. */
+static void give_up(struct tdc_call *call)
+{
+    if (call->state == WAITING) {
+        take_out(call);
+        call->state = NOT_TRIED;
+        return;
+    }
+    call->state = GIVEN_UP;
+    call->mount->held++;
+    call->mount->in_a_row++;
+    pool.held++;
+    pool.threads--; /* another may take its place */
+    if (pool.queued != 0)
+        (void)provide_thread();
+}
+
+/* Under the lock. */
 static int await(struct tdc_call *call)
 {
+    unsigned each = (atomic_load(&patience_ms) + WAITS - 1) / WAITS;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    int state = call->state;
+    unsigned over = waits_over(call, &now, each);
     while (call->state == WAITING || call->state == UNDER_WAY) {
-        /* its time begins when a thread has it; one that gets none has the same from now on */
-        bool waiting = call->state == WAITING;
-        struct timespec until = deadline_of(waiting ? &now : &call->began);
-        int late = pthread_cond_timedwait(&call->answered, &pool.lock, &until);
-        if (late != ETIMEDOUT || waiting != (call->state == WAITING) || call->state == ANSWERED)
-            continue;
-        if (waiting) {
-            take_out(call);
-            call->state = NOT_TRIED;
-        } else {
-            call->state = GIVEN_UP;
-            call->mount->held++;
-            call->mount->in_a_row++;
-            pool.held++;
-            pool.threads--; /* another may take its place */
+        if (over == WAITS) {
+            give_up(call);
+            return TDC_NO_ANSWER;
         }
-        return TDC_NO_ANSWER;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        struct timespec until = after(&now, each);
+        int late = pthread_cond_timedwait(&call->answered, &pool.lock, &until);
+        /* its time begins when a thread has it; one that gets none has the same from now on */
+        if (call->state != state)
+            over = 0;
+        else if (late == ETIMEDOUT)
+            over++;
+        state = call->state;
     }
     return call->state == ANSWERED ? 0 : TDC_NOT_TRIED;
 }
@@ -271,6 +306,22 @@ void tdc_call_leave(struct tdc_call *call)
         return;
     if (hands == KEPT)
         call->run(call);
+    pthread_cond_destroy(&call->answered);
+    call->drop(call);
+}
+
+void tdc_call_forget(struct tdc_call *call)
+{
+    pthread_mutex_lock(&pool.lock);
+    bool under_way = call->state == UNDER_WAY;
+    if (call->state == WAITING)
+        take_out(call);
+    if (under_way)
+        call->state = LEFT;
+    pool.left += under_way;
+    pthread_mutex_unlock(&pool.lock);
+    if (under_way)
+        return;
     pthread_cond_destroy(&call->answered);
     call->drop(call);
 }

@@ -64,6 +64,8 @@ int tdc_call_end(struct tdc_call *call);
 /* Begins a call that nobody waits for; where many such are held it is dropped without being made.
  */
 void tdc_call_leave(struct tdc_call *call);
+/* Of a call that was begun: nobody waits for it any more, and it is freed by `drop`. */
+void tdc_call_forget(struct tdc_call *call);
 /* Begins and ends. */
 int tdc_call_make(struct tdc_call *call);
 

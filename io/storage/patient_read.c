@@ -10,8 +10,9 @@
 #include "io/storage/mounts.h"
 #include "io/storage/storage_calls.h"
 
-static int read_directly(int descriptor, char *to, size_t size, off_t offset, size_t *got)
+int tdc_read_plainly(int descriptor, char *to, size_t size, off_t offset, size_t *got)
 {
+    *got = 0;
     while (*got < size) {
         ssize_t part = pread(descriptor, to + *got, size - *got, offset + (off_t)*got);
         if (part < 0 && errno == EINTR)
@@ -61,8 +62,8 @@ static void run(struct tdc_call *call)
 {
     struct part *part = (struct part *)call;
     struct reading *reading = part->reading;
-    part->number = read_directly(reading->descriptor, block_of(reading) + part->at, part->want,
-                                 reading->offset + (off_t)part->at, &part->got);
+    part->number = tdc_read_plainly(reading->descriptor, block_of(reading) + part->at, part->want,
+                                    reading->offset + (off_t)part->at, &part->got);
 }
 
 static void drop(struct tdc_call *call)
@@ -125,13 +126,13 @@ int tdc_read_end(void *block, size_t room, size_t *got, bool *kept)
 
 int tdc_storage_read(int descriptor, void *to, size_t size, off_t offset, size_t *got)
 {
-    *got = 0;
     if (tdc_storage_mount(descriptor) == NULL)
-        return read_directly(descriptor, to, size, offset, got);
+        return tdc_read_plainly(descriptor, to, size, offset, got);
     size_t page = TDC_READ_EXTRA, room = size < MOST_AT_ONCE ? size : MOST_AT_ONCE;
     room = (room + page - 1) / page * page;
     char *block = mmap(NULL, room + TDC_READ_EXTRA, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *got = 0;
     if (block == MAP_FAILED)
         return ENOMEM;
     int number = 0;

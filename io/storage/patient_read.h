@@ -19,6 +19,9 @@ void tdc_read_begin(int descriptor, off_t offset, size_t want, void *block, size
  * *kept is false when the block is not the caller's any more. */
 int tdc_read_end(void *block, size_t room, size_t *got, _Bool *kept);
 
+/* pread, all of it, fewer bytes at the end of the file: for a thread that serves nothing else. */
+int tdc_read_plainly(int descriptor, char *to, size_t size, off_t offset, size_t *got);
+
 /* A whole range into memory of the caller, a call after the other; fewer bytes at the end of the
  * file. On local storage it is pread. */
 int tdc_storage_read(int descriptor, void *to, size_t size, off_t offset, size_t *got);

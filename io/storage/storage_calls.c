@@ -14,6 +14,7 @@
 struct asking {
     struct tdc_call call;
     int number; /* errno; 0: success */
+    int wanted; /* of access */
     struct tdc_opened opened;
     struct stat info;
     char *real;
@@ -32,8 +33,8 @@ static void drop(struct tdc_call *call)
 }
 
 /* Made by another thread where `mount` is one. NULL with *number when there is no answer. */
-static struct asking *ask(const char *path, struct tdc_mount *mount,
-                          void (*run)(struct tdc_call *call), int *number)
+static struct asking *ask_for(const char *path, struct tdc_mount *mount, int wanted,
+                              void (*run)(struct tdc_call *call), int *number)
 {
     size_t length = strlen(path) + 1;
     struct asking *asking = calloc(1, sizeof *asking + length);
@@ -42,6 +43,7 @@ static struct asking *ask(const char *path, struct tdc_mount *mount,
         return NULL;
     }
     asking->opened.descriptor = -1;
+    asking->wanted = wanted;
     memcpy(asking->path, path, length);
     asking->call = (struct tdc_call){.run = run, .drop = drop, .mount = mount};
     if (mount == NULL) {
@@ -55,6 +57,12 @@ static struct asking *ask(const char *path, struct tdc_mount *mount,
     return asking;
 }
 
+static struct asking *ask(const char *path, struct tdc_mount *mount,
+                          void (*run)(struct tdc_call *call), int *number)
+{
+    return ask_for(path, mount, 0, run, number);
+}
+
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 /* The storage of descriptors; NULL: local. */
@@ -63,7 +71,7 @@ enum {
 };
 static _Atomic(struct tdc_mount *) marks[MOST_MARKED];
 
-static void mark(int descriptor, struct tdc_mount *mount)
+void tdc_storage_opened(int descriptor, struct tdc_mount *mount)
 {
     if (descriptor < MOST_MARKED)
         atomic_store(&marks[descriptor], mount);
@@ -80,7 +88,7 @@ int tdc_storage_again(int descriptor)
 {
     int again = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
     if (again >= 0)
-        mark(again, tdc_storage_mount(descriptor));
+        tdc_storage_opened(again, tdc_storage_mount(descriptor));
     return again;
 }
 
@@ -100,7 +108,8 @@ static int describe(struct tdc_opened *opened)
 {
     if (opened->descriptor < 0)
         return errno;
-    mark(opened->descriptor, NULL); /* whoever closed it last may have forgotten to tell */
+    tdc_storage_opened(opened->descriptor,
+                       NULL); /* whoever closed it last may have forgotten to tell */
     if (fstat(opened->descriptor, &opened->info) == 0)
         return 0;
     int number = errno;
@@ -109,15 +118,20 @@ static int describe(struct tdc_opened *opened)
     return number;
 }
 
+int tdc_open_plainly(const char *path, struct tdc_opened *opened)
+{
+    *opened = (struct tdc_opened){.descriptor = open_again(path, READING | O_NOFOLLOW)};
+    if (opened->descriptor < 0 && errno == ELOOP) {
+        opened->linked = true;
+        opened->descriptor = open_again(path, READING);
+    }
+    return describe(opened);
+}
+
 static void run_open(struct tdc_call *call)
 {
     struct asking *asking = (struct asking *)call;
-    asking->opened.descriptor = open_again(asking->path, READING | O_NOFOLLOW);
-    if (asking->opened.descriptor < 0 && errno == ELOOP) {
-        asking->opened.linked = true;
-        asking->opened.descriptor = open_again(asking->path, READING);
-    }
-    asking->number = describe(&asking->opened);
+    asking->number = tdc_open_plainly(asking->path, &asking->opened);
 }
 
 static int open_patiently(const char *path, struct tdc_mount *mount, struct tdc_opened *opened)
@@ -129,7 +143,7 @@ static int open_patiently(const char *path, struct tdc_mount *mount, struct tdc_
     *opened = asking->opened;
     free(asking);
     if (number == 0)
-        mark(opened->descriptor, mount);
+        tdc_storage_opened(opened->descriptor, mount);
     return number;
 }
 
@@ -171,7 +185,7 @@ void tdc_storage_close(int descriptor)
     struct tdc_mount *mount = tdc_storage_mount(descriptor);
     struct closing *closing = mount != NULL ? calloc(1, sizeof *closing) : NULL;
     if (mount != NULL)
-        mark(descriptor, NULL);
+        tdc_storage_opened(descriptor, NULL);
     if (closing == NULL) {
         close(descriptor);
         return;
@@ -222,6 +236,22 @@ int tdc_storage_lstat(const char *path, struct stat *info)
     return look(path, run_lstat, mount, info);
 }
 
+static void run_access(struct tdc_call *call)
+{
+    struct asking *asking = (struct asking *)call;
+    asking->number = access(asking->path, asking->wanted) == 0 ? 0 : errno;
+}
+
+int tdc_storage_access(const char *path, int wanted)
+{
+    struct tdc_mount *mount = tdc_mount_of_path(path);
+    if (mount == NULL)
+        return access(path, wanted) == 0 ? 0 : errno;
+    int number;
+    free(ask_for(path, mount, wanted, run_access, &number));
+    return number;
+}
+
 static void run_realpath(struct tdc_call *call)
 {
     struct asking *asking = (struct asking *)call;
@@ -264,6 +294,17 @@ static bool add_name(struct tdc_listing *listing, const char *name)
         return false;
     listing->count++;
     return true;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+void tdc_listing_sort(struct tdc_listing *listing)
+{
+    if (listing->count != 0)
+        qsort(listing->names, listing->count, sizeof *listing->names, by_bytes);
 }
 
 static void run_list(struct tdc_call *call)

@@ -247,10 +247,17 @@ static tdc_status open_file(struct tdc_tensor_scratch *scratch, const char *path
 {
     *tensor = (struct tdc_tensor){.descriptor = -1};
     struct tdc_file file;
+    char *bytes;
     bool read = false;
     tdc_status status;
-    if (place == NULL || tdc_ge_name(path, &(size_t){0}, &(enum tdc_ge_list){0}, &(uint64_t){0})) {
+    if (tdc_ge_name(path, &(size_t){0}, &(enum tdc_ge_list){0}, &(uint64_t){0})) {
         status = tdc_tensor_file_open(path, &file, error);
+    } else if (place == NULL) {
+        status = tdc_file_open_expected(path, &file, &bytes, error);
+        read = scratch != NULL && bytes != NULL && file.size <= TDC_SMALL_FILE;
+        if (read)
+            memcpy(scratch->bytes, bytes, file.size);
+        free(bytes);
     } else {
         status = tdc_file_begin(place->folder, place->name, path, &file, error);
         read = status == TDC_OK && read_at_once(scratch, &file, place->expected);

@@ -1,15 +1,11 @@
 #include "io/text/yaml_map.h"
 #include "io/base/error.h"
-#include "io/file/retry.h"
+#include "io/file/file_map.h"
 #include "io/base/key_index.h"
 #include "io/base/utf8_step.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
 
 #define MAX_DEPTH 64
@@ -296,53 +292,15 @@ tdc_status tdc_yaml_parse(const char *bytes, size_t size, const char *name, stru
     return status;
 }
 
-static tdc_status read_all(int file, char *bytes, size_t size, const char *path,
-                           struct tdc_error *error)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t got = read(file, bytes + done, size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-        if (got == 0)
-            return tdc_fail(error, TDC_ERR_CHANGED, "%s: became shorter while it was read", path);
-        done += (size_t)got;
-    }
-    return TDC_OK;
-}
-
-static tdc_status load_open_file(int file, const char *path, struct tdc_arena *arena,
-                                 struct tdc_yaml **root, struct tdc_error *error)
-{
-    struct stat about;
-    if (fstat(file, &about) != 0)
-        return tdc_fail_errno(error, TDC_ERR_READ, errno, "%s", path);
-    if (!S_ISREG(about.st_mode))
-        return tdc_fail(error, TDC_ERR_READ, "%s: not a regular file", path);
-    if ((uint64_t)about.st_size > MAX_FILE)
-        return tdc_fail(error, TDC_ERR_MEMORY, "%s: larger than 1 GiB", path);
-    size_t size = (size_t)about.st_size;
-    char *bytes = malloc(size != 0 ? size : 1);
-    if (bytes == NULL)
-        return tdc_fail(error, TDC_ERR_MEMORY, "%s: no memory for %zu bytes", path, size);
-    tdc_status status = read_all(file, bytes, size, path, error);
-    if (status == TDC_OK)
-        status = tdc_yaml_parse(bytes, size, path, arena, root, error);
-    free(bytes);
-    return status;
-}
-
 tdc_status tdc_yaml_load(const char *path, struct tdc_arena *arena, struct tdc_yaml **root,
                          struct tdc_error *error)
 {
+    char *bytes;
+    size_t size;
     *root = NULL;
-    /* without O_NONBLOCK a named pipe would hang here */
-    int file = TDC_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file < 0)
-        return tdc_fail_errno(error, errno == ENOENT ? TDC_ERR_NOT_FOUND : TDC_ERR_READ, errno,
-                              "%s", path);
-    tdc_status status = load_open_file(file, path, arena, root, error);
-    close(file);
+    tdc_status status = tdc_file_load(path, MAX_FILE, &bytes, &size, error);
+    if (status == TDC_OK)
+        status = tdc_yaml_parse(bytes, size, path, arena, root, error);
+    free(bytes);
     return status;
 }

@@ -11,7 +11,9 @@
  * It also plays a network file system: TDC_FAULT_MOUNTS is read in place of the system's table of
  * mounts. TDC_FAULT_SILENT is a list "KIND PATH;...": calls of that kind (open, read, stat, list,
  * or any) for paths that contain PATH never return. TDC_FAULT_SLOW is a number of milliseconds that
- * each of these calls takes below the mounts' own folder, which is TDC_FAULT_REMOTE.
+ * each of these calls takes below the mounts' own folder, which is TDC_FAULT_REMOTE. With
+ * TDC_FAULT_TOGETHER opens there return when so many have been under way at once, or none has come
+ * for a while. Both print the most calls that were under way at once.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <dirent.h>
@@ -95,9 +97,12 @@ static bool fails(enum kind kind, int number)
 /* ---- storage that does not answer ------------------------------------------------------------ */
 
 static const char *silent, *mounts, *remote;
-static long slow;
-static atomic_int waiting; /* calls in TDC_FAULT_SLOW, and the most of them at once */
-static atomic_int most_waiting;
+static long slow, together;
+/* Of calls to remote storage, in memory that a child shares: it does the work. */
+static struct {
+    atomic_int now, most;
+    atomic_bool alone; /* no other call came while one waited for others */
+} * waiting;
 
 static bool names(const char *entry, size_t length, const char *kind, const char *path)
 {
@@ -112,6 +117,24 @@ static bool names(const char *entry, size_t length, const char *kind, const char
     return (strcmp(word, kind) == 0 || strcmp(word, "any") == 0) && strstr(path, part) != NULL;
 }
 
+static void wait_for_others(void)
+{
+    enum {
+        STEPS = 1000 /* of 2 ms: far longer than it takes to begin a call */
+    };
+    const struct timespec step = {.tv_nsec = 2000000};
+    int seen = 0;
+    for (int i = 0; i < STEPS; i++) {
+        int most = atomic_load(&waiting->most);
+        if (most >= together || atomic_load(&waiting->alone))
+            return;
+        i = most > seen ? 0 : i;
+        seen = most;
+        nanosleep(&step, NULL);
+    }
+    atomic_store(&waiting->alone, true);
+}
+
 /* Before a call of a kind on a path. */
 static void answer(const char *kind, const char *path)
 {
@@ -121,20 +144,22 @@ static void answer(const char *kind, const char *path)
             pause();
         entry += length + (entry[length] != '\0');
     }
-    if (slow == 0 || remote == NULL || strstr(path, remote) == NULL)
+    if (waiting == NULL || remote == NULL || strstr(path, remote) == NULL ||
+        (together != 0 && strcmp(kind, "open") != 0))
         return;
-    int now = atomic_fetch_add(&waiting, 1) + 1, most = atomic_load(&most_waiting);
-    while (now > most && !atomic_compare_exchange_weak(&most_waiting, &most, now))
+    int now = atomic_fetch_add(&waiting->now, 1) + 1, most = atomic_load(&waiting->most);
+    while (now > most && !atomic_compare_exchange_weak(&waiting->most, &most, now))
         ;
+    wait_for_others();
     struct timespec time = {.tv_sec = slow / 1000, .tv_nsec = slow % 1000 * 1000000};
     nanosleep(&time, NULL);
-    atomic_fetch_sub(&waiting, 1);
+    atomic_fetch_sub(&waiting->now, 1);
 }
 
 static void answer_for(int fd)
 {
     char link[64], path[4096];
-    if (silent == NULL && slow == 0)
+    if (silent == NULL && waiting == NULL)
         return;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
@@ -148,6 +173,7 @@ static void answer_for(int fd)
 DECLARE(fopen);
 DECLARE(fdopen);
 DECLARE(opendir);
+DECLARE(realpath);
 DECLARE(fflush);
 DECLARE(fclose);
 DECLARE(fwrite);
@@ -390,10 +416,30 @@ EXPORT int stat(const char *path, struct stat *info)
 }
 EXPORT int stat64(const char *path, struct stat64 *info) __attribute__((alias("stat")));
 
+EXPORT int lstat(const char *path, struct stat *info)
+{
+    answer("stat", path);
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, info, AT_SYMLINK_NOFOLLOW);
+}
+EXPORT int lstat64(const char *path, struct stat64 *info) __attribute__((alias("lstat")));
+
+EXPORT int access(const char *path, int wanted)
+{
+    answer("stat", path);
+    return (int)syscall(SYS_faccessat, AT_FDCWD, path, wanted);
+}
+
+EXPORT char *realpath(const char *path, char *resolved)
+{
+    answer("stat", path);
+    return NEXT(realpath)(path, resolved);
+}
+
 EXPORT FILE *fopen(const char *path, const char *how)
 {
     if (mounts != NULL && strcmp(path, "/proc/self/mountinfo") == 0)
         return NEXT(fopen)(mounts, how);
+    answer("open", path);
     return fails(OPEN, EMFILE) ? NULL : NEXT(fopen)(path, how);
 }
 EXPORT FILE *fopen64(const char *path, const char *how) __attribute__((alias("fopen")));
@@ -464,8 +510,8 @@ static int counted_main(int argc, char **argv, char **environment)
     armed = false;
     if (report != NULL)
         write_report();
-    if (slow != 0)
-        fprintf(stderr, "fault: %d calls at once\n", atomic_load(&most_waiting));
+    if (waiting != NULL)
+        fprintf(stderr, "fault: %d calls at once\n", atomic_load(&waiting->most));
     return code;
 }
 
@@ -482,6 +528,10 @@ EXPORT int __libc_start_main(main_function *main, int argc, char **argv, void (*
     mounts = getenv("TDC_FAULT_MOUNTS");
     remote = getenv("TDC_FAULT_REMOTE");
     slow = getenv("TDC_FAULT_SLOW") != NULL ? atol(getenv("TDC_FAULT_SLOW")) : 0;
+    together = getenv("TDC_FAULT_TOGETHER") != NULL ? atol(getenv("TDC_FAULT_TOGETHER")) : 0;
+    if (slow != 0 || together != 0)
+        waiting = (void *)syscall(SYS_mmap, NULL, sizeof *waiting, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
     trace = getenv("TDC_FAULT_TRACE") != NULL;
     fail_at = at == NULL ? 0 : atol(at);
     if (how != NULL)
@@ -492,6 +542,7 @@ EXPORT int __libc_start_main(main_function *main, int argc, char **argv, void (*
     look_up(&next_fopen, "fopen");
     look_up(&next_fdopen, "fdopen");
     look_up(&next_opendir, "opendir");
+    look_up(&next_realpath, "realpath");
     look_up(&next_fflush, "fflush");
     look_up(&next_fclose, "fclose");
     look_up(&next_fwrite, "fwrite");

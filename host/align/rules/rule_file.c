@@ -8,6 +8,7 @@
 #include "host/align/rules/rules.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/storage_calls.h"
 
 #define RULES_LIMIT ((size_t)1 << 30)
 /* Files that use files. */
@@ -222,8 +223,9 @@ static bool is_same(const struct using *using, const char *name, bool file)
         return false;
     if (strcmp(using->name, name) == 0)
         return true;
-    return file && stat(using->name, &one) == 0 && stat(name, &other) == 0 &&
-           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    return file && tdc_storage_stat(using->name, &one) == 0 &&
+           tdc_storage_stat(name, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 static tdc_status read_used(const struct tdc_rule_reading *reading, const struct tdc_yaml *node,

@@ -1,13 +1,13 @@
 #include "host/analysis/gradient/gradient_tree.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/find/folders.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 #include "io/table/text_table.h"
 
 /* ---- ranks and steps ------------------------------------------------------------------------- */
@@ -43,13 +43,14 @@ static tdc_status find_numbers(const char *npu, const char *bench, const char *p
                                struct tdc_error *error)
 {
     *common = (struct tdc_common_numbers){0};
-    DIR *folder = opendir(npu);
-    if (folder == NULL)
-        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", npu);
+    struct tdc_listing listing;
+    int failure = tdc_storage_list(npu, &listing);
+    if (failure != 0)
+        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, failure, "%s", npu);
     tdc_status status = TDC_OK;
-    for (struct dirent *entry; status == TDC_OK && (entry = readdir(folder)) != NULL;) {
-        long number = number_in(entry->d_name, prefix, ending);
-        if (number < 0 || !also_there(bench, entry->d_name))
+    for (size_t i = 0; i < listing.count; i++) {
+        long number = number_in(listing.names[i], prefix, ending);
+        if (number < 0 || !also_there(bench, listing.names[i]))
             continue;
         long *grown = realloc(common->numbers, (common->count + 1) * sizeof *grown);
         if (grown == NULL) {
@@ -59,7 +60,7 @@ static tdc_status find_numbers(const char *npu, const char *bench, const char *p
         common->numbers = grown;
         common->numbers[common->count++] = number;
     }
-    closedir(folder);
+    tdc_listing_free(&listing);
     if (common->count != 0)
         qsort(common->numbers, common->count, sizeof *common->numbers, by_number);
     return status;

@@ -7,6 +7,7 @@
 #include "host/find/folders.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
+#include "io/storage/looking.h"
 #include "io/tensor/tensor_file.h"
 
 struct counting {

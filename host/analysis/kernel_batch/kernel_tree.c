@@ -1,7 +1,5 @@
 #include "host/analysis/kernel_batch/kernel_tree.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,63 +7,33 @@
 #include "host/find/folders.h"
 #include "io/base/error.h"
 #include "io/base/text.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
-/* Names in a folder, sorted. */
-struct names {
-    char **names;
-    size_t count, capacity;
-};
-
-static void free_names(struct names *names)
+/* Folders in a folder, or its .npy files, sorted. */
+static tdc_status list(const char *path, bool folders, struct tdc_listing *names,
+                       struct tdc_error *error)
 {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->names[i]);
-    free(names->names);
-    *names = (struct names){0};
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool add_name(struct names *names, const char *name)
-{
-    if (names->count == names->capacity) {
-        size_t more = names->capacity != 0 ? 2 * names->capacity : 64;
-        char **grown = realloc(names->names, more * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        names->names = grown;
-        names->capacity = more;
-    }
-    char *kept = strdup(name);
-    if (kept != NULL)
-        names->names[names->count++] = kept;
-    return kept != NULL;
-}
-
-/* Folders in a folder, or its .npy files. */
-static tdc_status list(const char *path, bool folders, struct names *names, struct tdc_error *error)
-{
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", path);
+    int number = tdc_storage_list(path, names);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, number, "%s", path);
     tdc_status status = TDC_OK;
-    for (struct dirent *entry; status == TDC_OK && (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *below = tdc_path_join(path, entry->d_name);
-        bool wanted =
-            below != NULL && (folders ? tdc_is_folder(below)
-                                      : tdc_ends_in(entry->d_name, ".npy") && tdc_is_file(below));
-        if (below == NULL || (wanted && !add_name(names, entry->d_name)))
+    size_t kept = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        char *name = names->names[i];
+        char *below = name[0] != '.' ? tdc_path_join(path, name) : NULL;
+        if (below == NULL && name[0] != '.')
             status = tdc_fail(error, TDC_ERR_MEMORY, "%s: out of memory for names", path);
+        bool wanted = below != NULL && (folders ? tdc_is_folder(below)
+                                                : tdc_ends_in(name, ".npy") && tdc_is_file(below));
         free(below);
+        if (wanted)
+            names->names[kept++] = name;
+        else
+            free(name);
     }
-    closedir(folder);
-    if (names->count != 0)
-        qsort(names->names, names->count, sizeof *names->names, by_text);
+    names->count = kept;
+    tdc_listing_sort(names);
     return status;
 }
 
@@ -80,7 +48,7 @@ struct walking {
 /* Both sides of one level: the paths below the roots, and what is in them. */
 struct level {
     const char *places[2];
-    struct names names[2];
+    struct tdc_listing names[2];
 };
 
 static tdc_status list_level(const struct walking *walking, struct level *level, bool folders,
@@ -98,8 +66,8 @@ static tdc_status list_level(const struct walking *walking, struct level *level,
 
 static void free_level(struct level *level)
 {
-    free_names(&level->names[0]);
-    free_names(&level->names[1]);
+    tdc_listing_free(&level->names[0]);
+    tdc_listing_free(&level->names[1]);
 }
 
 /* How many face each other; the others are told. */
@@ -168,7 +136,7 @@ static tdc_status walk_times(struct walking *walking, const char *operation,
 }
 
 /* The first name that one side alone has; NULL: none. */
-static const char *stranger_in(const struct names *one, const struct names *other)
+static const char *stranger_in(const struct tdc_listing *one, const struct tdc_listing *other)
 {
     for (size_t i = 0; i < one->count; i++)
         if (i >= other->count || strcmp(one->names[i], other->names[i]) != 0)

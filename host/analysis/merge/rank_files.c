@@ -1,7 +1,5 @@
 #include "host/analysis/merge/rank_files.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "host/analysis/analysis.h"
 #include "host/find/folders.h"
 #include "io/base/error.h"
+#include "io/storage/storage_calls.h"
 
 enum name_kind {
     NOT_OURS,
@@ -119,17 +118,15 @@ tdc_status tdc_rank_files_find(const char *folder, bool lenient, const struct td
                                struct tdc_rank_files *files, struct tdc_error *error)
 {
     *files = (struct tdc_rank_files){0};
-    struct dirent **names = NULL;
-    int count = scandir(folder, &names, NULL, alphasort);
-    if (count < 0)
-        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, errno, "%s", folder);
+    struct tdc_listing listing;
+    int number = tdc_storage_list(folder, &listing);
+    if (number != 0)
+        return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, number, "%s", folder);
+    tdc_listing_sort(&listing);
     tdc_status status = TDC_OK;
-    for (int i = 0; i < count; i++) {
-        if (status == TDC_OK)
-            status = take_name(files, folder, names[i]->d_name, lenient, options, error);
-        free(names[i]);
-    }
-    free(names);
+    for (size_t i = 0; i < listing.count && status == TDC_OK; i++)
+        status = take_name(files, folder, listing.names[i], lenient, options, error);
+    tdc_listing_free(&listing);
     keep_one_each(files, options);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "host/table/table_json.h"
 #include "host/third/third_rows.h"
 #include "io/base/error.h"
+#include "io/storage/looking.h"
 
 #define SIDE_LIMIT ((size_t)1 << 20)
 

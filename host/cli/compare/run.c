@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
 #include "host/terminal/progress.h"
+#include "io/storage/looking.h"
 
 static double now(void)
 {
@@ -20,10 +20,8 @@ static double now(void)
 
 static void warn_of_link(const struct tdc_options *options, const char *path)
 {
-    struct stat info;
     char text[4200];
-    if (options->message == NULL || tdc_io_probe(path, NULL) != TDC_OK || lstat(path, &info) != 0 ||
-        !S_ISLNK(info.st_mode))
+    if (options->message == NULL || !tdc_is_link(path))
         return;
     snprintf(text, sizeof text, "%s is a symbolic link; it was followed", path);
     options->message(options->context, TDC_MESSAGE_WARNING, text);
@@ -198,9 +196,8 @@ static const char *advice_stem(const struct tdc_run_request *request, const stru
 static bool is_taken(const struct tdc_run_request *request, const struct tdc_task *task,
                      const char *stem, const char *time_stamp, const char *extension)
 {
-    struct stat info;
     char *path = result_path(request, task, stem, time_stamp, extension);
-    bool taken = path != NULL && lstat(path, &info) == 0;
+    bool taken = path != NULL && tdc_is_taken(path);
     free(path);
     return taken;
 }

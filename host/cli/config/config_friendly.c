@@ -2,11 +2,11 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
+#include "io/storage/looking.h"
 
 static const char usage[] =
     "usage: tdcmp config_check REF TEST [options]\n"
@@ -115,8 +115,7 @@ int tdc_command_config_check(int argc, char **argv)
         tdc_complain("two packs or two checkpoints to compare, please");
         return TDC_EXIT_TROUBLE;
     }
-    struct stat info;
-    if (stat(argv[optind], &info) == 0 && S_ISDIR(info.st_mode))
+    if (tdc_is_folder(argv[optind]))
         return compare_checkpoints(argv + optind, output, threads);
     return compare_packs(argv + optind, output);
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/cli/msprobe/analysis_msprobe.h"
 #include "host/cli/msprobe/argparse.h"
@@ -13,6 +12,7 @@
 #include "host/cli/msprobe/own_arguments.h"
 #include "host/terminal/match_options.h"
 #include "host/terminal/parse.h"
+#include "io/storage/looking.h"
 
 /* compare.json is written by hand: a few lines. */
 
@@ -183,9 +183,7 @@ static int compare_config(const struct tdc_json *config, const struct tdc_argume
     struct tdc_error error = {0};
     struct tdc_run run = {0};
     const char *npu = text_member(config, "npu_path"), *bench = text_member(config, "bench_path");
-    struct stat npu_info, bench_info;
-    bool two_folders = stat(npu, &npu_info) == 0 && S_ISDIR(npu_info.st_mode) &&
-                       stat(bench, &bench_info) == 0 && S_ISDIR(bench_info.st_mode);
+    bool two_folders = tdc_is_folder(npu) && tdc_is_folder(bench);
     int kernel_code;
     if (two_folders && tdc_msprobe_kernel_dumps(config, npu, bench, request->output,
                                                 &request->options, &kernel_code))

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "host/cli/msprobe/msprobe_log.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 #include "tdcmp.h"
 
 static bool refuse(const char *format, const char *path, const char *what)
@@ -18,7 +20,7 @@ static bool refuse(const char *format, const char *path, const char *what)
 bool tdc_msprobe_input(const char *path, bool folder, const char *suffix)
 {
     struct stat info;
-    if (stat(path, &info) != 0)
+    if (tdc_storage_stat(path, &info) != 0)
         return refuse("The file path %s does not exist.%s", path, "");
     if (folder ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode))
         return refuse("The %s should be a %s!", path, folder ? "dictionary" : "file");
@@ -30,6 +32,5 @@ bool tdc_msprobe_input(const char *path, bool folder, const char *suffix)
 
 bool tdc_msprobe_absent(const char *path)
 {
-    struct stat info;
-    return stat(path, &info) != 0 || refuse("The file path %s already exist.%s", path, "");
+    return !tdc_is_there(path) || refuse("The file path %s already exist.%s", path, "");
 }

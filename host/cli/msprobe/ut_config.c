@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/cli/msprobe/config_file.h"
 #include "host/cli/msprobe/msprobe_log.h"
+#include "io/storage/looking.h"
 
 static bool refuse(const char *format, const char *what)
 {
@@ -47,7 +47,7 @@ static bool take_section(const struct tdc_json *section, struct tdc_ut_config *c
     if (folder == NULL)
         return true;
     bool text = folder->kind == TDC_JSON_STRING;
-    if (!text || access(folder->text, F_OK) != 0)
+    if (!text || !tdc_is_there(folder->text))
         return refuse("error_data_path: %s does not exist", text ? folder->text : "None");
     config->error_data_path = strdup(folder->text);
     return config->error_data_path != NULL || refuse("%s: out of memory", "error_data_path");

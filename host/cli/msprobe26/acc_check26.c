@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe/precheck_msprobe.h"
 #include "host/cli/msprobe26/words26.h"
+#include "io/storage/looking.h"
 #include "tdcmp.h"
 
 static const char brief[] = "-api_info", full[] = "--api_info_file";
@@ -108,7 +108,7 @@ static int ask_framework(const char *path, bool *pytorch)
 {
     tdc_dump *dump;
     struct tdc_error error = {0};
-    if (access(path, F_OK) != 0)
+    if (!tdc_is_there(path))
         return fail("The file path %s does not exist.", path);
     if (tdc_dump_load(path, &dump, &error) != TDC_OK)
         return fail("%s", error.message);

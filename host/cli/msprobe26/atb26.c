@@ -1,14 +1,8 @@
 /* atb26.c - `tdcmp compare -m atb -tp TARGET -gp GOLDEN`: two execution rounds of ATB. */
-#include <sys/stat.h>
 
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/compare26.h"
-
-static bool is_file(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
+#include "io/storage/looking.h"
 
 int tdc_compare26_atb(const struct tdc_argument arguments[ARG26_COUNT])
 {
@@ -16,12 +10,12 @@ int tdc_compare26_atb(const struct tdc_argument arguments[ARG26_COUNT])
     const char *output = arguments[ARG26_OUTPUT].value;
     struct tdc_options options;
     struct tdc_error error = {0};
-    if (is_file(target) != is_file(golden)) {
+    if (tdc_is_file(target) != tdc_is_file(golden)) {
         tdc_msprobe_log(NULL, TDC_MESSAGE_ERROR,
                         "The golden_path and target_path should be both files or directories");
         return 1;
     }
-    if (is_file(target)) {
+    if (tdc_is_file(target)) {
         tdc_msprobe_log(NULL, TDC_MESSAGE_WARNING,
                         "Comparison between ATB data files is not yet supported: `tdcmp compare "
                         "TARGET GOLDEN` takes them");

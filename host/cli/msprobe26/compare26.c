@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "host/terminal/match_options.h"
 #include "host/cli/msprobe/analysis_msprobe.h"
@@ -15,6 +13,7 @@
 #include "host/cli/msprobe26/words26.h"
 #include "host/cli/shared/command.h"
 #include "host/terminal/parse.h"
+#include "io/storage/looking.h"
 
 /* The metrics of a row in one line. */
 struct cell_text {
@@ -163,7 +162,7 @@ static int run_tasks(const struct tdc_argument *arguments, const tdc_tasks *task
 
 static bool mapping_exists(const struct tdc_argument *argument)
 {
-    if (argument->value == NULL || access(argument->value, F_OK) == 0)
+    if (argument->value == NULL || tdc_is_there(argument->value))
         return true;
     char text[4200];
     snprintf(text, sizeof text, "The file path %s does not exist.", argument->value);
@@ -216,9 +215,8 @@ static bool check_backend(const struct tdc_argument *arguments)
 
 static bool are_folders(const struct tdc_argument *arguments)
 {
-    struct stat target, golden;
-    return stat(arguments[ARG26_TARGET].value, &target) == 0 && S_ISDIR(target.st_mode) &&
-           stat(arguments[ARG26_GOLDEN].value, &golden) == 0 && S_ISDIR(golden.st_mode);
+    return tdc_is_folder(arguments[ARG26_TARGET].value) &&
+           tdc_is_folder(arguments[ARG26_GOLDEN].value);
 }
 
 static int compare_paths(const struct tdc_argument *arguments, struct tdc_run_request *request)

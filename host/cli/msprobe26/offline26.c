@@ -1,16 +1,10 @@
 /* offline26.c - `tdcmp compare -m offline_data -tp TARGET -gp GOLDEN`: dump files without a graph.
  */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/compare26.h"
-
-static bool is_file(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
+#include "io/storage/looking.h"
 
 int tdc_compare26_offline(const struct tdc_argument arguments[ARG26_COUNT])
 {
@@ -25,7 +19,7 @@ int tdc_compare26_offline(const struct tdc_argument arguments[ARG26_COUNT])
     tdc_options_init(&options, sizeof options, TDC_RULES_COMPAT26);
     options.message = tdc_msprobe_log;
     tdc_status status =
-        is_file(target) && is_file(golden)
+        tdc_is_file(target) && tdc_is_file(golden)
             ? tdc_offline_compare_files(target, golden, &options, &error)
             : tdc_offline_compare(target, golden, output != NULL ? output : "./output", &rules,
                                   &options, &lonely, &error);

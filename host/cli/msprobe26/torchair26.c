@@ -3,20 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/cli/msprobe/msprobe_log.h"
 #include "host/cli/msprobe26/compare26.h"
+#include "io/storage/looking.h"
 
 static void log_line(tdc_message_level level, const char *text)
 {
     tdc_msprobe_log(NULL, level, text);
-}
-
-static bool is_file(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 /* -1: not given. False after a message. */
@@ -56,7 +50,7 @@ int tdc_compare26_torchair(const struct tdc_argument arguments[ARG26_COUNT])
     tdc_options_init(&options, sizeof options, TDC_RULES_COMPAT26);
     options.message = tdc_msprobe_log;
     tdc_status status;
-    if (is_file(target) && is_file(golden)) {
+    if (tdc_is_file(target) && tdc_is_file(golden)) {
         char line[2048] = "Compared results: ";
         size_t used = strlen(line);
         status = tdc_torchair_compare_files(target, golden, &options, line + used,
@@ -64,7 +58,7 @@ int tdc_compare26_torchair(const struct tdc_argument arguments[ARG26_COUNT])
         if (status == TDC_OK)
             log_line(TDC_MESSAGE_INFO, line);
     } else {
-        char *target_real = realpath(target, NULL), *golden_real = realpath(golden, NULL);
+        char *target_real = tdc_real_path(target), *golden_real = tdc_real_path(golden);
         log_start(target_real != NULL ? target_real : target,
                   golden_real != NULL ? golden_real : golden);
         free(target_real);

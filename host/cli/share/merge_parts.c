@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "host/cli/share/sharing.h"
+#include "io/base/error.h"
+#include "io/storage/storage_calls.h"
 
 static int run_command(char **words, int count, const char *folder)
 {
@@ -32,10 +34,12 @@ int tdc_merge_parts(const char *folder)
 {
     struct tdc_error error = {0};
     tdc_parts *parts = NULL;
-    char *place = realpath(folder, NULL);
+    char *place;
+    int number = tdc_storage_realpath(folder, &place);
     int code = TDC_EXIT_TROUBLE, count;
-    if (place == NULL) {
-        tdc_complain("%s: %s", tdc_shown(folder), strerror(errno));
+    if (number != 0) {
+        tdc_fail_errno(&error, TDC_ERR_READ, number, "%s", tdc_shown(folder));
+        tdc_complain("%s", error.message);
     } else if (tdc_parts_find(folder, &parts, &error) != TDC_OK) {
         tdc_complain("%s", error.message);
     } else if (chdir(tdc_parts_folder(parts)) != 0) {

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "host/cli/shared/command.h"
 #include "host/terminal/command_line.h"
 #include "host/terminal/message.h"
 #include "host/terminal/next_option.h"
+#include "io/storage/looking.h"
 
 bool tdc_page_format(const char *value)
 {
@@ -52,11 +52,10 @@ static tdc_status write_page(tdc_html_report *report, const char *folder, const 
                              char **path, struct tdc_error *error)
 {
     tdc_stamp *stamp = NULL;
-    struct stat info;
     tdc_status status = tdc_stamp_new(folder, &stamp, error);
     while (status == TDC_OK) {
         *path = new_name(folder, stem, stamp);
-        if (*path == NULL || lstat(*path, &info) != 0)
+        if (*path == NULL || !tdc_is_taken(*path))
             break;
         free(*path);
         *path = NULL;

@@ -2,11 +2,11 @@
 
 #include <getopt.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/terminal/colour.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/parse.h"
+#include "io/storage/looking.h"
 
 void tdc_run_settings_init(struct tdc_run_settings *settings)
 {
@@ -181,7 +181,6 @@ bool tdc_settle_run(struct tdc_run_settings *settings)
     struct tdc_run_request *request = &settings->request;
     const char *output = settings->output;
     unsigned formats = request->formats;
-    struct stat info;
     if (!settle_align(settings))
         return false;
     if (request->allow_unmatched)
@@ -196,7 +195,7 @@ bool tdc_settle_run(struct tdc_run_settings *settings)
     if (output != NULL && strcmp(output, "-") == 0)
         return settle_stream(settings);
     unsigned ending = output != NULL ? tdc_format_of_file(output) : 0;
-    if (ending != 0 && !(stat(output, &info) == 0 && S_ISDIR(info.st_mode))) {
+    if (ending != 0 && !tdc_is_folder(output)) {
         if (formats != 0 && formats != ending) {
             tdc_complain("-o %s is one file of its format; --format asks for another", output);
             return false;

@@ -1,11 +1,12 @@
 /* result_files.c - the results of the last run in a folder. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/cli/show/show.h"
 #include "host/terminal/nearest_path.h"
+#include "io/base/error.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
 /* Formats that know most come first. */
 static const char *const endings[] = {".json", ".jsonl", ".xlsx", ".csv"};
@@ -26,10 +27,31 @@ static size_t stem_of(const char *name, size_t *ending)
     return 0;
 }
 
-static int is_result(const struct dirent *entry)
+/* The numbers of ranks by their value. */
+static int by_version(const void *left, const void *right)
 {
-    size_t ending;
-    return stem_of(entry->d_name, &ending) != 0;
+    return strverscmp(*(char *const *)left, *(char *const *)right);
+}
+
+static bool list_results(const char *folder, struct tdc_listing *names)
+{
+    int number = tdc_storage_list(folder, names);
+    size_t kept = 0, ending;
+    if (number != 0) {
+        struct tdc_error error;
+        tdc_fail_errno(&error, TDC_ERR_READ, number, "%s", folder);
+        tdc_complain("%s", error.message);
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        if (stem_of(names->names[i], &ending) != 0)
+            names->names[kept++] = names->names[i];
+        else
+            free(names->names[i]);
+    }
+    names->count = kept;
+    if (kept != 0)
+        qsort(names->names, kept, sizeof *names->names, by_version);
+    return number == 0;
 }
 
 /* The digits at the end of the stem: the moment of the run. */
@@ -55,37 +77,36 @@ static bool add(struct tdc_result_files *files, const char *folder, const char *
 }
 
 /* Another file of the same stem that knows more. */
-static bool is_second(struct dirent **entries, int count, int which)
+static bool is_second(const struct tdc_listing *names, const char *which)
 {
     size_t ending, other;
-    size_t stem = stem_of(entries[which]->d_name, &ending);
-    for (int i = 0; i < count; i++)
-        if (stem_of(entries[i]->d_name, &other) == stem && other < ending &&
-            memcmp(entries[i]->d_name, entries[which]->d_name, stem) == 0)
+    size_t stem = stem_of(which, &ending);
+    for (size_t i = 0; i < names->count; i++)
+        if (stem_of(names->names[i], &other) == stem && other < ending &&
+            memcmp(names->names[i], which, stem) == 0)
             return true;
     return false;
 }
 
 static bool take_folder(const char *folder, struct tdc_result_files *files)
 {
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_result, versionsort);
+    struct tdc_listing names;
+    if (!list_results(folder, &names))
+        return false;
     const char *last = "";
     size_t ending;
     bool taken = true;
-    for (int i = 0; i < count; i++) {
-        const char *stamp = stamp_of(entries[i]->d_name, stem_of(entries[i]->d_name, &ending));
+    for (size_t i = 0; i < names.count; i++) {
+        const char *stamp = stamp_of(names.names[i], stem_of(names.names[i], &ending));
         if (strncmp(stamp, last, 14) > 0)
             last = stamp;
     }
-    for (int i = 0; i < count && taken; i++) {
-        const char *stamp = stamp_of(entries[i]->d_name, stem_of(entries[i]->d_name, &ending));
-        if (strncmp(stamp, last, 14) == 0 && !is_second(entries, count, i))
-            taken = add(files, folder, entries[i]->d_name);
+    for (size_t i = 0; i < names.count && taken; i++) {
+        const char *stamp = stamp_of(names.names[i], stem_of(names.names[i], &ending));
+        if (strncmp(stamp, last, 14) == 0 && !is_second(&names, names.names[i]))
+            taken = add(files, folder, names.names[i]);
     }
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
+    tdc_listing_free(&names);
     if (taken && files->count == 0) {
         tdc_complain("%s: no compare_result_*.xlsx, .csv or .json in it", folder);
         return false;
@@ -95,9 +116,8 @@ static bool take_folder(const char *folder, struct tdc_result_files *files)
 
 bool tdc_result_files_find(const char *path, struct tdc_result_files *files)
 {
-    struct stat info;
     *files = (struct tdc_result_files){NULL, 0};
-    if (stat(path, &info) != 0) {
+    if (!tdc_is_there(path)) {
         char *meant = tdc_nearest_path(path);
         tdc_complain("%s: there is no such result%s%s%s", path,
                      meant != NULL ? "; did you mean " : "", meant != NULL ? meant : "",
@@ -105,7 +125,7 @@ bool tdc_result_files_find(const char *path, struct tdc_result_files *files)
         free(meant);
         return false;
     }
-    if (S_ISDIR(info.st_mode))
+    if (tdc_is_folder(path))
         return take_folder(path, files);
     files->paths = malloc(sizeof *files->paths);
     if (files->paths != NULL)

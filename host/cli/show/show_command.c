@@ -7,6 +7,7 @@
 #include "host/cli/show/show.h"
 #include "host/terminal/next_option.h"
 #include "host/terminal/page.h"
+#include "io/storage/looking.h"
 
 static const char usage[] =
     "tdcmp show - one call of a finished comparison, closely\n"
@@ -74,7 +75,7 @@ static char *place_of(const tdc_result *result, const char *side)
 {
     const char *folder = tdc_result_folder(result);
     char *path = NULL;
-    if (side[0] == '/' || folder == NULL || access(side, R_OK) == 0)
+    if (side[0] == '/' || folder == NULL || tdc_is_readable(side))
         return strdup(side);
     return asprintf(&path, "%s/%s", folder, side) < 0 ? NULL : path;
 }

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "host/cli/msprobe/argparse.h"
 #include "host/cli/shared/command.h"
+#include "io/base/error.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 #include "tdcmp.h"
 
 static const char program[] = "tdcmp llm compare";
@@ -78,12 +80,6 @@ static void print_log(void *context, tdc_message_level level, const char *text)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static bool is_file(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 /* Digits alone; -1: not given. False after a message. */
 static bool take_rank(const struct tdc_argument *argument, struct tdc_options *options, long *rank)
 {
@@ -118,16 +114,15 @@ static tdc_status compare_paths(const struct tdc_argument *arguments, long rank,
 {
     const char *mine = arguments[MINE].value, *golden = arguments[GOLDEN].value;
     const char *output = arguments[OUTPUT].given ? arguments[OUTPUT].value : "./";
-    const char *missing = access(mine, F_OK) != 0     ? mine
-                          : access(golden, F_OK) != 0 ? golden
-                                                      : NULL;
-    if (missing != NULL) {
-        snprintf(error->message, sizeof error->message, "%.900s: %s", missing, strerror(errno));
-        return error->status = TDC_ERR_NOT_FOUND;
+    const char *const paths[] = {mine, golden};
+    for (size_t i = 0; i < 2; i++) {
+        int number = tdc_storage_access(paths[i], F_OK);
+        if (number != 0)
+            return tdc_fail_errno(error, TDC_ERR_NOT_FOUND, number, "%.900s", paths[i]);
     }
     if (tdc_is_torchair_dump(mine))
         return tdc_torchair_compare(mine, golden, output, TDC_TORCHAIR_MSIT, rank, options, error);
-    if (is_file(mine) && is_file(golden))
+    if (tdc_is_file(mine) && tdc_is_file(golden))
         return compare_files(mine, golden, options, error);
     snprintf(error->message, sizeof error->message,
              "%.800s: no graph of GE below it, and not two files; dumps of ATB are compared by "

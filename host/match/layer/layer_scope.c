@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/match/layer/layer.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
+#include "io/storage/looking.h"
 #include "io/text/json.h"
 #include "io/file/mapping_guard.h"
 
@@ -32,12 +32,6 @@ static char *beside(const struct tdc_dump *dump, const char *name)
     if (path != NULL)
         snprintf(path, size, "%s/%s", dump->folder, name);
     return path;
-}
-
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
 }
 
 static tdc_status note_function(void *context, const char *entry, size_t length,
@@ -162,9 +156,9 @@ static tdc_status load_files(struct finding *finding, struct tdc_error *error)
     tdc_status status = TDC_OK;
     if (stack == NULL || construct == NULL) {
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory while mapping layers");
-    } else if (exists(stack) != exists(construct)) {
-        status = one_missing(error, exists(stack) ? construct : stack);
-    } else if (exists(stack)) {
+    } else if (tdc_is_there(stack) != tdc_is_there(construct)) {
+        status = one_missing(error, tdc_is_there(stack) ? construct : stack);
+    } else if (tdc_is_there(stack)) {
         status = tdc_stacks_walk(stack, note_function, finding, error);
         if (status == TDC_OK)
             status = load_construct(finding, construct, NULL, error);

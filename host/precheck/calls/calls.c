@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "io/base/name_table.h"
 #include "io/base/error.h"
 #include "io/file/mapping_guard.h"
+#include "io/storage/looking.h"
 
 const char *const tdc_direction_name[TDC_DIRECTIONS] = {"forward", "backward"};
 
@@ -138,12 +138,6 @@ static void read_framework(struct walk *walk)
                    "not accepted value: ('mindspore', 'mindtorch')");
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static tdc_status find_data_folder(struct walk *walk)
 {
     struct tdc_calls *calls = walk->calls;
@@ -156,7 +150,7 @@ static tdc_status find_data_folder(struct walk *walk)
         return tdc_fail(walk->error, TDC_ERR_REFUSED,
                         PARSE_FAILED "dump_data_dir field in api_info.json is not accepted type: "
                                      "<class 'str'>");
-    if (!absent(walk->folder) && is_folder(walk->folder->text)) {
+    if (!absent(walk->folder) && tdc_is_folder(walk->folder->text)) {
         calls->data_folder = strdup(walk->folder->text);
         return calls->data_folder != NULL ? TDC_OK : out_of_memory(walk);
     }

@@ -1,5 +1,4 @@
 /* precision_compare.c - two details files of the PyTorch standards, device against GPU. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/out_file.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 #include "io/text/csv_field.h"
 
 #define ROW_LIMIT ((size_t)1 << 30)
@@ -293,9 +294,10 @@ static tdc_status write_file(const char *path, const char *header, const struct 
 static tdc_status choose_names(struct work *work, const char *folder, struct tdc_error *error)
 {
     tdc_status status = tdc_make_folders(folder, error);
-    char *whole = status == TDC_OK ? realpath(folder, NULL) : NULL;
-    if (status == TDC_OK && whole == NULL)
-        status = tdc_fail_errno(error, TDC_ERR_WRITE, errno, "%s", folder);
+    char *whole = NULL;
+    int number = status == TDC_OK ? tdc_storage_realpath(folder, &whole) : 0;
+    if (number != 0)
+        status = tdc_fail_errno(error, TDC_ERR_WRITE, number, "%s", folder);
     if (status == TDC_OK)
         status = tdc_stamp_new(folder, &work->stamp, error);
     for (bool taken = true; status == TDC_OK && taken;) {
@@ -307,7 +309,7 @@ static tdc_status choose_names(struct work *work, const char *folder, struct tdc
             status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
             break;
         }
-        taken = access(work->details_path, F_OK) == 0 || access(work->result_path, F_OK) == 0;
+        taken = tdc_is_there(work->details_path) || tdc_is_there(work->result_path);
         if (taken)
             status = tdc_stamp_next(work->stamp, error);
     }

@@ -1,11 +1,12 @@
 #include "host/precheck/rebuild/input_file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/base/error.h"
+#include "io/storage/looking.h"
+#include "io/storage/storage_calls.h"
 
 #define LONGEST_PATH 4096
 #define LONGEST_NAME 255
@@ -40,7 +41,7 @@ tdc_status tdc_input_file_check(const char *path, struct tdc_error *error)
     struct stat info;
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    if (lstat(path, &info) != 0)
+    if (tdc_storage_lstat(path, &info) != 0)
         return tdc_fail(error, TDC_ERR_NOT_FOUND, "The file path %s does not exist.", path);
     if (S_ISLNK(info.st_mode))
         return tdc_fail(error, TDC_ERR_UNSUPPORTED, "The file path %s is a soft link.", path);
@@ -48,7 +49,7 @@ tdc_status tdc_input_file_check(const char *path, struct tdc_error *error)
         return tdc_fail(error, TDC_ERR_NOT_FOUND, "The file path length exceeds limit.");
     if (!S_ISREG(info.st_mode))
         return tdc_fail(error, TDC_ERR_NOT_FOUND, "The %s should be a file!", path);
-    if (access(path, R_OK) != 0)
+    if (!tdc_is_readable(path))
         return tdc_fail(error, TDC_ERR_READ, "The file path %s is not readable.", path);
     if (geteuid() != 0 && info.st_uid != geteuid())
         return tdc_fail(error, TDC_ERR_READ,

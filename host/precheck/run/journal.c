@@ -13,6 +13,7 @@
 #include "io/file/byte_writer.h"
 #include "io/base/error.h"
 #include "io/file/retry.h"
+#include "io/storage/looking.h"
 
 #define NAMES_LIMIT ((size_t)4 << 30)
 
@@ -68,9 +69,8 @@ static bool name_files(struct tdc_journal *journal, const char *folder, bool *ta
     journal->details_path = file_path(folder, "details", stamp, "csv");
     char *json = file_path(folder, "details", stamp, "json");
     bool named = journal->result_path != NULL && journal->details_path != NULL && json != NULL;
-    struct stat status;
-    *taken = named && (lstat(journal->result_path, &status) == 0 ||
-                       lstat(journal->details_path, &status) == 0 || lstat(json, &status) == 0);
+    *taken = named && (tdc_is_taken(journal->result_path) || tdc_is_taken(journal->details_path) ||
+                       tdc_is_taken(json));
     free(json);
     return named;
 }

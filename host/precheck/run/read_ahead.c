@@ -1,13 +1,12 @@
 #include "host/precheck/run/read_ahead.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/precheck/calls/data_names.h"
 #include "io/file/mapping_guard.h"
 #include "io/platform/platform.h"
+#include "io/storage/storage_calls.h"
 
 struct asking {
     const struct tdc_calls *calls;
@@ -25,11 +24,11 @@ static void ask(void *context, const char *name, size_t length)
         snprintf(path, sizeof path, "%s/%.*s", asking->calls->data_folder, (int)length, name);
     if (used < 0 || (size_t)used >= sizeof path)
         return;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
+    struct tdc_opened opened;
+    if (tdc_storage_open(path, &opened) != 0)
         return;
-    tdc_file_advise(fd, TDC_FILE_NEEDED);
-    close(fd);
+    tdc_file_advise(opened.descriptor, TDC_FILE_NEEDED);
+    tdc_storage_close(opened.descriptor);
 }
 
 static void ask_for_all(void *argument)
