@@ -2,6 +2,7 @@
 Skipped, and said so, where torch is not installed. The expected entries are those that msprobe's collector writes for
 the same network."""
 
+import functools
 import importlib.util
 import inspect
 import json
@@ -262,16 +263,19 @@ class Collecting(unittest.TestCase):
             def __init__(self, other=F.relu):
                 super().__init__()
                 self.act, self.other = F.gelu, other
+                self.part = functools.partial(F.softmax, dim=0)
 
             def forward(self, x):
-                return self.other(self.act(x))
+                return self.part(self.other(self.act(x)))
 
         net = Keeps()
         with tdcmp.collect(net, self.place(), level="L1"):
             net(INPUT)
         # msprobe stands in the places of functions before a model is made, but after its defaults were
-        self.assertEqual(list(load(self.place())[1]["data"]), ["Functional.gelu.0.forward", "Torch.relu.0.forward"])
+        names = ["Functional.gelu.0.forward", "Torch.relu.0.forward", "Functional.softmax.0.forward"]
+        self.assertEqual(list(load(self.place())[1]["data"]), names)
         self.assertIs(net.act, F.gelu)
+        self.assertIs(net.part.func, F.softmax)
 
     @unittest.skipUnless(ALWAYS, "this torch does not tell that a module failed")
     def test_checkpoints(self):
@@ -296,6 +300,17 @@ class Collecting(unittest.TestCase):
         self.assertEqual(construct["Module.b.0.Linear.forward.1"], "Module.b.Sequential.forward.1")
         self.assertEqual(construct["Module.b.0.Linear.backward.0"], "Module.b.Sequential.backward.0")
         self.assertIsNone(construct["Module.a.Linear.backward.0"])
+
+    def test_a_function_that_fails_has_its_number(self):
+        with tdcmp.collect(None, self.place(), level="L1"):
+            with self.assertRaises(RuntimeError):
+                torch.matmul(torch.ones(2, 3), torch.ones(2, 3))
+            torch.matmul(torch.ones(2, 3), torch.ones(3, 2))
+        _, dump, stack, _ = load(self.place())
+        failed, done = (dump["data"][f"Torch.matmul.{i}.forward"] for i in range(2))
+        self.assertEqual([list(failed), list(done)], [["input_args", "input_kwargs"], ["input_args", "input_kwargs", "output"]])
+        named = [name for names, _ in stack.values() for name in names]
+        self.assertEqual(sorted(named), sorted(dump["data"]))
 
     @unittest.skipUnless(ALWAYS, "this torch does not tell that a module failed")
     def test_a_module_that_fails_has_ended(self):

@@ -77,6 +77,12 @@ class Calls(Items):
         self._stand_ins: dict[int, Any] = {}  # recording functions, by their originals
         self._turns: dict[str, list[Any]] = {}  # of the gradients of a module's parameters
 
+    def number_of_call(self, stem: str) -> int:
+        """Those of one name are counted from 0, also those that fail."""
+        with self.lock:
+            index = self.counts[stem] = self.counts.get(stem, -1) + 1
+        return index
+
     # ---- entries ---------------------------------------------------------------------------------
 
     def add(self, name: str, members: dict[str, Any]) -> None:
@@ -205,14 +211,18 @@ class Calls(Items):
         return known[1]
 
     def replace_kept(self, modules: Iterable[Any]) -> None:
-        """Likewise for functions that modules have as attributes of their own (`self.act = F.gelu`), unless
-        these are defaults of their constructors: msprobe replaces functions before a model is made, but after
-        the defaults were."""
+        """Likewise for functions that modules have as attributes of their own (`self.act = F.gelu`, also with some
+        arguments given by functools.partial), unless these are defaults of their constructors: msprobe replaces
+        functions before a model is made, but after the defaults were."""
         for module in modules:
             for name, value in list(vars(module).items()):
-                function = self._stand_ins.get(id(value))
-                if function is not None and all(value is not one for one in _defaults(type(module))):
-                    self.replaced.put(module, name, function)
+                partial = isinstance(value, functools.partial)
+                function = self._stand_ins.get(id(value.func if partial else value))
+                if function is None or any(value is one for one in _defaults(type(module))):
+                    continue
+                if partial:
+                    function = functools.partial(function, *value.args, **value.keywords)
+                self.replaced.put(module, name, function)
 
     def recorded(self, original: Any, api: str) -> Any:
         """The function, which also records its calls, but not those that it makes itself."""
@@ -225,10 +235,9 @@ class Calls(Items):
             try:
                 if local.depth != 1:
                     return original(*args, **kwargs)
-                stem = f"{api}.{self.counts.get(api, 0)}"
+                stem = f"{api}.{self.number_of_call(api)}"
                 args = self._begin_call(stem, api, args, kwargs)
-                result = original(*args, **kwargs)
-                return self._end_call(stem, api, args, kwargs, result)
+                return self._end_call(stem, api, args, kwargs, original(*args, **kwargs))
             finally:
                 local.depth -= 1
 
@@ -250,8 +259,6 @@ class Calls(Items):
         self.add_call(name)
         if self.scope.wants_end(name):
             self.add_output(name, self.gained(name, api, args, kwargs, result))
-        with self.lock:
-            self.counts[api] = self.counts.get(api, 0) + 1
         return self.watch_output(stem, api, args, kwargs, result)
 
     @silent

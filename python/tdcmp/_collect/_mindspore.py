@@ -220,8 +220,7 @@ class MindSporeSession(Session):
         def call(this: Any, *args: Any, **kwargs: Any) -> Any:
             if not self.running or self.local.busy:
                 return kind.__call__(this, *args, **kwargs)
-            with self.lock:
-                index = self.counts[stem] = self.counts.get(stem, -1) + 1
+            index = self.number_of_call(stem)
             name = f"{stem}.{index}"
             args = self._primitive_begins(name, args, kwargs)
             return self._primitive_ends(name, kind.__call__(this, *args, **kwargs))
@@ -295,8 +294,7 @@ class MindSporeSession(Session):
 
     @silent
     def _cell_begins(self, stem: str, args: Any, kwargs: Any) -> Any:
-        with self.lock:
-            index = self.counts[stem] = self.counts.get(stem, -1) + 1
+        index = self.number_of_call(stem)
         name, backward = f"{stem}.forward.{index}", f"{stem}.backward.{index}"
         self.begin_module(name)
         if self.scope.wants(name):

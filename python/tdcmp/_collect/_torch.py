@@ -227,8 +227,7 @@ class TorchSession(TorchValues):
 
     @silent
     def _module_begins(self, module: Any, stem: str, args: Any, kwargs: Any) -> Any:
-        with self.lock:
-            index = self.counts[stem] = self.counts.get(stem, -1) + 1
+        index = self.number_of_call(stem)
         name = f"{stem}.forward.{index}"
         self.begin_module(name)
         if self.scope.wants(name):
