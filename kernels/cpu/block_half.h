@@ -30,6 +30,7 @@
 #ifndef TDC_KERNELS_CPU_BLOCK_HALF_H
 #define TDC_KERNELS_CPU_BLOCK_HALF_H
 
+#include "kernels/cpu/block_extremes.h"
 #include "kernels/cpu/block_f32.h"
 
 #if HAS_HALF_BLOCKS
@@ -42,15 +43,16 @@
 struct half_block {
     struct lane_sums lanes;
     struct block_relative counts;
-    double distance, quotient; /* highest |n-b| and quotient, in f32 */
-    unsigned least;            /* bits of the smallest magnitude that is not 0 */
-    bool zeros, exact;         /* a number is 0; no n - b was rounded */
+    double distance, quotient;         /* highest |n-b| and quotient, in f32 */
+    unsigned least;                    /* bits of the smallest magnitude that is not 0 */
+    bool zeros, exact;                 /* a number is 0; no n - b was rounded */
+    double n[SUM_LANES], b[SUM_LANES]; /* the sums of n and b, if they are wanted */
 };
 
-/* Pairs whose blocks are for this file; with the extremes wanted, block_near.h takes them along. */
+/* Pairs whose blocks are for this file. */
 static inline bool takes_half(const struct tdc_pair_plan *plan)
 {
-    return plan->n_dtype == plan->b_dtype && !plan->extremes &&
+    return plan->n_dtype == plan->b_dtype &&
            (plan->n_dtype == TDC_BF16 || plan->n_dtype == TDC_F16);
 }
 
@@ -77,51 +79,69 @@ static inline struct half_limits half_limits_of(enum single_rule kind,
     return limits;
 }
 
-/* Loops of their own, or the compiler would have no registers left for what they sum. */
+/* The loops over a block. By keys, or exact: the second of two. */
+struct half_loops {
+    void (*relate[2])(const struct half_limits *limits, const u16_unaligned *n,
+                      const u16_unaligned *b, const struct prefetch *ahead, float *n_out,
+                      float *b_out, struct half_view *view);
+    void (*multiply)(const float *n, const float *b, struct half_sums *sums);
+    void (*add[2])(const float *n, const float *b, struct half_sums *sums);
+};
+
+/* Functions of their own, or the compiler would have no registers left for what they sum. */
 #define HALF_LOOP static __attribute__((noinline)) void
-#define DEFINE_HALF_LOOPS(name, brain)                                                             \
-    HALF_LOOP name##_relate_by_keys(const struct half_limits *limits, const u16_unaligned *n,      \
-                                    const u16_unaligned *b, const struct prefetch *ahead,          \
-                                    float *n_out, float *b_out, struct half_view *view)            \
-    {                                                                                              \
-        half_relate(brain, true, limits, n, b, ahead->n, ahead->b, n_out, b_out, view);            \
-    }                                                                                              \
+#define DEFINE_HALF_LOOPS(name, brain, extremes)                                                   \
     HALF_LOOP name##_relate_by_numbers(const struct half_limits *limits, const u16_unaligned *n,   \
                                        const u16_unaligned *b, const struct prefetch *ahead,       \
                                        float *n_out, float *b_out, struct half_view *view)         \
     {                                                                                              \
-        half_relate(brain, false, limits, n, b, ahead->n, ahead->b, n_out, b_out, view);           \
+        half_relate(brain, false, extremes, limits, n, b, ahead->n, ahead->b, n_out, b_out, view); \
+    }                                                                                              \
+    HALF_LOOP name##_relate_by_keys(const struct half_limits *limits, const u16_unaligned *n,      \
+                                    const u16_unaligned *b, const struct prefetch *ahead,          \
+                                    float *n_out, float *b_out, struct half_view *view)            \
+    {                                                                                              \
+        half_relate(brain, true, extremes, limits, n, b, ahead->n, ahead->b, n_out, b_out, view);  \
     }                                                                                              \
     HALF_LOOP name##_multiply(const float *n, const float *b, struct half_sums *sums)              \
     {                                                                                              \
-        half_multiply(brain, n, b, sums);                                                          \
-    }                                                                                              \
-    HALF_LOOP name##_add_exact(const float *n, const float *b, struct half_sums *sums)             \
-    {                                                                                              \
-        half_add(brain, true, n, b, sums);                                                         \
+        half_multiply(brain, extremes, n, b, sums);                                                \
     }                                                                                              \
     HALF_LOOP name##_add(const float *n, const float *b, struct half_sums *sums)                   \
     {                                                                                              \
-        half_add(brain, false, n, b, sums);                                                        \
-    }
+        half_add(brain, false, extremes, n, b, sums);                                              \
+    }                                                                                              \
+    HALF_LOOP name##_add_exact(const float *n, const float *b, struct half_sums *sums)             \
+    {                                                                                              \
+        half_add(brain, true, extremes, n, b, sums);                                               \
+    }                                                                                              \
+    static const struct half_loops name##_loops = {                                                \
+        {name##_relate_by_numbers, name##_relate_by_keys},                                         \
+        name##_multiply,                                                                           \
+        {name##_add, name##_add_exact},                                                            \
+    };
 
-DEFINE_HALF_LOOPS(bf16, true)
-DEFINE_HALF_LOOPS(f16, false)
+DEFINE_HALF_LOOPS(bf16, true, false)
+DEFINE_HALF_LOOPS(f16, false, false)
+DEFINE_HALF_LOOPS(bf16_extremes, true, true)
+DEFINE_HALF_LOOPS(f16_extremes, false, true)
 #undef DEFINE_HALF_LOOPS
 #undef HALF_LOOP
 
-/* Everything but the sums; the numbers go to `n_out` and `b_out`. */
-ALWAYS_INLINE void relate_half_block(bool brain, bool by_keys, const struct half_limits *limits,
-                                     const void *n, const void *b, const struct prefetch *ahead,
-                                     float *n_out, float *b_out, struct half_view *view,
-                                     struct half_block *block)
+static inline const struct half_loops *half_loops_of(bool brain, bool extremes)
 {
-    if (brain)
-        (by_keys ? bf16_relate_by_keys : bf16_relate_by_numbers)(limits, n, b, ahead, n_out, b_out,
-                                                                 view);
-    else
-        (by_keys ? f16_relate_by_keys : f16_relate_by_numbers)(limits, n, b, ahead, n_out, b_out,
-                                                               view);
+    if (extremes)
+        return brain ? &bf16_extremes_loops : &f16_extremes_loops;
+    return brain ? &bf16_loops : &f16_loops;
+}
+
+/* Everything but the sums; the numbers go to `n_out` and `b_out`. */
+ALWAYS_INLINE void relate_half_block(bool brain, bool by_keys, const struct half_loops *loops,
+                                     const struct half_limits *limits, const void *n, const void *b,
+                                     const struct prefetch *ahead, float *n_out, float *b_out,
+                                     struct half_view *view, struct half_block *block)
+{
+    loops->relate[by_keys](limits, n, b, ahead, n_out, b_out, view);
     block->distance = (double)view->distance;
     block->quotient = (double)view->quotient;
     block->zeros = view->least == 0;
@@ -134,10 +154,10 @@ ALWAYS_INLINE void relate_half_block(bool brain, bool by_keys, const struct half
 
 /* Products in any order. `squares` becomes the highest sum of a lane; false if it is above `limit`,
  * up to which all are exact. */
-static bool multiply_half_block(bool brain, const float *n, const float *b, double limit,
-                                double *squares, struct half_sums *sums)
+static bool multiply_half_block(const struct half_loops *loops, const float *n, const float *b,
+                                double limit, double *squares, struct half_sums *sums)
 {
-    (brain ? bf16_multiply : f16_multiply)(n, b, sums);
+    loops->multiply(n, b, sums);
     double highest = 0;
     for (size_t lane = 0; lane < SUM_LANES; lane++) {
         highest = sums->nn[lane] <= highest ? highest : sums->nn[lane];
@@ -149,8 +169,9 @@ static bool multiply_half_block(bool brain, const float *n, const float *b, doub
 }
 
 /* The sums; false if a number is not finite. `squares`: the highest of a lane in a block before. */
-static bool sum_half_block(bool brain, const float *n, const float *b, const struct half_view *view,
-                           double *squares, struct half_block *block)
+static bool sum_half_block(bool brain, const struct half_loops *loops, const float *n,
+                           const float *b, const struct half_view *view, double *squares,
+                           struct half_block *block)
 {
     struct half_sums sums;
     int unit = half_unit(brain, block->least);
@@ -158,15 +179,22 @@ static bool sum_half_block(bool brain, const float *n, const float *b, const str
     if (block->distance <= half_power(unit + 20)) {
         memcpy(sums.abs, view->abs, sizeof sums.abs);
         bool likely = *squares <= limit;
-        if (!likely || !multiply_half_block(brain, n, b, limit, squares, &sums))
-            (brain ? bf16_add_exact : f16_add_exact)(n, b, &sums);
+        if (!likely || !multiply_half_block(loops, n, b, limit, squares, &sums))
+            loops->add[true](n, b, &sums);
         if (!likely)
             *squares = sums.nn[0];
     } else {
-        (brain ? bf16_add : f16_add)(n, b, &sums);
+        loops->add[false](n, b, &sums);
     }
-    memcpy(&block->lanes, &sums, sizeof sums);
+    memcpy(&block->lanes, &sums, sizeof block->lanes);
+    memcpy(block->n, sums.n, sizeof block->n);
+    memcpy(block->b, sums.b, sizeof block->b);
     return lanes_are_finite(&block->lanes);
+}
+
+ALWAYS_INLINE double half_value(bool brain, unsigned bits)
+{
+    return (double)(brain ? decode_bf16((uint16_t)bits) : decode_f16((uint16_t)bits));
 }
 
 /* Whether the counts are right for these numbers: see above. */
@@ -178,9 +206,42 @@ ALWAYS_INLINE bool half_counts_hold(bool brain, enum single_rule kind,
         return false;
     if (kind == SINGLE_F16) /* 0/0 is to be counted; n - b is infinite in f16 from here on */
         return !block->zeros && block->distance < 65504;
-    double least =
-        (double)(brain ? decode_bf16((uint16_t)block->least) : decode_f16((uint16_t)block->least));
-    return !block->zeros || least >= (double)constants->b_epsilon;
+    return !block->zeros || half_value(brain, block->least) >= (double)constants->b_epsilon;
+}
+
+ALWAYS_INLINE void enter_half_extremes(bool brain, unsigned lowest, unsigned highest, f64v *low,
+                                       f64v *high)
+{
+    *low = f64_min(f64_splat(half_value(brain, lowest)), *low);
+    *high = f64_max(f64_splat(half_value(brain, highest)), *high);
+}
+
+/*
+ * The sums and extremes of a block of finite numbers. Those of b are known unless all have one
+ * sign; n is not beyond them by more than the highest |n-b|, rounded up, and looked at only where
+ * that is beyond the extremes of n so far.
+ */
+ALWAYS_INLINE void add_half_extremes(bool brain, const void *n, const void *b,
+                                     const struct half_view *view, const struct half_block *block,
+                                     struct extremes *total)
+{
+    struct extremes sums;
+    unsigned lowest = view->negative, highest = view->positive;
+    memcpy(sums.n, block->n, sizeof sums.n);
+    memcpy(sums.b, block->b, sizeof sums.b);
+    for (size_t r = 0; r < SUM_REGISTERS; r++) {
+        total->n[r] += sums.n[r];
+        total->b[r] += sums.b[r];
+    }
+    if (lowest < 0x8000 || highest >= 0x8000)
+        half_extremes(b, &lowest, &highest);
+    enter_half_extremes(brain, lowest, highest, &total->b_low, &total->b_high);
+    double reach = block->distance * (1 + 0x1p-22);
+    if (f64_any_above(total->n_high, half_value(brain, highest) + reach) &&
+        f64_any_above(-total->n_low, reach - half_value(brain, lowest)))
+        return;
+    half_extremes(n, &lowest, &highest);
+    enter_half_extremes(brain, lowest, highest, &total->n_low, &total->n_high);
 }
 
 /* Whether |n-b| may be above `maximum` somewhere, and e. */

@@ -36,14 +36,18 @@ ALWAYS_INLINE bool take_half_block(bool brain, enum single_rule kind,
 {
     struct half_block half;
     struct half_view view;
-    relate_half_block(brain, kind == SINGLE_EXACT, &state->limits, n, b, ahead, block->n_buffer,
-                      block->b_buffer, &view, &half);
+    const struct half_loops *loops = half_loops_of(brain, plan->extremes);
+    relate_half_block(brain, kind == SINGLE_EXACT, loops, &state->limits, n, b, ahead,
+                      block->n_buffer, block->b_buffer, &view, &half);
     if (!half_counts_hold(brain, kind, constants, &half) ||
-        !sum_half_block(brain, block->n_buffer, block->b_buffer, &view, &state->squares, &half)) {
+        !sum_half_block(brain, loops, block->n_buffer, block->b_buffer, &view, &state->squares,
+                        &half)) {
         state->far = UNFIT_BLOCKS;
         return false;
     }
     add_lanes(&state->lanes, &half.lanes);
+    if (plan->extremes)
+        add_half_extremes(brain, n, b, &view, &half, &state->extremes);
     sums->finite += BLOCK;
     enter_relative(&half.counts, BLOCK, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2, sums);
     bool distance = half_distance_rises(&half, sums->abs_max);

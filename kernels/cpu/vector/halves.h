@@ -31,12 +31,16 @@ struct half_view {
     unsigned least;           /* lowest |n| or |b|, its bits */
     size_t reached[4];        /* pairs that reach a limit */
     double abs[8];            /* sums of |n-b| by lane, if they are exact */
+    /* the bits of the highest b that has no sign and of the lowest that has one; of others if there
+     * is none. If they are wanted */
+    unsigned positive, negative;
 };
 
 /* The same on the way, counts and bits in lanes of 16. */
 struct half_watch {
     __m256 distance, quotient;
     __m256i least, reached[4];
+    __m256i positive, negative; /* highest bits of b with and without regard to the sign */
 };
 
 /* ---- out of registers ------------------------------------------------------------------------ */
@@ -77,6 +81,17 @@ static inline unsigned half_lowest(__m256i values)
     return (unsigned)_mm_extract_epi16(_mm_minpos_epu16(x), 0);
 }
 
+/* Both of the highest bits that a lane has: as numbers with a sign, and without. */
+static inline unsigned half_highest_signed(__m256i values)
+{
+    return half_lowest(_mm256_xor_si256(values, _mm256_set1_epi16(0x7fff))) ^ 0x7fff;
+}
+
+static inline unsigned half_highest_unsigned(__m256i values)
+{
+    return half_lowest(_mm256_xor_si256(values, _mm256_set1_epi16(-1))) ^ 0xffff;
+}
+
 static inline size_t half_total(__m256i counts)
 {
     __m256i pairs = _mm256_madd_epi16(counts, _mm256_set1_epi16(1));
@@ -100,27 +115,28 @@ ALWAYS_INLINE void half_split(__m256i numbers, __m256 out[2])
     out[1] = _mm256_castsi256_ps(_mm256_and_si256(numbers, _mm256_set1_epi32(-0x10000)));
 }
 
-/* |b| is left in `modulus`. */
-ALWAYS_INLINE void half_load(bool brain, const u16_unaligned *n, const u16_unaligned *b,
-                             struct half_watch *watch, __m256 x[2], __m256 y[2], __m256 modulus[2])
+ALWAYS_INLINE void half_load(bool brain, bool extremes, const u16_unaligned *n,
+                             const u16_unaligned *b, struct half_watch *watch, __m256 x[2],
+                             __m256 y[2])
 {
     const __m256i magnitude = _mm256_set1_epi16(0x7fff);
     __m256i p = _mm256_loadu_si256((const __m256i *)(const void *)n);
     __m256i q = _mm256_loadu_si256((const __m256i *)(const void *)b);
-    __m256i q_magnitude = _mm256_and_si256(q, magnitude);
-    watch->least = _mm256_min_epu16(_mm256_min_epu16(_mm256_and_si256(p, magnitude), q_magnitude),
-                                    watch->least);
+    watch->least = _mm256_min_epu16(
+        _mm256_min_epu16(_mm256_and_si256(p, magnitude), _mm256_and_si256(q, magnitude)),
+        watch->least);
+    if (extremes) {
+        watch->positive = _mm256_max_epi16(q, watch->positive);
+        watch->negative = _mm256_max_epu16(q, watch->negative);
+    }
     if (brain) {
-        half_split(_mm256_xor_si256(p, _mm256_andnot_si256(magnitude, q)), x);
-        half_split(q_magnitude, y);
-        modulus[0] = y[0];
-        modulus[1] = y[1];
+        half_split(p, x);
+        half_split(q, y);
         return;
     }
     for (size_t k = 0; k < 2; k++) {
         x[k] = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(n + 8 * k)));
         y[k] = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(b + 8 * k)));
-        modulus[k] = half_magnitude(y[k]);
     }
 }
 
@@ -164,17 +180,14 @@ ALWAYS_INLINE void half_count(bool by_keys, const struct half_limits *limits, co
 /* Sums of |n-b| in f32 that become sums in f64: of so many pairs in each lane. */
 #define HALF_RUN 16
 
-/*
- * A block: its numbers as f32, and what is seen of them. Of a bf16 pair n gets the sign that n
- * times b has and b none, which changes none of the sums. As much is asked for from the places
- * ahead.
- */
-ALWAYS_INLINE void half_relate(bool brain, bool by_keys, const struct half_limits *limits,
-                               const u16_unaligned *n, const u16_unaligned *b, uintptr_t n_ahead,
-                               uintptr_t b_ahead, float *n_out, float *b_out,
-                               struct half_view *view)
+/* A block: its numbers as f32, and what is seen of them. As much is asked for from the places
+ * ahead. */
+ALWAYS_INLINE void half_relate(bool brain, bool by_keys, bool extremes,
+                               const struct half_limits *limits, const u16_unaligned *n,
+                               const u16_unaligned *b, uintptr_t n_ahead, uintptr_t b_ahead,
+                               float *n_out, float *b_out, struct half_view *view)
 {
-    struct half_watch w = {.least = _mm256_set1_epi16(-1)};
+    struct half_watch w = {.least = _mm256_set1_epi16(-1), .positive = _mm256_set1_epi16(-0x8000)};
     __m256d abs[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
     for (size_t run = 0; run < BLOCK; run += 8 * HALF_RUN) {
         __m256 sums[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
@@ -183,15 +196,15 @@ ALWAYS_INLINE void half_relate(bool brain, bool by_keys, const struct half_limit
             __builtin_prefetch((const void *)(b_ahead + line));
         }
         for (size_t i = run; i < run + 8 * HALF_RUN; i += HALF_STEP) {
-            __m256 x[2], y[2], modulus[2], d[2], e[2];
-            half_load(brain, n + i, b + i, &w, x, y, modulus);
+            __m256 x[2], y[2], d[2], e[2];
+            half_load(brain, extremes, n + i, b + i, &w, x, y);
             for (size_t k = 0; k < 2; k++) {
                 _mm256_store_ps(n_out + i + 8 * k, x[k]);
                 _mm256_store_ps(b_out + i + 8 * k, y[k]);
                 d[k] = half_magnitude(_mm256_sub_ps(x[k], y[k]));
                 w.distance = _mm256_max_ps(d[k], w.distance);
                 sums[k] = _mm256_add_ps(sums[k], d[k]);
-                e[k] = _mm256_div_ps(d[k], modulus[k]);
+                e[k] = _mm256_div_ps(d[k], half_magnitude(y[k]));
                 w.quotient = _mm256_max_ps(e[k], w.quotient); /* that so far where e is NaN */
             }
             half_count(by_keys, limits, e, w.reached);
@@ -209,6 +222,10 @@ ALWAYS_INLINE void half_relate(bool brain, bool by_keys, const struct half_limit
     for (size_t k = 0; k < (by_keys ? 4 : 2); k++)
         view->reached[k] = half_total(w.reached[k]);
     half_store_lanes(brain, abs, view->abs);
+    if (extremes) {
+        view->positive = half_highest_signed(w.positive);
+        view->negative = half_highest_unsigned(w.negative);
+    }
 }
 
 /* ---- the sums of a block --------------------------------------------------------------------- */
@@ -216,6 +233,7 @@ ALWAYS_INLINE void half_relate(bool brain, bool by_keys, const struct half_limit
 /* By lane. */
 struct half_sums {
     double nb[8], nn[8], bb[8], dd[8], abs[8];
+    double n[8], b[8]; /* if they are wanted */
 };
 
 /* The bits of the lowest |n| or |b| of a block but for zeros; 0xffff if there is none. */
@@ -234,38 +252,72 @@ static inline unsigned half_least_not_zero(const u16_unaligned *n, const u16_una
     return below == 0xffff ? below : below + 1;
 }
 
+/* The bits of the lowest and of the highest number of one side of a block. */
+static inline void half_extremes(const u16_unaligned *from, unsigned *lowest, unsigned *highest)
+{
+    __m256i positive = _mm256_set1_epi16(-0x8000), negative = _mm256_setzero_si256();
+    __m256i least = _mm256_set1_epi16(-1);
+    for (size_t i = 0; i < BLOCK; i += HALF_STEP) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + i));
+        positive = _mm256_max_epi16(x, positive);
+        negative = _mm256_max_epu16(x, negative);
+        least = _mm256_min_epu16(x, least);
+    }
+    *highest = half_highest_signed(positive);
+    *lowest = half_highest_unsigned(negative);
+    if (*highest >= 0x8000) /* all have the sign: the one next to 0 */
+        *highest = half_lowest(least);
+    if (*lowest < 0x8000)
+        *lowest = half_lowest(least);
+}
+
 ALWAYS_INLINE __m256d half_quad(const float *from)
 {
     return _mm256_cvtps_pd(_mm_load_ps(from));
 }
 
 /* The sums of products in any order: a register for each quad, as one alone would wait for every
- * addition to end. */
-ALWAYS_INLINE void half_multiply(bool brain, const float *n, const float *b, struct half_sums *sums)
+ * addition to end. With those of n and b there is enough else to do. */
+ALWAYS_INLINE void half_multiply(bool brain, bool extremes, const float *n, const float *b,
+                                 struct half_sums *sums)
 {
-    __m256d nb[4], nn[4], bb[4];
+    __m256d nb[4], nn[4], bb[4], n_sum[2], b_sum[2];
     for (size_t k = 0; k < 4; k++)
         nb[k] = nn[k] = bb[k] = _mm256_setzero_pd();
+    n_sum[0] = n_sum[1] = b_sum[0] = b_sum[1] = _mm256_setzero_pd();
     for (size_t i = 0; i < BLOCK; i += HALF_STEP)
-        for (size_t k = 0; k < 4; k++) {
-            __m256d x = half_quad(n + i + 4 * k), y = half_quad(b + i + 4 * k);
+        for (size_t quad = 0; quad < 4; quad++) {
+            size_t r = HALF_REGISTER(brain, quad), k = extremes ? r : quad;
+            __m256d x = half_quad(n + i + 4 * quad), y = half_quad(b + i + 4 * quad);
             nb[k] = _mm256_fmadd_pd(x, y, nb[k]);
             nn[k] = _mm256_fmadd_pd(x, x, nn[k]);
             bb[k] = _mm256_fmadd_pd(y, y, bb[k]);
+            if (extremes) {
+                n_sum[r] = _mm256_add_pd(n_sum[r], x);
+                b_sum[r] = _mm256_add_pd(b_sum[r], y);
+            }
         }
+    if (extremes) {
+        half_store_lanes(brain, nb, sums->nb);
+        half_store_lanes(brain, nn, sums->nn);
+        half_store_lanes(brain, bb, sums->bb);
+        half_store_lanes(brain, n_sum, sums->n);
+        half_store_lanes(brain, b_sum, sums->b);
+        return;
+    }
     half_store_quads(brain, nb, sums->nb);
     half_store_quads(brain, nn, sums->nn);
     half_store_quads(brain, bb, sums->bb);
 }
 
-/* All five in the order of the pairs; without those of |n-b| where n - b is exact in f32, so that
- * its square is exact in f64. */
-ALWAYS_INLINE void half_add(bool brain, bool exact, const float *n, const float *b,
+/* All in the order of the pairs; without those of |n-b| where n - b is exact in f32, so that its
+ * square is exact in f64. */
+ALWAYS_INLINE void half_add(bool brain, bool exact, bool extremes, const float *n, const float *b,
                             struct half_sums *sums)
 {
-    __m256d nb[2], nn[2], bb[2], dd[2], abs[2];
+    __m256d nb[2], nn[2], bb[2], dd[2], abs[2], n_sum[2], b_sum[2];
     for (size_t r = 0; r < 2; r++)
-        nb[r] = nn[r] = bb[r] = dd[r] = abs[r] = _mm256_setzero_pd();
+        nb[r] = nn[r] = bb[r] = dd[r] = abs[r] = n_sum[r] = b_sum[r] = _mm256_setzero_pd();
     for (size_t i = 0; i < BLOCK; i += HALF_STEP)
         for (size_t k = 0; k < 4; k++) {
             size_t r = HALF_REGISTER(brain, k);
@@ -274,6 +326,10 @@ ALWAYS_INLINE void half_add(bool brain, bool exact, const float *n, const float 
             nb[r] = _mm256_fmadd_pd(x, y, nb[r]);
             nn[r] = _mm256_fmadd_pd(x, x, nn[r]);
             bb[r] = _mm256_fmadd_pd(y, y, bb[r]);
+            if (extremes) {
+                n_sum[r] = _mm256_add_pd(n_sum[r], x);
+                b_sum[r] = _mm256_add_pd(b_sum[r], y);
+            }
             if (exact) {
                 dd[r] = _mm256_fmadd_pd(d, d, dd[r]);
                 continue;
@@ -287,6 +343,10 @@ ALWAYS_INLINE void half_add(bool brain, bool exact, const float *n, const float 
     half_store_lanes(brain, dd, sums->dd);
     if (!exact)
         half_store_lanes(brain, abs, sums->abs);
+    if (extremes) {
+        half_store_lanes(brain, n_sum, sums->n);
+        half_store_lanes(brain, b_sum, sums->b);
+    }
 }
 
 #endif
