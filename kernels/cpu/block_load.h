@@ -168,20 +168,6 @@ static const f32_unaligned *load_f32(tdc_dtype dtype, const void *source, size_t
     return buffer;
 }
 
-#if HAS_NEAR_GROUPS
-/* A whole block in the order of f32_load_split. */
-static inline void split_bf16(const void *source, float *restrict to)
-{
-    const u16_unaligned *from = source;
-    for (size_t i = 0; i < BLOCK; i += 2 * F32_LANES) {
-        f32v numbers[2];
-        f32_load_split(from + i, numbers);
-        f32_store(to + i, numbers[0]);
-        f32_store(to + i + F32_LANES, numbers[1]);
-    }
-}
-#endif
-
 static const f64_unaligned *load_f64(tdc_dtype dtype, const void *source, size_t count,
                                      double *buffer)
 {

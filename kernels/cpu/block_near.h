@@ -17,8 +17,8 @@
  * the caller discards the block.
  *
  * Where the extremes are wanted (block_extremes.h), the sums of n and of b are taken beside the
- * others, and groups that go beyond the extremes so far, of which there are few, are looked at
- * again.
+ * others, and groups that may go beyond the extremes so far, of which there are few, are looked at
+ * again. Only b is watched: no n of a near group is further from it than the highest |n-b| so far.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_NEAR_H
 #define TDC_KERNELS_CPU_BLOCK_NEAR_H
@@ -39,11 +39,11 @@ static inline bool near_dtype(tdc_dtype dtype)
     return dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F16;
 }
 
-/* Limits that rounding to the dtypes reaches: half a unit of bf16 is up to 1/256 of the number, a
- * whole one up to 1/128. */
+/* Limits that rounding to the dtypes reaches: half a unit of bf16 is up to 1/256 of the number. Two
+ * sides of bf16 are for block_half.h. */
 static inline unsigned near_limits(const struct tdc_pair_plan *plan)
 {
-    return (plan->n_dtype == TDC_BF16 ? 1u : 0u) + (plan->b_dtype == TDC_BF16 ? 1u : 0u);
+    return plan->n_dtype == TDC_BF16 || plan->b_dtype == TDC_BF16 ? 1 : 0;
 }
 
 /*
@@ -56,12 +56,6 @@ ALWAYS_INLINE size_t group_length(void)
     __asm__ volatile("" : "+r"(length) : : "memory");
     return length;
 }
-
-/* Both sides as f32 numbers, in the order of f32_load_split if they come from bf16 numbers. */
-struct near_sides {
-    const f32_unaligned *n, *b;
-    const u16_unaligned *split_n, *split_b; /* or NULL */
-};
 
 /* What becomes of the chunk if the block is finite. */
 struct near_block {
@@ -79,16 +73,27 @@ struct near_watch {
     float bound;   /* of e */
     float highest; /* of |n-b| */
     bool zero_is_far;
-    float n_low, n_high, b_low, b_high; /* the extremes so far */
+    /* where b begins to alarm: n may be beyond its extremes then, which are those of the chunk */
+    float b_low, b_high, n_lowest, n_highest, b_lowest, b_highest;
 };
+
+/* A number of f32 not above the limit, which is their difference. */
+static inline float f32_at_most(double limit)
+{
+    return limit < -(double)FLT_MAX ? -INFINITY : (float)(limit - fabs(limit) * 0x1p-22);
+}
 
 /* Numbers of f32: their extremes are, too. */
 static inline void watch_extremes(struct near_watch *watch, const struct extremes *extremes)
 {
-    watch->n_low = (float)lowest(extremes->n_low);
-    watch->n_high = (float)f64_highest(extremes->n_high);
-    watch->b_low = (float)lowest(extremes->b_low);
-    watch->b_high = (float)f64_highest(extremes->b_high);
+    watch->n_lowest = (float)lowest(extremes->n_low);
+    watch->n_highest = (float)f64_highest(extremes->n_high);
+    watch->b_lowest = (float)lowest(extremes->b_low);
+    watch->b_highest = (float)f64_highest(extremes->b_high);
+    float high = f32_at_most((double)watch->n_highest - (double)watch->highest);
+    float low = -f32_at_most(-(double)watch->n_lowest - (double)watch->highest);
+    watch->b_high = watch->b_highest < high ? watch->b_highest : high;
+    watch->b_low = watch->b_lowest > low ? watch->b_lowest : low;
 }
 
 ALWAYS_INLINE struct near_watch near_watch_of(enum single_rule kind, unsigned counted,
@@ -109,19 +114,10 @@ ALWAYS_INLINE struct near_watch near_watch_of(enum single_rule kind, unsigned co
     return watch;
 }
 
-/*
- * Which of F32_LANES near pairs reach limit k. Of bf16 against bf16 both sides are whole multiples
- * of one power of two, |b| at most 510 times and |n-b| at most 5 times. So every difference is
- * beyond 1/1000; and the quotient is 1/200 or more, in f32 as well, exactly if 200 (1 + 2^-12)
- * |n-b| > |b|. With one side of bf16, limit 0 alone is counted: without rounding, or by the
- * quotient that counts.
- */
-ALWAYS_INLINE f32_mask near_reaches(enum single_rule kind, unsigned counted, unsigned k, f32v b,
-                                    f32v d, const struct single_constants *constants)
+/* Which of F32_LANES near pairs reach limit k: without rounding, or by the quotient that counts. */
+ALWAYS_INLINE f32_mask near_reaches(enum single_rule kind, unsigned k, f32v b, f32v d,
+                                    const struct single_constants *constants)
 {
-    if (counted == 2)
-        return f32_sign_mask(
-            f32_shortage(f32_splat(k == 0 ? 1000.0f : 200 * (1 + 0x1p-12f)), d, b));
     if (kind == SINGLE_EXACT)
         return f32_at_least(
             f32_shortfall(f32_splat(limit_inverse[k]), d, f32_max(b, f32_splat(0x1p-149f))),
@@ -129,42 +125,60 @@ ALWAYS_INLINE f32_mask near_reaches(enum single_rule kind, unsigned counted, uns
     return f32_at_least(d / b, f32_splat(constants->limits[k]));
 }
 
-/* A group from index i on: its |n-b|, its counts, and whether it is not near. */
-ALWAYS_INLINE bool near_relate(enum single_rule kind, unsigned counted, const f32_unaligned *n,
-                               const f32_unaligned *b, size_t i, const struct near_watch *watch,
-                               const struct single_constants *constants, float *distance,
-                               struct f32_tally reached[2], bool extremes, bool *moves)
+/* What is seen of a group: whether it is not near, and whether it goes beyond the extremes. */
+struct near_view {
+    bool far, moves;
+};
+
+/* Whether a group goes beyond the extremes, of which b alone gave the alarm. */
+ALWAYS_INLINE bool near_moves(const f32_unaligned *n, f32v b_low, f32v b_high,
+                              const struct near_watch *watch)
+{
+    f32v n_low = f32_load(n), n_high = n_low;
+    for (size_t j = F32_LANES; j < NEAR_GROUP; j += F32_LANES) {
+        f32v x = f32_load(n + j);
+        n_low = f32_min(x, n_low);
+        n_high = f32_max(x, n_high);
+    }
+    f32v n_out = f32_or(f32_splat(watch->n_highest) - n_high, n_low - f32_splat(watch->n_lowest));
+    f32v b_out = f32_or(f32_splat(watch->b_highest) - b_high, b_low - f32_splat(watch->b_lowest));
+    return f32_any_sign(f32_or(n_out, b_out));
+}
+
+/* A group, i its first index in the block: its |n-b| and its counts. */
+ALWAYS_INLINE struct near_view near_relate(enum single_rule kind, unsigned counted, bool extremes,
+                                           const f32_unaligned *n, const f32_unaligned *b, size_t i,
+                                           const struct near_watch *watch,
+                                           const struct single_constants *constants,
+                                           float *distance, struct f32_tally *reached)
 {
     f32v signs = f32_splat(0), top = f32_splat(0), bound = f32_splat(watch->bound);
-    f32v n_low = f32_load(n + i), n_high = n_low, b_low = f32_load(b + i), b_high = b_low;
+    f32v b_low = f32_splat(INFINITY), b_high = -b_low;
     /* a normal number: others take the processor long */
     f32v floor = f32_splat(watch->zero_is_far ? 0x1p-126f : 0);
     size_t length = group_length();
     for (size_t j = 0; j < length; j += F32_LANES) {
-        f32v x = f32_load(n + i + j), y = f32_load(b + i + j);
+        f32v x = f32_load(n + j), y = f32_load(b + j);
         f32v d = f32_abs(x - y), modulus = f32_abs(y);
         f32_store(distance + j, d);
         top = f32_max(d, top);
         if (extremes) {
-            n_low = f32_min(x, n_low);
-            n_high = f32_max(x, n_high);
             b_low = f32_min(y, b_low);
             b_high = f32_max(y, b_high);
         }
         f32v least = kind == SINGLE_EXACT ? d : f32_max(d, floor);
         signs = f32_or(signs, f32_shortfall(bound, modulus, least));
         for (unsigned k = 0; k < counted; k++)
-            f32_tally_add(&reached[k], i + j,
-                          near_reaches(kind, counted, k, modulus, d, constants));
+            f32_tally_add(&reached[k], i + j, near_reaches(kind, k, modulus, d, constants));
     }
-    if (extremes) {
-        f32v n_out = f32_or(f32_splat(watch->n_high) - n_high, n_low - f32_splat(watch->n_low));
-        f32v b_out = f32_or(f32_splat(watch->b_high) - b_high, b_low - f32_splat(watch->b_low));
-        *moves = f32_any_sign(f32_or(n_out, b_out));
-    } else {
-        *moves = false;
-    }
-    return f32_any_sign(f32_or(signs, f32_splat(watch->highest) - top));
+    signs = f32_or(signs, f32_splat(watch->highest) - top);
+    if (!extremes)
+        return (struct near_view){f32_any_sign(signs), false};
+    f32v alarms = f32_or(f32_splat(watch->b_high) - b_high, b_low - f32_splat(watch->b_low));
+    if (!f32_any_sign(f32_or(signs, alarms)))
+        return (struct near_view){false, false};
+    bool far = f32_any_sign(signs);
+    return (struct near_view){far, far || near_moves(n, b_low, b_high, watch)};
 }
 
 /* What a group is added to. */
@@ -173,33 +187,33 @@ struct near_sums {
     f64v n[SUM_REGISTERS], b[SUM_REGISTERS]; /* if the extremes are wanted */
 };
 
-ALWAYS_INLINE void near_sum(bool split, bool extremes, const f32_unaligned *n,
-                            const f32_unaligned *b, const float *distance, struct near_sums *s)
+ALWAYS_INLINE void near_sum(bool extremes, const f32_unaligned *n, const f32_unaligned *b,
+                            const float *distance, struct near_sums *s)
 {
     size_t length = group_length();
     struct near_sums all = *s;
     struct lane_sums t = all.lanes;
     for (size_t j = 0; j < length; j += 2 * SUM_LANES)
         for (size_t r = 0; r < 2 * SUM_REGISTERS; r++) {
-            size_t lane = r % SUM_REGISTERS;
-            size_t at = split ? F32_SPLIT_AT(r * F64_LANES) : r * F64_LANES;
-            f64v x = f64_widen(n + j + at), y = f64_widen(b + j + at);
-            f64v d = f64_widen(distance + j + at);
-            t.nb[lane] = f64_add_product(t.nb[lane], x, y);
+            size_t lane = r % SUM_REGISTERS, at = j + r * F64_LANES;
+            f64v x = f64_widen(n + at);
             t.nn[lane] = f64_add_product(t.nn[lane], x, x);
+            if (extremes)
+                all.n[lane] += x;
+            f64v y = f64_widen(b + at);
+            t.nb[lane] = f64_add_product(t.nb[lane], x, y);
             t.bb[lane] = f64_add_product(t.bb[lane], y, y);
+            if (extremes)
+                all.b[lane] += y;
+            f64v d = f64_widen(distance + at);
             t.dd[lane] = f64_add_product(t.dd[lane], d, d);
             t.abs[lane] += d;
-            if (extremes) {
-                all.n[lane] += x;
-                all.b[lane] += y;
-            }
         }
     all.lanes = t;
     *s = all;
 }
 
-/* The extremes of a group; in whichever order its numbers are. */
+/* The extremes of a group. */
 static __attribute__((noinline)) void near_extremes(const f32_unaligned *n, const f32_unaligned *b,
                                                     struct extremes *extremes)
 {
@@ -222,8 +236,8 @@ ALWAYS_INLINE void far_sums(const f32_unaligned *n, const f32_unaligned *b,
     }
 }
 
-/* A group that is not near, at index `start` of the chunk, both sides in their order. What
- * near_relate has counted of it is taken back. */
+/* A group that is not near, at index `start` of the chunk. What near_relate has counted of it is
+ * taken back. */
 ALWAYS_INLINE void far_group_of(enum single_rule kind, unsigned counted,
                                 struct single_constants constants, const f32_unaligned *n,
                                 const f32_unaligned *b, uint64_t start, struct near_block *block)
@@ -249,7 +263,7 @@ ALWAYS_INLINE void far_group_of(enum single_rule kind, unsigned counted,
         for (size_t j = 0; j < NEAR_GROUP; j += F32_LANES) {
             f32v x = f32_load(n + j), y = f32_load(b + j);
             f32_tally_add(&reached, j,
-                          near_reaches(kind, counted, k, f32_abs(y), f32_abs(x - y), &constants));
+                          near_reaches(kind, k, f32_abs(y), f32_abs(x - y), &constants));
         }
         block->counts.reached[k] -= f32_tally_total(&reached, NEAR_GROUP);
     }
@@ -261,39 +275,27 @@ ALWAYS_INLINE void far_group_of(enum single_rule kind, unsigned counted,
     block->far++;
 }
 
-/* The same wherever its numbers are. Kept out of the loop over near groups, whose sums it would
- * drive out of their registers. */
+/* Kept out of the loop over near groups, whose sums it would drive out of their registers. */
 static __attribute__((noinline)) void far_group(enum single_rule kind, unsigned counted,
                                                 const struct single_constants *constants,
-                                                const struct near_sides *sides, size_t i,
+                                                const f32_unaligned *n, const f32_unaligned *b,
                                                 uint64_t start, bool extremes,
                                                 struct near_block *block)
 {
-    float n[NEAR_GROUP] __attribute__((aligned(64))), b[NEAR_GROUP] __attribute__((aligned(64)));
-    const f32_unaligned *x = sides->n + i, *y = sides->b + i;
-    if (sides->split_n != NULL) {
-        for (size_t j = 0; j < NEAR_GROUP; j += F32_LANES) {
-            f32_store(n + j, f32_load_bf16(sides->split_n + i + j));
-            f32_store(b + j, f32_load_bf16(sides->split_b + i + j));
-        }
-        x = n;
-        y = b;
-    }
-    start += i;
     if (extremes)
-        far_sums(x, y, &block->extremes);
+        far_sums(n, b, &block->extremes);
     switch (kind) {
     case SINGLE_EXACT:
-        far_group_of(SINGLE_EXACT, counted, *constants, x, y, start, block);
+        far_group_of(SINGLE_EXACT, counted, *constants, n, b, start, block);
         break;
     case SINGLE_F16:
-        far_group_of(SINGLE_F16, counted, *constants, x, y, start, block);
+        far_group_of(SINGLE_F16, counted, *constants, n, b, start, block);
         break;
     case SINGLE_F32:
-        far_group_of(SINGLE_F32, counted, *constants, x, y, start, block);
+        far_group_of(SINGLE_F32, counted, *constants, n, b, start, block);
         break;
     case SINGLE_F32_OR_NAN:
-        far_group_of(SINGLE_F32_OR_NAN, counted, *constants, x, y, start, block);
+        far_group_of(SINGLE_F32_OR_NAN, counted, *constants, n, b, start, block);
         break;
     }
 }
@@ -322,15 +324,13 @@ ALWAYS_INLINE void keep_near_sums(bool extremes, const struct near_sums *s,
 
 /* A whole block at index `start` of the chunk; `block` comes with the maxima so far, above 0. */
 ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extremes,
-                              const struct near_sides *sides, const struct prefetch *ahead,
-                              uint64_t start, const struct single_constants *constants,
-                              struct near_block *block)
+                              const f32_unaligned *n, const f32_unaligned *b,
+                              const struct prefetch *ahead, uint64_t start,
+                              const struct single_constants *constants, struct near_block *block)
 {
-    struct f32_tally reached[2];
+    struct f32_tally reached[1];
     float distance[NEAR_GROUP] __attribute__((aligned(64)));
     struct near_sums s;
-    bool split = counted == 2, moves;
-    const f32_unaligned *n = sides->n, *b = sides->b;
     struct near_watch watch = near_watch_of(kind, counted, constants, block);
     clear_lanes(&s.lanes);
     for (size_t r = 0; r < SUM_REGISTERS; r++)
@@ -340,19 +340,19 @@ ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extr
     for (unsigned k = 0; k < counted; k++)
         f32_tally_start(&reached[k]);
     for (size_t i = 0; i < BLOCK; i += NEAR_GROUP) {
-        prefetch_group(ahead->n, ahead->n_groups, i, split ? 2 : ahead->n_size);
-        prefetch_group(ahead->b, ahead->b_groups, i, split ? 2 : ahead->b_size);
-        bool far = near_relate(kind, counted, n, b, i, &watch, constants, distance, reached,
-                               extremes, &moves);
-        if (!far)
-            near_sum(split, extremes, n + i, b + i, distance, &s);
-        if (!far && !moves)
+        prefetch_group(ahead->n, ahead->n_groups, i, ahead->n_size);
+        prefetch_group(ahead->b, ahead->b_groups, i, ahead->b_size);
+        struct near_view view = near_relate(kind, counted, extremes, n + i, b + i, i, &watch,
+                                            constants, distance, reached);
+        if (!view.far)
+            near_sum(extremes, n + i, b + i, distance, &s);
+        if (!view.far && !view.moves)
             continue;
         keep_near_sums(extremes, &s, block);
         if (extremes)
             near_extremes(n + i, b + i, &block->extremes);
-        if (far)
-            far_group(kind, counted, constants, sides, i, start, extremes, block);
+        if (view.far)
+            far_group(kind, counted, constants, n + i, b + i, start + i, extremes, block);
         s.lanes = block->lanes;
         watch = near_watch_of(kind, counted, constants, block);
         if (extremes) {

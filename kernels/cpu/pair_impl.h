@@ -238,9 +238,6 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool e
                                  struct f32_operands *block, struct chunk_state *state,
                                  struct tdc_pair_sums *sums)
 {
-    bool split = counted == 2;
-    struct near_sides sides = {block->n_buffer, block->b_buffer, split ? n : NULL,
-                               split ? b : NULL};
     struct near_block near = {
         .abs_max = sums->abs_max,
         .rel_max = sums->rel_max,
@@ -251,14 +248,9 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool e
         near.extremes = state->extremes;
         start_sums(&near.extremes);
     }
-    if (split) {
-        split_bf16(n, block->n_buffer);
-        split_bf16(b, block->b_buffer);
-    } else {
-        sides.n = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
-        sides.b = load_f32(plan->b_dtype, b, block->count, block->b_buffer);
-    }
-    near_block(kind, counted, extremes, &sides, ahead, start, constants, &near);
+    near_block(kind, counted, extremes, load_f32(plan->n_dtype, n, block->count, block->n_buffer),
+               load_f32(plan->b_dtype, b, block->count, block->b_buffer), ahead, start, constants,
+               &near);
     if (near.far > BLOCK / NEAR_GROUP / 2)
         state->far = FAR_BLOCKS;
     if (!lanes_are_finite(&near.lanes))
@@ -296,14 +288,7 @@ ALWAYS_INLINE bool try_near_f32(enum single_rule kind, const struct tdc_pair_pla
                                     block, state, sums)                                            \
                     : take_near_f32(kind, counted, false, plan, n, b, ahead, start, constants,     \
                                     block, state, sums))
-    switch (near_limits(plan)) {
-    case 0:
-        return TAKE_NEAR(0);
-    case 1:
-        return TAKE_NEAR(1);
-    default:
-        return TAKE_NEAR(2);
-    }
+    return near_limits(plan) == 0 ? TAKE_NEAR(0) : TAKE_NEAR(1);
 #undef TAKE_NEAR
 }
 #endif

@@ -11,10 +11,7 @@
  *                                   `inverse` up to 1000; false where d is NaN
  *   f32_shortfall(bound, b, d)      negative where d > bound b, perhaps also where they are within
  *                                   2^-22 of each other or tiny: the one result that may vary
- *   f32_shortage(k, d, b)           b - k d, its sign exact
- *   f32_sign_mask(x)                mask: the sign of x is set, be it 0
- *   f32_load_split(p, out)          2 F32_LANES bf16 numbers in an order of the set's own: of each
- *                                   16 numbers, F64_LANES from i on are at F32_SPLIT_AT(i)
+ *   f32_any_sign(x)                 whether a sign is set, be it that of 0
  *   f32_add_where_zero(x, b, c)     x + c where b is 0, else x
  *   f32_round_to_f16(magnitude)     to the nearest half, ties to even
  *   f64_widen(p)                    F64_LANES floats from p on as doubles

@@ -76,11 +76,6 @@ ALWAYS_INLINE bool f32_any_negative(f32v x)
     return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_LT_OQ)) != 0;
 }
 
-ALWAYS_INLINE f32v f32_shortage(f32v k, f32v d, f32v b)
-{
-    return _mm256_fnmadd_ps(k, d, b);
-}
-
 ALWAYS_INLINE f32v f32_or(f32v x, f32v y)
 {
     return _mm256_or_ps(x, y);
@@ -89,20 +84,6 @@ ALWAYS_INLINE f32v f32_or(f32v x, f32v y)
 ALWAYS_INLINE bool f32_any_sign(f32v x)
 {
     return _mm256_movemask_ps(x) != 0;
-}
-
-ALWAYS_INLINE f32_mask f32_sign_mask(f32v x)
-{
-    return _mm256_castsi256_ps(_mm256_srai_epi32(_mm256_castps_si256(x), 31));
-}
-
-/* Numbers 0 to 3 and 8 to 11, then the others. */
-#define F32_SPLIT_AT(i) ((i) % 8 * 2 + (i) / 8 * 4)
-ALWAYS_INLINE void f32_load_split(const u16_unaligned *from, f32v out[2])
-{
-    __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)from);
-    out[0] = _mm256_castsi256_ps(_mm256_unpacklo_epi16(_mm256_setzero_si256(), halves));
-    out[1] = _mm256_castsi256_ps(_mm256_unpackhi_epi16(_mm256_setzero_si256(), halves));
 }
 
 ALWAYS_INLINE bool f32_any_at_least(f32v x, float limit)

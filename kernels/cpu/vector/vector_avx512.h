@@ -105,32 +105,14 @@ ALWAYS_INLINE bool f32_any_negative(f32v x)
     return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ) != 0;
 }
 
-ALWAYS_INLINE f32v f32_shortage(f32v k, f32v d, f32v b)
-{
-    return _mm512_fnmadd_ps(k, d, b);
-}
-
 ALWAYS_INLINE f32v f32_or(f32v x, f32v y)
 {
     return _mm512_or_ps(x, y);
 }
 
-ALWAYS_INLINE f32_mask f32_sign_mask(f32v x)
-{
-    return _mm512_movepi32_mask(_mm512_castps_si512(x));
-}
-
 ALWAYS_INLINE bool f32_any_sign(f32v x)
 {
-    return f32_sign_mask(x) != 0;
-}
-
-/* In their order. */
-#define F32_SPLIT_AT(i) (i)
-ALWAYS_INLINE void f32_load_split(const u16_unaligned *from, f32v out[2])
-{
-    out[0] = f32_load_bf16(from);
-    out[1] = f32_load_bf16(from + F32_LANES);
+    return _mm512_movepi32_mask(_mm512_castps_si512(x)) != 0;
 }
 
 ALWAYS_INLINE bool f32_any_at_least(f32v x, float limit)
