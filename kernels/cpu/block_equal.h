@@ -8,6 +8,9 @@
 #define TDC_KERNELS_CPU_BLOCK_EQUAL_H
 
 #include "kernels/cpu/relative.h"
+#if HAS_HALF_BLOCKS
+#include "kernels/cpu/vector/shorts.h"
+#endif
 
 /* Ends at the first difference, so that other blocks lose little by it. */
 static inline bool block_is_equal(const struct tdc_pair_plan *plan, const void *n, const void *b,
@@ -49,6 +52,40 @@ ALWAYS_INLINE void square_blocks_f32(size_t blocks, const f32_unaligned *const *
         equal_lanes(squares[k], &sums[k]);
 }
 
+#if HAS_HALF_BLOCKS
+/* The sum of squares of a whole block of small integers: exact, and so in any lane. False for other
+ * blocks. */
+static bool square_integers(tdc_dtype dtype, const void *n, const struct prefetch *ahead,
+                            struct lane_sums *sums)
+{
+    int64_t total = 0;
+    bool done = true;
+    switch (dtype) {
+    case TDC_BOOL:
+        total = truth_squares(n, ahead->n, ahead->b);
+        break;
+    case TDC_U8:
+        total = byte_squares(false, n, ahead->n, ahead->b);
+        break;
+    case TDC_I8:
+        total = byte_squares(true, n, ahead->n, ahead->b);
+        break;
+    case TDC_U16:
+        done = short_squares(false, n, ahead->n, ahead->b, &total);
+        break;
+    case TDC_I16:
+        done = short_squares(true, n, ahead->n, ahead->b, &total);
+        break;
+    default:
+        return false;
+    }
+    const double squares[SUM_LANES] = {(double)total};
+    f64v lanes[SUM_REGISTERS];
+    memcpy(lanes, squares, sizeof lanes);
+    equal_lanes(lanes, sums);
+    return done;
+}
+#else
 /* Sums of squares of small integers as integers: exact, as the sums in f64 are. `width` sums of
  * which every SUM_LANES'th belongs to one lane. */
 #define SQUARE_INTEGERS(type, square, sum_type, width)                                             \
@@ -65,9 +102,10 @@ ALWAYS_INLINE void square_blocks_f32(size_t blocks, const f32_unaligned *const *
             squares[lane % SUM_LANES] += (double)sum[lane];                                        \
     } while (0)
 
-/* A whole block; false for other dtypes. */
-static bool square_integers(tdc_dtype dtype, const void *source, struct lane_sums *sums)
+static bool square_integers(tdc_dtype dtype, const void *source, const struct prefetch *ahead,
+                            struct lane_sums *sums)
 {
+    (void)ahead; /* such blocks are short, and the hardware knows what comes */
     double squares[SUM_LANES] __attribute__((aligned(64))) = {0};
     f64v lanes[SUM_REGISTERS];
     switch (dtype) {
@@ -88,15 +126,7 @@ static bool square_integers(tdc_dtype dtype, const void *source, struct lane_sum
     return true;
 }
 #undef SQUARE_INTEGERS
-
-/* The lines of a block. */
-static inline void prefetch_block(const struct prefetch *ahead)
-{
-    for (size_t i = 0; i < BLOCK * ahead->n_size; i += 64) {
-        __builtin_prefetch((const void *)(ahead->n + i));
-        __builtin_prefetch((const void *)(ahead->b + i));
-    }
-}
+#endif
 
 static void square_block_f64(const f64_unaligned *n, size_t count, const struct prefetch *ahead,
                              struct lane_sums *sums)

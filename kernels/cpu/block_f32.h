@@ -14,6 +14,10 @@
  * Maximum of e. It can exceed the largest one so far, r, only if |n-b| > r|b| up to some roundings.
  * The few pairs that pass this test with a margin are divided in f64. r is 0 or at least 2^-25, as
  * no two f32 numbers are nearer to each other relatively.
+ *
+ * The native rules compute e of integers in f64. Where b is not 0 it is that of TDC_RELATIVE_F64.
+ * Where it is 0 both sides are moved by 2^-52, and e is |n| 2^52 but for its last places, or 0: as
+ * if |b| were 2^-52.
  */
 #ifndef TDC_KERNELS_CPU_BLOCK_F32_H
 #define TDC_KERNELS_CPU_BLOCK_F32_H
@@ -22,24 +26,26 @@
 #include "kernels/cpu/relative.h"
 
 enum single_rule {
-    SINGLE_EXACT,     /* TDC_RELATIVE_F64 */
-    SINGLE_F16,       /* native */
-    SINGLE_F32,       /* native */
-    SINGLE_F32_OR_NAN /* native, b_epsilon is 0, so that 0/0 can occur */
+    SINGLE_EXACT,      /* TDC_RELATIVE_F64 */
+    SINGLE_F16,        /* native */
+    SINGLE_F32,        /* native */
+    SINGLE_F32_OR_NAN, /* native, b_epsilon is 0, so that 0/0 can occur */
+    SINGLE_WHOLE       /* native, integers, which count as f64 */
 };
 
 /* tdc_pair_limits[i] = 1 / limit_inverse[i] */
 static const float limit_inverse[TDC_PAIR_LIMITS] = {1000, 200, 100, 10};
 
 struct single_constants {
-    float bound;                /* SINGLE_EXACT: a little less than the largest e so far */
+    float bound; /* SINGLE_EXACT, SINGLE_WHOLE: a little less than the largest e so far */
     float n_epsilon, b_epsilon; /* native */
     float limits[2];            /* native; for SINGLE_F16 the least values that round to them */
 };
 
 struct single_block {
     f64v distance; /* highest |n-b| by lane */
-    f32v relative; /* highest e before rounding to f16; SINGLE_EXACT: negative if r may rise */
+    f32v relative; /* highest e before rounding to f16, or negative if r may rise where a bound
+                      tells */
     struct block_relative counts;
 };
 
@@ -54,6 +60,15 @@ ALWAYS_INLINE void exact_step(f32v *relative, struct single_tallies *tallies, si
 {
     f32v y = f32_abs(b);
     limit_tally_add(&tallies->limits, i, limit_inverse, d, y);
+    *relative = f32_min(f32_shortfall(f32_splat(bound), y, d), *relative);
+}
+
+ALWAYS_INLINE void whole_step(f32v *relative, struct single_tallies *tallies, size_t i, f32v b,
+                              f32v d, float bound)
+{
+    f32v y = f32_max(f32_abs(b), f32_splat(0x1p-52f));
+    for (size_t k = 0; k < 2; k++)
+        f32_tally_add(&tallies->reached[k], i, f32_reaches(f32_splat(limit_inverse[k]), d, y));
     *relative = f32_min(f32_shortfall(f32_splat(bound), y, d), *relative);
 }
 
@@ -78,6 +93,10 @@ ALWAYS_INLINE void single_step(enum single_rule kind, const f32_unaligned *n,
     f32v x = f32_load(n + i), y = f32_load(b + i), d = f32_abs(x - y);
     if (kind == SINGLE_EXACT) {
         exact_step(relative, tallies, i, y, d, constants->bound);
+        return;
+    }
+    if (kind == SINGLE_WHOLE) {
+        whole_step(relative, tallies, i, y, d, constants->bound);
         return;
     }
     f32v e = native_quotient(kind, x, y, d, constants);
@@ -106,7 +125,7 @@ ALWAYS_INLINE void finish_tallies(enum single_rule kind, const struct single_tal
     }
     for (size_t k = 0; k < 2; k++)
         out->reached[k] = f32_tally_total(&tallies->reached[k], count);
-    if (kind != SINGLE_F32)
+    if (kind == SINGLE_F16 || kind == SINGLE_F32_OR_NAN)
         out->nan = f32_tally_total(&tallies->nan, count);
 }
 

@@ -6,7 +6,7 @@
 #ifndef TDC_KERNELS_CPU_BLOCK_F64_H
 #define TDC_KERNELS_CPU_BLOCK_F64_H
 
-#include "kernels/cpu/relative.h"
+#include "kernels/cpu/block_f32.h"
 
 enum double_rule {
     DOUBLE_EXACT, /* TDC_RELATIVE_F64 */
@@ -98,6 +98,44 @@ ALWAYS_INLINE void take_pairs_f64(enum double_rule kind, const struct f64_sides 
         out->counts.reached[k] = f64_tally_total(&reached[k], count);
     if (kind == DOUBLE_MIXED)
         out->counts.nan = f64_tally_total(&nan, count);
+}
+
+/* ---- integers by the native rules ------------------------------------------------------------ */
+
+static const struct native_rule whole_rule = {.n_epsilon = 0x1p-52, .b_epsilon = 0x1p-52};
+
+/* Whether e is above `maximum` for a pair among F32_LANES. */
+ALWAYS_INLINE bool whole_surpasses(double maximum, const f32_unaligned *n, const f32_unaligned *b)
+{
+    bool found = false;
+    for (size_t r = 0; r < F32_LANES; r += F64_LANES) {
+        f64v e = quotient(DOUBLE_PLAIN, f64_widen(n + r), f64_widen(b + r), f64_splat(0), NULL);
+        found |= f64_any_above(e, maximum);
+    }
+    return found;
+}
+
+/* The first of the largest e of whole f32 numbers if it is above *maximum, which must not be
+ * negative. */
+static void find_whole_maximum(const f32_unaligned *n, const f32_unaligned *b, size_t count,
+                               uint64_t start, double *maximum, uint64_t *at)
+{
+    f32v bound = f32_splat(exceeding_bound(*maximum));
+    for (size_t group = 0; group < count; group += F32_LANES) {
+        f32v x = f32_load(n + group), y = f32_load(b + group);
+        f32v modulus = f32_max(f32_abs(y), f32_splat(0x1p-52f));
+        if (!f32_any_negative(f32_shortfall(bound, modulus, f32_abs(x - y))) ||
+            !whole_surpasses(*maximum, n + group, b + group))
+            continue;
+        for (size_t i = group; i < group + F32_LANES; i++) {
+            double e = native_f64((double)n[i], (double)b[i], &whole_rule);
+            if (e > *maximum) {
+                *maximum = e;
+                *at = start + i;
+            }
+        }
+        bound = f32_splat(exceeding_bound(*maximum));
+    }
 }
 
 #endif

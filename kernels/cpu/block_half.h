@@ -34,7 +34,6 @@
 #include "kernels/cpu/block_f32.h"
 
 #if HAS_HALF_BLOCKS
-#include "kernels/cpu/vector/bytes.h"
 #include "kernels/cpu/vector/halves.h"
 
 /* Blocks that are not tried after one that is not for this file. */

@@ -122,21 +122,22 @@ static enum pair_arithmetic native_arithmetic(tdc_dtype n, tdc_dtype b)
         return NATIVE_F16;
     if ((n == TDC_F16 || dtype_is_single(n)) && (b == TDC_F16 || dtype_is_single(b)))
         return NATIVE_F32;
-    return NATIVE_F64;
+    return dtype_is_integer(n) && dtype_is_integer(b) ? NATIVE_INTEGER : NATIVE_F64;
 }
 
 static enum pair_arithmetic promoted_arithmetic(tdc_dtype n, tdc_dtype b)
 {
-    return dtype_is_short_float(n) && dtype_is_short_float(b) ? NATIVE_F32 : NATIVE_F64;
+    return dtype_is_short_float(n) && dtype_is_short_float(b) ? NATIVE_F32
+                                                              : native_arithmetic(n, b);
 }
 
 static enum pair_arithmetic exact_arithmetic(tdc_dtype n, tdc_dtype b)
 {
     if (tdc_dtype_is_complex(n) || tdc_dtype_is_complex(b))
         return EXACT_COMPLEX;
-    if (dtype_fits_f32(n) && dtype_fits_f32(b))
-        return EXACT_F32;
-    return dtype_is_integer(n) && dtype_is_integer(b) ? EXACT_INTEGER : EXACT_F64;
+    if (dtype_is_integer(n) && dtype_is_integer(b))
+        return EXACT_INTEGER;
+    return dtype_fits_f32(n) && dtype_fits_f32(b) ? EXACT_F32 : EXACT_F64;
 }
 
 bool tdc_pair_plan_make(tdc_dtype n_dtype, tdc_dtype b_dtype, enum tdc_relative_rule rule,

@@ -31,7 +31,8 @@ struct chunk_state {
     unsigned far;  /* blocks still to be taken pair by pair */
 #if HAS_HALF_BLOCKS
     struct half_limits limits;
-    double squares; /* highest sum of a lane in the block before */
+    double squares;           /* highest sum of a lane in the block before */
+    struct small_ratio ratio; /* of pair_impl_small.h */
 #endif
 };
 
@@ -40,6 +41,9 @@ static void start_chunk(struct chunk_state *state, size_t count, struct tdc_pair
     clear_lanes(&state->lanes);
     clear_extremes(&state->extremes);
     state->wary = state->far = 0;
+#if HAS_HALF_BLOCKS
+    state->ratio.of = -1;
+#endif
     tdc_pair_clear(sums);
     sums->count = count;
 }
@@ -156,6 +160,20 @@ static void enter_exact_f32(struct f32_operands *block, size_t start, struct tdc
                            &sums->rel_at);
 }
 
+static void enter_whole_f32(struct f32_operands *block, size_t start, struct tdc_pair_sums *sums)
+{
+    discount_padding(native_f64((double)block->n[0], (double)block->b[0], &whole_rule),
+                     block->padding, tdc_pair_limits, 2, &block->result.counts);
+    enter_relative(&block->result.counts, block->count, 2, sums);
+    if (sums->rel_max < 0) {
+        sums->rel_max = 0;
+        sums->rel_at = start;
+    }
+    if (f32_any_negative(block->result.relative))
+        find_whole_maximum(block->n, block->b, block->count + block->padding, start, &sums->rel_max,
+                           &sums->rel_at);
+}
+
 /* Enters a block of finite numbers x whose sides are equal. */
 ALWAYS_INLINE void enter_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
                                    const f32_unaligned *x, size_t start, size_t count,
@@ -183,12 +201,6 @@ ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair
 {
     struct lane_sums next[EQUAL_BLOCKS];
     const f32_unaligned *x[EQUAL_BLOCKS];
-    if (kind == SINGLE_EXACT && block->count == BLOCK && !plan->extremes &&
-        square_integers(plan->n_dtype, n, &next[0])) {
-        prefetch_block(ahead);
-        enter_equal_f32(kind, plan, NULL, start, BLOCK, &next[0], state, sums);
-        return 1;
-    }
     x[0] = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
     const void *second = at_element(n, plan->n_dtype, BLOCK);
     if (left >= EQUAL_BLOCKS * BLOCK &&
@@ -215,17 +227,18 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
                                    struct single_constants *constants, struct f32_operands *block,
                                    struct chunk_state *state, struct tdc_pair_sums *sums)
 {
-    if (kind == SINGLE_EXACT)
+    if (kind == SINGLE_EXACT || kind == SINGLE_WHOLE)
         constants->bound = exceeding_bound(sums->rel_max);
     take_block_f32(kind, plan, ahead, start, constants, block, state, sums);
     if (kind == SINGLE_EXACT)
         enter_exact_f32(block, start, sums);
+    else if (kind == SINGLE_WHOLE)
+        enter_whole_f32(block, start, sums);
     else
         enter_native_f32(kind, block, start, constants, sums);
 }
 
 #if HAS_HALF_BLOCKS
-#include "kernels/cpu/pair_impl_byte.h"
 #include "kernels/cpu/pair_impl_half.h"
 #endif
 
@@ -318,9 +331,6 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
             }
         }
 #if HAS_HALF_BLOCKS
-        if (kind == SINGLE_EXACT &&
-            try_bytes(plan, at.n, at.b, &at.ahead, start, block.count, NULL, &state, sums))
-            continue;
         if (try_half(kind, plan, at.n, at.b, &at.ahead, start, &constants, &block, &state, sums))
             continue;
 #endif
@@ -382,6 +392,7 @@ const struct tdc_pair_kernel KERNEL(tdc_pair_kernel) = {{
     [NATIVE_F16] = KERNEL(pair_native_f16),
     [NATIVE_F32] = KERNEL(pair_native_f32),
     [NATIVE_F64] = KERNEL(pair_native_f64),
+    [NATIVE_INTEGER] = KERNEL(pair_native_integer),
     [EXACT_F32] = KERNEL(pair_exact_f32),
     [EXACT_F64] = KERNEL(pair_exact_f64),
     [EXACT_INTEGER] = KERNEL(pair_exact_integer),

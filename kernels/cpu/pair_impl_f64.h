@@ -96,9 +96,7 @@ static bool take_equal_f64(const struct tdc_pair_plan *plan, const void *n,
 {
     struct lane_sums next;
     const f64_unaligned *x = NULL;
-    if (count == BLOCK && !plan->extremes && square_integers(plan->n_dtype, n, &next)) {
-        prefetch_block(ahead);
-    } else {
+    if (count < BLOCK || plan->extremes || !square_integers(plan->n_dtype, n, ahead, &next)) {
         x = load_f64(plan->n_dtype, n, count, buffer);
         square_block_f64(x, padded_count(count), ahead, &next);
     }
@@ -130,11 +128,6 @@ ALWAYS_INLINE void run_double(enum double_rule kind, const struct tdc_pair_plan 
                            kind == DOUBLE_EXACT ? TDC_PAIR_LIMITS : 2, block.n_buffer, &state,
                            sums))
             continue;
-#if HAS_HALF_BLOCKS
-        if (kind == DOUBLE_PLAIN &&
-            try_bytes(plan, at.n, at.b, &at.ahead, start, block.count, &rule, &state, sums))
-            continue;
-#endif
         load_block_f64(plan, at.n, at.b, &block);
         if (plan->extremes)
             add_extremes_f64(&state.extremes, block.sides.n, block.sides.b, block.count);

@@ -1,13 +1,17 @@
 /*
- * pair_impl_integer.h - the part of pair_impl.h for integers of which a side has 32 or 64 bits.
- * Included there only.
+ * pair_impl_integer.h - the part of pair_impl.h for integers, bool included. Included there only.
  *
  * Most of them are small: token ids, positions, counts, masks. A block whose numbers all are f32
  * numbers goes the way of those, which divides nothing. It comes to the same bits: products and
- * differences of such numbers are exact in f64 either way.
+ * differences of such numbers are exact in f64 either way. Integers of one or two bytes have a way
+ * of their own (pair_impl_small.h).
  */
 #ifndef TDC_KERNELS_CPU_PAIR_IMPL_INTEGER_H
 #define TDC_KERNELS_CPU_PAIR_IMPL_INTEGER_H
+
+#if HAS_HALF_BLOCKS
+#include "kernels/cpu/pair_impl_small.h"
+#endif
 
 /* Converts, and joins what the numbers, moved by `offset`, have beyond `bits` bits: 0 if all fit.
  */
@@ -92,11 +96,25 @@ static void enter_widest_block(const struct tdc_pair_plan *plan, const void *n, 
     enter_given(&result, (struct participants){0, count}, distance, y, count, start, sums);
 }
 
+/* Numbers of any size by the native rules. */
+static void enter_native_block(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                               const struct prefetch *ahead, size_t start, size_t count,
+                               struct chunk_state *state, struct tdc_pair_sums *sums)
+{
+    struct f64_operands block;
+    block.count = count;
+    load_block_f64(plan, n, b, &block);
+    if (plan->extremes)
+        add_extremes_f64(&state->extremes, block.sides.n, block.sides.b, count);
+    take_block_f64(DOUBLE_PLAIN, plan, ahead, start, &whole_rule, &block, state, sums);
+    enter_native_f64(&block, start, &whole_rule, sums);
+}
+
 /* Blocks that are not tried after one with large numbers: trying costs a tenth of their time. */
 #define WIDE_BLOCKS 8
 
-static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const void *n,
-                                       const void *b, size_t count, struct tdc_pair_sums *sums)
+ALWAYS_INLINE void run_integer(bool native, const struct tdc_pair_plan *plan, const void *n,
+                               const void *b, size_t count, struct tdc_pair_sums *sums)
 {
     bool widest = tdc_dtype_size(plan->n_dtype) == 8 || tdc_dtype_size(plan->b_dtype) == 8;
     struct single_constants constants = {0};
@@ -111,22 +129,42 @@ static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const v
         const struct block_sides at = block_at(&sides, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
         if (block_is_equal(plan, at.n, at.b, block.count) &&
-            take_equal_f64(plan, at.n, &at.ahead, start, block.count, TDC_PAIR_LIMITS, buffer,
-                           &state, sums))
+            take_equal_f64(plan, at.n, &at.ahead, start, block.count, native ? 2 : TDC_PAIR_LIMITS,
+                           buffer, &state, sums))
             continue;
+#if HAS_HALF_BLOCKS
+        if (try_small(plan, at.n, at.b, &at.ahead, start, block.count, native ? &whole_rule : NULL,
+                      &state, sums))
+            continue;
+#endif
         if (wide == 0 && load_narrow_block(plan, at.n, at.b, &block)) {
             if (plan->extremes)
                 add_extremes_f32(&state.extremes, block.n, block.b, block.count);
-            enter_block_f32(SINGLE_EXACT, plan, &at.ahead, start, &constants, &block, &state, sums);
+            enter_block_f32(native ? SINGLE_WHOLE : SINGLE_EXACT, plan, &at.ahead, start,
+                            &constants, &block, &state, sums);
             continue;
         }
         wide = wide == 0 ? WIDE_BLOCKS : wide - 1;
-        if (widest)
+        if (native)
+            enter_native_block(plan, at.n, at.b, &at.ahead, start, block.count, &state, sums);
+        else if (widest)
             enter_widest_block(plan, at.n, at.b, &at.ahead, start, block.count, &state, sums);
         else
             enter_wide_block(plan, at.n, at.b, &at.ahead, start, block.count, &state, sums);
     }
     finish_chunk(plan, &state, sums);
+}
+
+static void KERNEL(pair_native_integer)(const struct tdc_pair_plan *plan, const void *n,
+                                        const void *b, size_t count, struct tdc_pair_sums *sums)
+{
+    run_integer(true, plan, n, b, count, sums);
+}
+
+static void KERNEL(pair_exact_integer)(const struct tdc_pair_plan *plan, const void *n,
+                                       const void *b, size_t count, struct tdc_pair_sums *sums)
+{
+    run_integer(false, plan, n, b, count, sums);
 }
 
 #endif

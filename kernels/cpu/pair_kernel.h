@@ -9,15 +9,16 @@
 
 /* The arithmetic a pair of dtypes needs under a rule; picks one run function. */
 enum pair_arithmetic {
-    NATIVE_F16,    /* f16 against f16 */
-    NATIVE_F32,    /* f16, bf16, f32 in any mix but f16 against f16; promoted: that one, too */
-    NATIVE_F64,    /* at least one side counts as f64; promoted: likewise */
-    EXACT_F32,     /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
-    EXACT_F64,     /* TDC_RELATIVE_F64, other real types */
-    EXACT_INTEGER, /* TDC_RELATIVE_F64, integers of which one has 32 or 64 bits */
-    EXACT_COMPLEX  /* TDC_RELATIVE_F64, at least one side is complex */
+    NATIVE_F16,     /* f16 against f16 */
+    NATIVE_F32,     /* f16, bf16, f32 in any mix but f16 against f16; promoted: that one, too */
+    NATIVE_F64,     /* at least one side counts as f64; promoted: likewise */
+    NATIVE_INTEGER, /* of these: integers, bool included */
+    EXACT_F32,      /* TDC_RELATIVE_F64, both sides fit f32 without rounding */
+    EXACT_F64,      /* TDC_RELATIVE_F64, other real types */
+    EXACT_INTEGER,  /* TDC_RELATIVE_F64, integers, bool included */
+    EXACT_COMPLEX   /* TDC_RELATIVE_F64, at least one side is complex */
 };
-#define PAIR_ARITHMETICS 7
+#define PAIR_ARITHMETICS 8
 
 typedef void pair_run(const struct tdc_pair_plan *plan, const void *n, const void *b, size_t count,
                       struct tdc_pair_sums *sums);

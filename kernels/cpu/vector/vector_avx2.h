@@ -76,6 +76,11 @@ ALWAYS_INLINE bool f32_any_negative(f32v x)
     return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_LT_OQ)) != 0;
 }
 
+ALWAYS_INLINE f32_mask f32_reaches(f32v inverse, f32v d, f32v b)
+{
+    return _mm256_cmp_ps(_mm256_fmsub_ps(inverse, d, b), _mm256_setzero_ps(), _CMP_GE_OQ);
+}
+
 ALWAYS_INLINE f32v f32_or(f32v x, f32v y)
 {
     return _mm256_or_ps(x, y);

@@ -72,6 +72,8 @@ static inline void fill_way(enum way way, tdc_dtype n_dtype, unsigned char *n, t
     double scale = ldexp(1, (int)random_below(9) - 4);
     if (n_dtype < TDC_F16)
         scale = random_below(2) ? 60 : 150; /* bytes of all sizes, some of them cut off */
+    if (n_dtype < TDC_F16 && n_size > 1 && random_below(2))
+        scale = random_below(2) ? 9000 : 30000; /* and numbers of two bytes */
     for (size_t i = 0; i < count; i++) {
         double x, y, imaginary = random_bell();
         draw_way(way, i, scale, &x, &y);

@@ -117,6 +117,38 @@ static void every_pattern_through_the_kernels(void **state)
     free(b);
 }
 
+/* The least distance that reaches a limit, and the largest that does not, from every number of 15
+ * bits; the first pair sets a maximum that others meet and a few surpass. */
+static void limits_of_every_short(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 1 << 15
+    };
+    static const int inverse[] = {1000, 200, 100, 10};
+    int16_t *n = malloc(COUNT * sizeof *n), *b = malloc(COUNT * sizeof *b);
+    assert_non_null(n);
+    assert_non_null(b);
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            int least = (i + inverse[round / 2] - 1) / inverse[round / 2];
+            int sign = i % 2 ? 1 : -1, step = least - round % 2;
+            b[i] = (int16_t)(sign * i);
+            n[i] = (int16_t)(b[i] - sign * step);
+        }
+        n[0] = 2; /* against 0 */
+        n[7] = (int16_t)(7 * n[7] + 21);
+        require_pair(TDC_I16, TDC_I16, n, b, COUNT, "limits of shorts");
+        for (int i = 0; i < COUNT; i++) {
+            n[i] = (int16_t)abs(n[i]);
+            b[i] = (int16_t)abs(b[i]);
+        }
+        require_pair(TDC_U16, TDC_U16, n, b, COUNT, "limits of shorts without sign");
+    }
+    free(n);
+    free(b);
+}
+
 static void require_rounding(float value)
 {
     float rounded = tdc_round_to_f16(value);
@@ -166,6 +198,7 @@ int main(void)
         cmocka_unit_test(extended_numbers_as_the_machine_reads_them),
 #endif
         cmocka_unit_test(every_pattern_through_the_kernels),
+        cmocka_unit_test(limits_of_every_short),
         cmocka_unit_test(rounding_to_f16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
