@@ -52,7 +52,11 @@ bool tdc_known_add(struct tdc_known *known, unsigned char *bytes, size_t size, s
     if (!keep_block(known, bytes))
         return false;
     for (struct tdc_part_record record; tdc_part_next(bytes, size, &at, &record);) {
-        if (record.kind == TDC_PART_END)
+        struct tdc_share_work work;
+        if (record.kind == TDC_PART_WORK && tdc_work_read(&record, &work) &&
+            !tdc_works_add(&known->works, &work))
+            return false;
+        if (record.kind == TDC_PART_END || record.kind == TDC_PART_WORK)
             continue;
         if (known->count == known->room && !grow(known))
             return false;
@@ -83,5 +87,6 @@ void tdc_known_free(struct tdc_known *known)
     free(known->blocks);
     free(known->records);
     free(known->slots);
+    tdc_works_free(&known->works);
     *known = (struct tdc_known){0};
 }

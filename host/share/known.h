@@ -2,7 +2,7 @@
 #ifndef TDC_SHARE_KNOWN_H
 #define TDC_SHARE_KNOWN_H
 
-#include "host/share/part_file.h"
+#include "host/share/work.h"
 
 struct tdc_known {
     struct tdc_part_record *records;
@@ -11,6 +11,7 @@ struct tdc_known {
     size_t mask;
     unsigned char **blocks; /* the bytes that records point into; owned */
     size_t block_count;
+    struct tdc_works works; /* of all processes that told it */
 };
 
 /* Takes over the bytes (malloc), also when it fails; records are those from `at` on. */

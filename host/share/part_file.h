@@ -52,6 +52,7 @@ enum tdc_part_kind {
     TDC_PART_PIECE,   /* sums of some chunks of a large one */
     TDC_PART_CALL,    /* of a precheck */
     TDC_PART_THIRD,   /* of a row against a third run */
+    TDC_PART_WORK,    /* how long the process took (work.h) */
     TDC_PART_KINDS
 };
 
@@ -63,7 +64,7 @@ struct tdc_part_record {
     size_t size;
 };
 
-#define TDC_PART_MAGIC      "tdcpart\1"
+#define TDC_PART_MAGIC      "tdcpart\2"
 #define TDC_PART_MAGIC_SIZE 8
 
 /* Appends the beginning of a part: magic and head. */

@@ -323,6 +323,59 @@ void tdc_share_add(struct tdc_share *share, const struct tdc_part_record *record
     pthread_mutex_unlock(&share->lock);
 }
 
+/* ---- how much, and how long ------------------------------------------------------------------ */
+
+/* What was done since, to where others read it; under the lock. */
+static void tell_work(struct tdc_share *share, struct tdc_text *to)
+{
+    double now = tdc_seconds();
+    struct tdc_share_work *own = &share->own;
+    own->process = share->options.index;
+    own->nanoseconds = (uint64_t)((now - share->round_begun) * 1e9);
+    if (own->done != 0)
+        tdc_work_put(to, own);
+    *own = (struct tdc_share_work){.round = own->round};
+    share->round_begun = now;
+}
+
+void tdc_share_round(struct tdc_share *share)
+{
+    pthread_mutex_lock(&share->lock);
+    if (share->round_begun != 0 && share->options.kind == TDC_SHARE_PART)
+        tell_work(share, &share->pending);
+    share->own.round += share->round_begun != 0;
+    share->round_begun = tdc_seconds();
+    pthread_mutex_unlock(&share->lock);
+}
+
+void tdc_share_count(struct tdc_share *share, uint64_t known, uint64_t changed, uint64_t done,
+                     uint64_t bytes)
+{
+    pthread_mutex_lock(&share->lock);
+    share->sums.known += known;
+    share->sums.changed += changed;
+    share->sums.done += done;
+    share->sums.bytes += bytes;
+    share->own.done += done;
+    share->own.bytes += bytes;
+    pthread_mutex_unlock(&share->lock);
+}
+
+void tdc_share_times(struct tdc_share *share, const double *seconds, size_t count)
+{
+    pthread_mutex_lock(&share->lock);
+    for (size_t i = 0; i < count && i < TDC_SHARE_TIMES; i++)
+        share->own.times[i] = (uint64_t)(seconds[i] * 1e9);
+    pthread_mutex_unlock(&share->lock);
+}
+
+struct tdc_work_sums tdc_share_others(const struct tdc_share *share)
+{
+    bool team = share->options.kind == TDC_SHARE_TEAM;
+    return tdc_works_sum(&share->known.works, share->own.round,
+                         team ? share->options.index : TDC_NO_PROCESS);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static tdc_status end_part(struct tdc_share *share, struct tdc_error *error)
@@ -330,6 +383,8 @@ static tdc_status end_part(struct tdc_share *share, struct tdc_error *error)
     bool added = share->pending.length != 0 || share->sums.done != 0;
     const struct tdc_part_record end = {.kind = TDC_PART_END};
     if (!share->own_complete || added) {
+        if (share->round_begun != 0)
+            tell_work(share, &share->pending);
         tdc_part_put(&share->pending, &end);
         if (!share->given_up)
             flush(share);
@@ -365,6 +420,14 @@ void tdc_share_tell(const tdc_share *share, struct tdc_share_sums *sums, size_t 
 {
     struct tdc_share_sums whole = share->sums;
     whole.part = share->options.kind == TDC_SHARE_PART ? share->path : NULL;
+    struct tdc_work_sums work = tdc_works_sum(&share->known.works, TDC_EVERY_ROUND, TDC_NO_PROCESS);
+    whole.processes = work.processes;
+    whole.seconds = work.seconds;
+    whole.longest = work.longest;
+    if (share->options.kind == TDC_SHARE_MERGE) {
+        whole.done = work.done;
+        whole.bytes = work.bytes;
+    }
     tdc_sized_give(sums, size, &whole, sizeof whole);
 }
 
@@ -383,6 +446,9 @@ static bool take_gathered(void *taker, const void *bytes, size_t size)
 tdc_status tdc_share_gather(struct tdc_share *share, struct tdc_error *error)
 {
     const struct tdc_share_team *team = share->options.team;
+    pthread_mutex_lock(&share->lock);
+    tell_work(share, &share->gathered);
+    pthread_mutex_unlock(&share->lock);
     bool whole = !share->gathered.failed;
     const char *bytes = tdc_text_get(&share->gathered);
     bool gathered = team->gather(team->context, bytes, whole ? share->gathered.length : 0,

@@ -35,6 +35,8 @@ struct tdc_share {
     struct tdc_error failure; /* of a part that must be complete */
 
     struct tdc_share_sums sums; /* under the lock */
+    struct tdc_share_work own;  /* of this process in this round; under the lock */
+    double round_begun;         /* 0: none yet */
     uint64_t stage;             /* of a team: how often it has divided work */
 };
 
@@ -52,6 +54,15 @@ void tdc_share_add(struct tdc_share *share, const struct tdc_part_record *record
 /* A file as it is now; all 0 when it cannot be told, or was changed while this run has lasted. */
 struct tdc_file_mark tdc_share_mark(const struct tdc_share *share, const char *path);
 bool tdc_marks_equal(const struct tdc_file_mark *left, const struct tdc_file_mark *right);
+/* Begins a round (work.h). */
+void tdc_share_round(struct tdc_share *share);
+/* Adds up what this process found: pairs or calls known before, known but changed since, done. */
+void tdc_share_count(struct tdc_share *share, uint64_t known, uint64_t changed, uint64_t done,
+                     uint64_t bytes);
+/* Seconds of kinds of work in this round, TDC_SHARE_TIMES at most. */
+void tdc_share_times(struct tdc_share *share, const double *seconds, size_t count);
+/* What the others have done of this round, as far as they told it. */
+struct tdc_work_sums tdc_share_others(const struct tdc_share *share);
 /* Of a team: what others have found becomes known to process 0. */
 tdc_status tdc_share_gather(struct tdc_share *share, struct tdc_error *error);
 

@@ -60,10 +60,7 @@ static void lose(struct pair_run *run, const struct tdc_error *silence)
 
 static void count_done(struct pair_run *run, uint64_t jobs, uint64_t bytes)
 {
-    pthread_mutex_lock(&run->share->lock);
-    run->share->sums.done += jobs;
-    run->share->sums.bytes += bytes;
-    pthread_mutex_unlock(&run->share->lock);
+    tdc_share_count(run->share, 0, 0, jobs, bytes);
 }
 
 static void note_outcome(struct pair_run *run, const struct tdc_job *job,
@@ -248,10 +245,8 @@ static bool is_known(struct pair_run *run, const struct tdc_job *job, const stru
         record = tdc_known_find(known, TDC_PART_PIECE, &key);
     }
     bool fresh = record != NULL && is_fresh(run, job, record);
-    pthread_mutex_lock(&run->share->lock);
-    run->share->sums.known += fresh && piece->number + 1 == piece->of;
-    run->share->sums.changed += record != NULL && !fresh;
-    pthread_mutex_unlock(&run->share->lock);
+    tdc_share_count(run->share, fresh && piece->number + 1 == piece->of, record != NULL && !fresh,
+                    0, 0);
     return fresh;
 }
 
@@ -424,11 +419,23 @@ static tdc_status run_in_order(struct pair_run *run, struct tdc_error *error)
     return status;
 }
 
+bool tdc_share_is_part(const tdc_share *share)
+{
+    return share != NULL && share->options.kind == TDC_SHARE_PART;
+}
+
+double tdc_share_seconds(const tdc_share *share)
+{
+    bool merge = share != NULL && share->options.kind == TDC_SHARE_MERGE;
+    return merge ? tdc_share_others(share).longest : 0;
+}
+
 tdc_status tdc_share_run(tdc_share *share, const struct tdc_engine *engine, struct tdc_job *jobs,
                          const struct tdc_pair_place *places, size_t count, struct tdc_error *error)
 {
     if (share == NULL)
         return tdc_engine_run(engine, jobs, count, error);
+    tdc_share_round(share);
     struct pair_run run = {
         .share = share, .engine = engine, .jobs = jobs, .places = places, .count = count};
     run.settled = calloc(count + 1, sizeof *run.settled);

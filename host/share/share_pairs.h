@@ -25,5 +25,9 @@ struct tdc_pair_place {
 tdc_status tdc_share_run(tdc_share *share, const struct tdc_engine *engine, struct tdc_job *jobs,
                          const struct tdc_pair_place *places, size_t count,
                          struct tdc_error *error);
+/* Whether this process does a share and has no results. */
+bool tdc_share_is_part(const tdc_share *share);
+/* What a merge adds to its own time: that of the process that took longest; 0 for others. */
+double tdc_share_seconds(const tdc_share *share);
 
 #endif

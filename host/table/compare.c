@@ -291,8 +291,9 @@ static tdc_status compare_files(tdc_table *const *tables, size_t count,
         double start = omp_get_wtime();
         tdc_share *share = count != 0 ? tables[0]->share : NULL;
         status = run_jobs(jobs, places, used, share, options, error);
+        double seconds = omp_get_wtime() - start + tdc_share_seconds(share);
         for (size_t i = 0; i < count; i++)
-            tables[i]->seconds = omp_get_wtime() - start;
+            tables[i]->seconds = seconds;
     }
     free(jobs);
     free(job_rows);

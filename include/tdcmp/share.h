@@ -5,6 +5,7 @@
 
 #include "tdcmp/precheck.h"
 #include "tdcmp/table.h"
+#include "tdcmp/trace.h"
 
 TDC_INTERFACE_BEGIN
 
@@ -76,6 +77,12 @@ void tdc_precheck_share(tdc_precheck *precheck, tdc_share *share);
 tdc_status tdc_compare_part(tdc_table *const *tables, size_t count,
                             const struct tdc_options *options, struct tdc_error *error);
 
+/* tdc_trace_truth (tdcmp/trace.h) by several processes. One that only does its share of the
+ * comparisons has no trace: *trace is NULL. Not for a team. */
+tdc_status tdc_trace_shared(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
+                            const struct tdc_options *options, tdc_html_report *report,
+                            tdc_share *share, tdc_trace **trace, struct tdc_error *error);
+
 /* What there was to do and who did it; whole after tdc_share_finish. */
 struct tdc_share_sums {
     uint64_t units, pieces; /* pairs of dumps; what these were divided into */
@@ -83,6 +90,9 @@ struct tdc_share_sums {
     uint64_t bytes;         /* read by this process, as the dumps state it */
     uint64_t changed;       /* known ones whose files have changed since: done again */
     const char *part;       /* the file of this process, NULL: none */
+    /* Of a merge, and of process 0 of a team, `done` and `bytes` are those of all processes. */
+    uint64_t processes;      /* that have told how long they took */
+    double seconds, longest; /* of all of them, and of the one that took longest */
 };
 void tdc_share_tell(const tdc_share *share, struct tdc_share_sums *sums, size_t size);
 

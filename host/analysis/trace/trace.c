@@ -4,6 +4,7 @@
 
 #include "host/analysis/analysis.h"
 #include "host/analysis/trace/trace_origins.h"
+#include "host/share/share_pairs.h"
 #include "io/base/error.h"
 
 #define TRACE_LIMIT ((size_t)8 << 30)
@@ -52,6 +53,8 @@ static tdc_status run(struct tdc_trace *trace, const tdc_tasks *tasks, const cha
         status = tdc_fail(error, TDC_ERR_MEMORY, "out of memory for %zu dumps", count);
     if (status == TDC_OK)
         status = add_tasks(trace, tasks, from, options, error);
+    if (status == TDC_OK && trace->part)
+        return TDC_OK;
     if (status == TDC_OK)
         status = trace_order(trace, options, error);
     if (status != TDC_OK)
@@ -61,9 +64,9 @@ static tdc_status run(struct tdc_trace *trace, const tdc_tasks *tasks, const cha
     return trace->text.failed ? trace_no_memory(error) : trace_put_report(trace, error);
 }
 
-tdc_status tdc_trace_truth(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
-                           const struct tdc_options *options, tdc_html_report *report,
-                           tdc_trace **trace, struct tdc_error *error)
+tdc_status tdc_trace_shared(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
+                            const struct tdc_options *options, tdc_html_report *report,
+                            tdc_share *share, tdc_trace **trace, struct tdc_error *error)
 {
     *trace = calloc(1, sizeof **trace);
     if (*trace == NULL)
@@ -74,12 +77,21 @@ tdc_status tdc_trace_truth(const tdc_tasks *tasks, const char *from, size_t top,
     (*trace)->top = top;
     (*trace)->truth = truth;
     (*trace)->report = report;
+    (*trace)->share = share;
+    (*trace)->part = tdc_share_is_part(share);
     tdc_status status = run(*trace, tasks, from, options, error);
-    if (status != TDC_OK) {
+    if (status != TDC_OK || (*trace)->part) {
         tdc_trace_free(*trace);
         *trace = NULL;
     }
     return status;
+}
+
+tdc_status tdc_trace_truth(const tdc_tasks *tasks, const char *from, size_t top, const char *truth,
+                           const struct tdc_options *options, tdc_html_report *report,
+                           tdc_trace **trace, struct tdc_error *error)
+{
+    return tdc_trace_shared(tasks, from, top, truth, options, report, NULL, trace, error);
 }
 
 tdc_status tdc_trace_new(const tdc_tasks *tasks, const char *from, size_t top,

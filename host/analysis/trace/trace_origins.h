@@ -8,6 +8,7 @@
 #include "io/base/arena.h"
 #include "io/base/text.h"
 #include "tdcmp.h"
+#include "tdcmp/share.h"
 
 /* What the float64 reference says. */
 enum trace_verdict {
@@ -126,7 +127,9 @@ struct tdc_trace {
     struct tdc_arena arena;
     struct trace_task *tasks;
     size_t task_count;
-    size_t left_out; /* tasks that could not be compared */
+    size_t left_out;  /* tasks that could not be compared */
+    tdc_share *share; /* NULL: none */
+    bool part;        /* a share of the comparisons is all there is to do */
     struct trace_step *steps;
     size_t step_count;
     struct trace_origin *origins; /* in network order over all ranks */

@@ -299,8 +299,9 @@ static void end_comparison(struct comparison *comparison)
     *comparison = (struct comparison){0};
 }
 
-static tdc_status compare_once(const struct loading sides[2], const struct tdc_options *options,
-                               struct comparison *comparison, struct tdc_error *error)
+static tdc_status compare_once(const struct tdc_trace *trace, const struct loading sides[2],
+                               const struct tdc_options *options, struct comparison *comparison,
+                               struct tdc_error *error)
 {
     const char *name = sides[0].path;
     tdc_status status =
@@ -309,6 +310,10 @@ static tdc_status compare_once(const struct loading sides[2], const struct tdc_o
         status = tdc_fail(error, TDC_ERR_NOTHING, "%s: nothing to compare", name);
     if (status == TDC_OK)
         status = tdc_table_new(comparison->match, options, NULL, &comparison->table, error);
+    if (status == TDC_OK)
+        tdc_table_share(comparison->table, trace->share);
+    if (status == TDC_OK && trace->part)
+        return tdc_compare_part(&comparison->table, 1, options, error);
     if (status == TDC_OK)
         status = tdc_compare(&comparison->table, 1, options, error);
     struct tdc_summary summary = {0};
@@ -322,17 +327,18 @@ static tdc_status compare_once(const struct loading sides[2], const struct tdc_o
 }
 
 /* By the tensors, or by the statistics of the json where no tensor is there to be compared. */
-static tdc_status compare(const struct loading sides[2], const struct tdc_options *options,
-                          struct comparison *comparison, struct tdc_error *error)
+static tdc_status compare(const struct tdc_trace *trace, const struct loading sides[2],
+                          const struct tdc_options *options, struct comparison *comparison,
+                          struct tdc_error *error)
 {
-    tdc_status status = compare_once(sides, options, comparison, error);
+    tdc_status status = compare_once(trace, sides, options, comparison, error);
     if (status != TDC_ERR_NOTHING || comparison->table == NULL ||
         comparison->table->mode != TDC_MODE_TENSOR)
         return status;
     end_comparison(comparison);
     struct tdc_options by_statistics = *options;
     by_statistics.flags |= TDC_OPTION_STATISTICS;
-    status = compare_once(sides, &by_statistics, comparison, error);
+    status = compare_once(trace, sides, &by_statistics, comparison, error);
     if (status == TDC_OK)
         tdc_analysis_say(options, TDC_MESSAGE_WARNING,
                          "%s: no tensor could be compared; traced by the statistics of the json",
@@ -347,10 +353,13 @@ tdc_status trace_add_task(struct tdc_trace *trace, const struct tdc_task *task, 
     struct comparison comparison = {0};
     tdc_status status = tdc_task_load(task, &sides[0].dump, &sides[1].dump, error);
     if (status == TDC_OK)
-        status = compare(sides, options, &comparison, error);
+        status = compare(trace, sides, options, &comparison, error);
     if (status == TDC_OK) {
         size_t number = trace->task_count++;
         trace->tasks[number].task = task;
+    }
+    if (status == TDC_OK && !trace->part) {
+        size_t number = trace->task_count - 1;
         status = look_at(trace, number, comparison.table, from, options, error);
         if (status == TDC_OK && trace->report != NULL)
             status = tdc_html_report_add_table(trace->report, task, comparison.table, NULL, error);

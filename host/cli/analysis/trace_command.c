@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cli/share/sharing.h"
 #include "host/cli/shared/command.h"
 #include "host/cli/shared/page_file.h"
 #include "host/terminal/next_option.h"
@@ -25,6 +26,9 @@ static const char usage[] =
     "  -o, --output DIR   folder for the page (default ./output)\n"
     "      --truth DUMP   a third, more exact run: which side is nearer to it\n"
     "      --step N       one step of dump roots\n"
+    "      --shard [I/N]  compare one share of N, from 0, into a part in the folder of -o, for\n"
+    "                     `tdcmp merge`; without numbers as Slurm, MPI or TDC_SHARD say\n"
+    "      --restart      forget what an earlier run of this shard has done\n"
     "  -t, --threads N    number of threads\n"
     "  -h, --help         this text\n"
     "\n"
@@ -36,23 +40,43 @@ struct settings {
     struct tdc_options options;
     const char *from, *truth, *json, *output;
     tdc_html_report *page; /* to be filled and written; NULL: none */
+    struct tdc_sharing sharing;
     int top, step;
     bool html, help;
+};
+
+enum {
+    OPTION_SHARD = 256,
+    OPTION_RESTART
 };
 
 static bool take_options(int argc, char **argv, struct settings *settings)
 {
     static const struct option long_options[] = {
-        {"from", required_argument, NULL, 'f'},   {"top", required_argument, NULL, 'n'},
-        {"json", required_argument, NULL, 'j'},   {"format", required_argument, NULL, 'F'},
-        {"output", required_argument, NULL, 'o'}, {"truth", required_argument, NULL, 'c'},
-        {"step", required_argument, NULL, 's'},   {"threads", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+        {"from", required_argument, NULL, 'f'},
+        {"top", required_argument, NULL, 'n'},
+        {"json", required_argument, NULL, 'j'},
+        {"format", required_argument, NULL, 'F'},
+        {"output", required_argument, NULL, 'o'},
+        {"truth", required_argument, NULL, 'c'},
+        {"step", required_argument, NULL, 's'},
+        {"threads", required_argument, NULL, 't'},
+        TDC_SHARE_LONG_OPTIONS(OPTION_SHARD, OPTION_RESTART),
+        {"help", no_argument, NULL, 'h'},
+        {0}};
     static const struct tdc_words words = {"trace", "F:o:t:h", long_options};
     optind = 1;
     for (int option; (option = tdc_next_option(&words, argc, argv)) != TDC_NO_MORE_OPTIONS;) {
         bool valid = true;
-        if (option == 'f')
+        if (option == OPTION_SHARD && !tdc_sharing_take_shard(&settings->sharing, argc, argv))
+            return false;
+        if (!tdc_sharing_note(&settings->sharing, long_options, option))
+            return false;
+        if (option == OPTION_RESTART)
+            settings->sharing.restart = true;
+        else if (option == OPTION_SHARD)
+            continue;
+        else if (option == 'f')
             settings->from = optarg;
         else if (option == 'c')
             settings->truth = optarg;
@@ -86,7 +110,25 @@ static bool take_options(int argc, char **argv, struct settings *settings)
     return false;
 }
 
-static int run(const struct settings *settings, const char *npu, const char *bench)
+/* With --shard, and when parts are joined. */
+static tdc_status begin_sharing(struct settings *settings, const tdc_tasks *tasks,
+                                struct tdc_error *error)
+{
+    struct tdc_sharing *sharing = &settings->sharing;
+    if (sharing->kind != TDC_SHARE_PART && sharing->kind != TDC_SHARE_MERGE)
+        return TDC_OK;
+    tdc_status status =
+        tdc_sharing_begin(sharing, "trace", settings->output, NULL, &settings->options, error);
+    for (size_t i = 0; i < tdc_tasks_count(tasks) && status == TDC_OK; i++) {
+        const struct tdc_task *task = tdc_tasks_get(tasks, i);
+        status = tdc_share_input(sharing->share, task->npu, error);
+        if (status == TDC_OK)
+            status = tdc_share_input(sharing->share, task->bench, error);
+    }
+    return status == TDC_OK ? tdc_share_start(sharing->share, error) : status;
+}
+
+static int run(struct settings *settings, const char *npu, const char *bench)
 {
     tdc_tasks *tasks = NULL;
     tdc_trace *trace = NULL;
@@ -94,12 +136,19 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     tdc_status status =
         tdc_tasks_find(npu, bench, settings->step, &settings->options, &tasks, &error);
     if (status == TDC_OK)
-        status = tdc_trace_truth(tasks, settings->from, (size_t)settings->top, settings->truth,
-                                 &settings->options, settings->page, &trace, &error);
+        status = begin_sharing(settings, tasks, &error);
+    if (status == TDC_OK)
+        status = tdc_trace_shared(tasks, settings->from, (size_t)settings->top, settings->truth,
+                                  &settings->options, settings->page, settings->sharing.share,
+                                  &trace, &error);
     int code = TDC_EXIT_TROUBLE;
-    if (status != TDC_OK) {
+    if (status == TDC_OK && !tdc_sharing_finish(&settings->sharing, false))
+        status = TDC_ERR_WRITE;
+    else if (status != TDC_OK)
         tdc_complain("%s", error.message);
-    } else {
+    if (status == TDC_OK && trace == NULL) {
+        code = TDC_EXIT_SAME; /* a part */
+    } else if (status == TDC_OK) {
         code = tdc_trace_origins(trace) != 0   ? TDC_EXIT_DIFFERENT
                : tdc_trace_missing(trace) != 0 ? TDC_EXIT_TROUBLE
                                                : TDC_EXIT_SAME;
@@ -119,7 +168,7 @@ static int run(const struct settings *settings, const char *npu, const char *ben
             code = TDC_EXIT_TROUBLE;
         }
     }
-    if (status == TDC_OK && settings->page != NULL &&
+    if (trace != NULL && settings->page != NULL &&
         !tdc_page_write(settings->page, settings->output, "trace",
                         settings->json != NULL && strcmp(settings->json, "-") == 0))
         code = TDC_EXIT_TROUBLE;
@@ -128,27 +177,35 @@ static int run(const struct settings *settings, const char *npu, const char *ben
     return code;
 }
 
-int tdc_command_trace(int argc, char **argv)
+int tdc_trace_merged(int argc, char **argv, const char *folder)
 {
     struct settings settings = {.top = 5, .step = -1, .output = "./output"};
     tdc_options_init(&settings.options, sizeof settings.options, TDC_RULES_SOUND);
     settings.options.message = tdc_print_message;
     const char **words = tdc_command_words(argc, argv);
     int code = TDC_EXIT_TROUBLE;
+    settings.sharing.merge = folder;
     if (words != NULL && take_options(argc, argv, &settings)) {
-        settings.options.command = words;
-        settings.options.command_words = (size_t)argc + 1;
         if (settings.help) {
             fputs(usage, stdout);
             code = TDC_EXIT_SAME;
-        } else {
+        } else if (tdc_sharing_settle(&settings.sharing, words, (size_t)argc + 1, argv + optind,
+                                      2)) {
+            settings.options.command = settings.sharing.words;
+            settings.options.command_words = settings.sharing.word_count;
             if (settings.html)
                 settings.page = tdc_page_new(argc, argv, settings.options.threads);
             if (!settings.html || settings.page != NULL)
                 code = run(&settings, argv[optind], argv[optind + 1]);
         }
     }
+    tdc_sharing_free(&settings.sharing);
     tdc_html_report_free(settings.page);
     free(words);
     return code;
+}
+
+int tdc_command_trace(int argc, char **argv)
+{
+    return tdc_trace_merged(argc, argv, NULL);
 }

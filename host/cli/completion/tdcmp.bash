@@ -120,7 +120,7 @@ _tdcmp()
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "$inspect" -- "$cur"))
         ;;
     trace)
-        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --truth --step --threads --help" -- "$cur"))
+        [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--from --top --json --format --output --truth --step --shard --restart --threads --help" -- "$cur"))
         ;;
     merge)
         [[ $cur == -* ]] && COMPREPLY=($(compgen -W "--config --output --help" -- "$cur"))

@@ -18,6 +18,8 @@ complete -c tdcmp -n __fish_is_first_arg -a trace -d 'where differences begin, a
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l from -x -d 'only calls from this one on'
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l top -x -d 'origins to show and judge'
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l truth -r -d 'a third, more exact run'
+complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l shard -d 'do share I of N and leave a part'
+complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l restart -d 'forget what an interrupted shard has done'
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -l json -r -d 'all of it as JSON'
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -s F -l format -x -a html -d 'a page of all ranks'
 complete -c tdcmp -n '__fish_seen_subcommand_from trace' -s o -l output -r -a '(__fish_complete_directories)' -d 'folder for the page'

@@ -14,6 +14,8 @@ static int run_command(char **words, int count, const char *folder)
         return tdc_compare_merged(count - 1, words + 1, folder);
     if (strcmp(words[1], "precheck") == 0)
         return tdc_precheck_merged(count - 1, words + 1, folder);
+    if (strcmp(words[1], "trace") == 0)
+        return tdc_trace_merged(count - 1, words + 1, folder);
     tdc_complain("%s: parts of '%s', which is no command that has any", folder,
                  tdc_shown(words[1]));
     return TDC_EXIT_TROUBLE;

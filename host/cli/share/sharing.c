@@ -195,9 +195,15 @@ static void tell(const struct tdc_sharing *sharing)
                      sharing->count, (unsigned long long)sums.done, (unsigned long long)sums.known,
                      tdc_shown(sums.part));
     else if (sharing->kind == TDC_SHARE_TEAM)
-        tdc_complain("%u processes: %llu done, %llu by earlier runs, %llu MB", sharing->count,
-                     (unsigned long long)sums.done, (unsigned long long)sums.known,
-                     (unsigned long long)(sums.bytes >> 20));
+        tdc_complain(
+            "%u processes: %llu done, %llu by earlier runs, %.4g MB in %.2f s of all, %.2f "
+            "s of the longest",
+            sharing->count, (unsigned long long)sums.done, (unsigned long long)sums.known,
+            (double)sums.bytes * 1e-6, sums.seconds, sums.longest);
+    else if (sharing->kind == TDC_SHARE_MERGE && sums.processes != 0)
+        tdc_complain("%llu processes: %llu done, %.4g MB in %.2f s of all, %.2f s of the longest",
+                     (unsigned long long)sums.processes, (unsigned long long)sums.done,
+                     (double)sums.bytes * 1e-6, sums.seconds, sums.longest);
     else if (sums.known != 0 && sharing->kind != TDC_SHARE_MERGE)
         tdc_complain("%llu were done by an earlier run, %llu by this one (--restart forgets)",
                      (unsigned long long)sums.known, (unsigned long long)sums.done);

@@ -35,6 +35,7 @@ int tdc_merge_parts(const char *folder);
 /* A command of which all is known from the parts in a folder; the words are as in argv. */
 int tdc_compare_merged(int argc, char **argv, const char *folder);
 int tdc_precheck_merged(int argc, char **argv, const char *folder);
+int tdc_trace_merged(int argc, char **argv, const char *folder);
 /* `llm compare ...`: the words of msit. */
 int tdc_command_llm(int argc, char **argv);
 

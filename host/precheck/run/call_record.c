@@ -44,6 +44,7 @@ void tdc_call_put(struct tdc_text *bytes, const struct tdc_call_outcome *outcome
     put64(bytes, outcome->unreadable);
     put64(bytes, outcome->slots);
     put64(bytes, outcome->failed_slots);
+    put64(bytes, outcome->bytes);
     put_number(bytes, outcome->worst_ulp);
     put_number(bytes, outcome->worst_abs);
     put_number(bytes, outcome->error);
@@ -155,6 +156,7 @@ bool tdc_call_take(const unsigned char *bytes, size_t size, struct tdc_call_outc
     outcome->unreadable = take_below(&rest, 2) != 0;
     outcome->slots = take64(&rest);
     outcome->failed_slots = take64(&rest);
+    outcome->bytes = take64(&rest);
     outcome->worst_ulp = take_number(&rest);
     outcome->worst_abs = take_number(&rest);
     outcome->error = take_number(&rest);

@@ -351,7 +351,9 @@ static tdc_status run_share(struct tdc_precheck *precheck, struct tdc_check_team
         if (error != NULL)
             *error = failure;
     }
-    return status == TDC_OK ? tdc_shared_calls_gather(&precheck->shared, error) : status;
+    double work[TDC_WORKS] = {0};
+    tdc_check_team_add_work(team, work);
+    return status == TDC_OK ? tdc_shared_calls_gather(&precheck->shared, work, error) : status;
 }
 
 /* Outcomes of a stretch of calls, which are written while the next one is checked. */
@@ -473,7 +475,6 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
         status = run_share(precheck, &team, outcomes, error);
     if (status == TDC_OK && delivers)
         status = run_in_batches(precheck, &team, error);
-    tdc_shared_calls_end(&precheck->shared);
     if (guarded)
         tdc_guard_end();
     tdc_api_summary_sort(&precheck->apis);
@@ -491,6 +492,8 @@ tdc_status tdc_precheck_run(tdc_precheck *precheck, struct tdc_error *error)
     tdc_check_team_end(&team);
     free(outcomes);
     precheck->summary.seconds = tdc_seconds() - start;
+    tdc_shared_calls_add_work(&precheck->shared, &precheck->summary);
+    tdc_shared_calls_end(&precheck->shared);
     return status;
 }
 

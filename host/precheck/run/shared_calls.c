@@ -16,6 +16,8 @@ tdc_status tdc_shared_calls_start(struct tdc_shared_calls *shared, struct tdc_sh
                                   const struct tdc_calls *calls, struct tdc_error *error)
 {
     *shared = (struct tdc_shared_calls){.share = share, .calls = calls};
+    if (share != NULL)
+        tdc_share_round(share);
     if (!tdc_shared_calls_divided(shared))
         return TDC_OK;
     struct tdc_share_item *items = calloc(calls->count + 1, sizeof *items);
@@ -47,6 +49,19 @@ bool tdc_shared_calls_delivers(const struct tdc_shared_calls *shared)
     return shared->share == NULL || tdc_share_delivers(shared->share);
 }
 
+void tdc_shared_calls_add_work(const struct tdc_shared_calls *shared,
+                               struct tdc_precheck_summary *summary)
+{
+    if (shared->share == NULL)
+        return;
+    struct tdc_work_sums others = tdc_share_others(shared->share);
+    for (int i = 0; i < TDC_WORKS; i++)
+        summary->work[i] += others.times[i];
+    /* those of a team worked while this one did */
+    if (shared->share->options.kind == TDC_SHARE_MERGE)
+        summary->seconds += others.longest;
+}
+
 bool tdc_shared_calls_next(struct tdc_shared_calls *shared, size_t *first, size_t *count,
                            struct tdc_error *error)
 {
@@ -72,8 +87,12 @@ bool tdc_shared_calls_next(struct tdc_shared_calls *shared, size_t *first, size_
     return true;
 }
 
-tdc_status tdc_shared_calls_gather(struct tdc_shared_calls *shared, struct tdc_error *error)
+tdc_status tdc_shared_calls_gather(struct tdc_shared_calls *shared, const double work[TDC_WORKS],
+                                   struct tdc_error *error)
 {
+    _Static_assert((int)TDC_WORKS <= TDC_SHARE_TIMES, "a share keeps the times of all");
+    tdc_share_times(shared->share, work, TDC_WORKS);
+    shared->gathered = true;
     return shared->share->options.kind == TDC_SHARE_TEAM ? tdc_share_gather(shared->share, error)
                                                          : TDC_OK;
 }
@@ -133,17 +152,6 @@ static void mark_call(const struct tdc_shared_calls *shared, const struct tdc_ca
     tdc_text_free(&marking.path);
 }
 
-static void add_sums(const struct tdc_shared_calls *shared, uint64_t known, uint64_t changed,
-                     uint64_t done)
-{
-    struct tdc_share *share = shared->share;
-    pthread_mutex_lock(&share->lock);
-    share->sums.known += known;
-    share->sums.changed += changed;
-    share->sums.done += done;
-    pthread_mutex_unlock(&share->lock);
-}
-
 bool tdc_shared_call_known(struct tdc_shared_calls *shared, const struct tdc_call *call,
                            struct tdc_call_outcome *outcome)
 {
@@ -162,7 +170,9 @@ bool tdc_shared_call_known(struct tdc_shared_calls *shared, const struct tdc_cal
         tdc_call_outcome_free(outcome);
         tdc_call_outcome_init(outcome);
     }
-    add_sums(shared, taken, !taken, 0);
+    /* what a team has gathered was counted by who did it */
+    if (!shared->gathered)
+        tdc_share_count(shared->share, taken, !taken, 0, 0);
     return taken;
 }
 
@@ -171,7 +181,7 @@ void tdc_shared_call_note(struct tdc_shared_calls *shared, const struct tdc_call
 {
     if (shared->share == NULL)
         return;
-    add_sums(shared, 0, 0, 1);
+    tdc_share_count(shared->share, 0, 0, 1, outcome->bytes);
     if (!tdc_share_wants(shared->share))
         return;
     struct tdc_text content;

@@ -10,7 +10,8 @@ struct tdc_shared_calls {
     const struct tdc_calls *calls;
     struct tdc_pieces pieces;
     uint64_t stage;
-    size_t next; /* piece */
+    size_t next;   /* piece */
+    bool gathered; /* the share is done, and what others of a team have found is known */
 };
 
 tdc_status tdc_shared_calls_start(struct tdc_shared_calls *shared, struct tdc_share *share,
@@ -22,8 +23,12 @@ bool tdc_shared_calls_divided(const struct tdc_shared_calls *shared);
 /* The next calls of its share, [*first, *first + *count); false: no more of them, or *error. */
 bool tdc_shared_calls_next(struct tdc_shared_calls *shared, size_t *first, size_t *count,
                            struct tdc_error *error);
-/* What the others of a team have found. */
-tdc_status tdc_shared_calls_gather(struct tdc_shared_calls *shared, struct tdc_error *error);
+/* Ends the share, which took these times; what the others of a team have found is known then. */
+tdc_status tdc_shared_calls_gather(struct tdc_shared_calls *shared, const double work[TDC_WORKS],
+                                   struct tdc_error *error);
+/* Adds the times of other processes. */
+void tdc_shared_calls_add_work(const struct tdc_shared_calls *shared,
+                               struct tdc_precheck_summary *summary);
 /* Whether results are written by this process. */
 bool tdc_shared_calls_delivers(const struct tdc_shared_calls *shared);
 

@@ -1,4 +1,5 @@
 """What the tests of shared work have in common: made dumps, results without their stamps, processes that are killed."""
+import json
 import os
 import random
 import re
@@ -17,6 +18,26 @@ def make_dumps(folder, *options):
                        "--share", "0.1", *options)
     assert done.code == 0, str(done)
     return os.path.join(folder, "npu"), os.path.join(folder, "bench")
+
+
+def make_huge(folder):
+    """A pair of 160 MB with holes, larger than what is cut between processes."""
+    count, header = 10 << 20, b"\x93NUMPY\x01\x00\x76\x00"
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }" % count
+    for side, value in (("npu", 1), ("bench", 2)):
+        place = os.path.join(folder, side, "dump_tensor_data")
+        os.makedirs(place)
+        with open(os.path.join(place, "Torch.add.0.forward.output.0.npy"), "wb") as file:
+            file.write(header + text.encode().ljust(0x75) + b"\n")
+            for at in range(0, count, 1 << 20):  # holes between some numbers
+                file.seek(128 + 8 * at)
+                file.write(bytes(range(value, value + 32)))
+            file.truncate(128 + 8 * count)
+        entry = {"type": "torch.Tensor", "dtype": "torch.float64", "shape": [count], "Max": 1, "Min": 0, "Mean": 0,
+                 "Norm": 1, "requires_grad": False, "data_name": "Torch.add.0.forward.output.0.npy"}
+        harness.write_text(os.path.join(folder, side, "dump.json"), json.dumps(
+            {"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": place,
+             "data": {"Torch.add.0.forward": {"input_args": [], "input_kwargs": {}, "output": [entry]}}}))
 
 
 def results(folder):

@@ -1,5 +1,6 @@
 """tdcmp-mpi by the Open MPI and the MPICH of the distribution: the bytes of one process."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,35 @@ class Mpi(shares.ShareCase):
                     self.assertTrue(harness.stampless(done.out).replace("\r", "").startswith(printed), str(done))
                     self.assertIn("%d processes: 240 done" % count, done.err)
                     self.assertEqual(shares.parts(self.path("out"), ".journal"), [])
+
+    def test_cut_pair(self):
+        """A pair larger than a piece is cut over processes; a table of Excel and the csv are those of one."""
+        shares.make_huge(self.folder)
+        words = ["compare", "npu", "bench", "-o", "out", "-F", "csv,xlsx", "--color", "never"]
+        code = harness.run(*words, cwd=self.folder).code
+        expected = shares.results(self.path("out"))
+        self.assertEqual(len(expected), 3)
+        for program in PROGRAMS:
+            for count in (2, 3):
+                with self.subTest(program=program, count=count):
+                    self.forget()
+                    done = self.mpi(program, count, *words, code=code)
+                    self.assertEqual(shares.results(self.path("out")), expected)
+                    self.assertRegex(done.err, r"%d processes: 1 done, 0 by earlier runs, 16\d(\.\d)? MB in [\d.]+ s" % count)
+
+    def test_precheck(self):
+        """What all processes read is told by the one that writes."""
+        self.run_code(0, "bench", "network", self.path("net"))
+        words = ["precheck", "net/test", "-o", "out", "-v", "--color", "never"]
+        said = re.search(r"[\d.]+ GB of tensors", self.run_code(0, *words, cwd=self.folder).out)[0]
+        expected = shares.results(self.path("out"))
+        for program in PROGRAMS:
+            with self.subTest(program=program):
+                self.forget()
+                done = self.mpi(program, 3, *words, code=0)
+                self.assertEqual(shares.results(self.path("out")), expected)
+                self.assertIn(said, done.out)
+                self.assertIn("3 processes: 115 done, 0 by earlier runs", done.err)
 
     def test_killed(self):
         """One of four dies, MPI ends the others; the next run takes up what they had done."""

@@ -1,12 +1,13 @@
 """Shards and merging: the bytes of one process, whoever did the work."""
-import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
 import harness
 import shares
+import situations
 
 
 class Shards(shares.ShareCase):
@@ -97,6 +98,83 @@ class Shards(shares.ShareCase):
         self.run_code(2, *self.words, "--shard", cwd=self.folder, env={"TDC_SHARD": "3/2"})
 
 
+class Forms(harness.Case):
+    """Whatever is asked for: the bytes, the page and the exit code of one process."""
+
+    COUNTS = (3,) if harness.LEAN else (1, 2, 3, 7)
+
+    def equal(self, *words, folder="."):
+        cwd = self.path(folder)
+        out = os.path.join(cwd, "out")
+        shutil.rmtree(out, ignore_errors=True)
+        done = harness.run(*words, "-o", "out", cwd=cwd)
+        expected = shares.results(out)
+        self.assertTrue(expected, str(done))
+        for count in self.COUNTS:
+            shutil.rmtree(out)
+            for index in range(count):
+                self.run_code(0, *words, "-o", "out", "--shard", "%d/%d" % (index, count), cwd=cwd)
+            self.assertEqual(shares.results(out), {})
+            merged = self.run_code(done.code, "merge", "out", cwd=cwd)
+            found = shares.results(out)
+            self.assertEqual(found.keys(), expected.keys())
+            for name in expected:
+                self.assertEqual(found[name], expected[name], "%s with %d" % (name, count))
+            self.assertEqual(harness.stampless(merged.out), harness.stampless(done.out))
+        return done
+
+    def test_xlsx_and_third_runs(self):
+        """Tables of Excel, a truth, and the reference once more: these are read by the merge."""
+        for name, seed in (("d", "1"), ("e", "2")):
+            self.run_code(0, "bench", "make", self.path(name), "--tensors", "12", "--ranks", "2", "--elements", "2000",
+                          "--share", "0.2", "--seed", seed)
+        self.equal("compare", "d/npu", "d/bench", "-F", "xlsx")
+        for option in ("--truth", "--noise"):
+            done = self.equal("compare", "d/npu", "d/bench", "-F", "csv,json,html", option, "e/bench")
+            self.assertIn("truth" if option == "--truth" else "noise", done.out)
+
+    def test_align(self):
+        """Logical tensors, put together from the parts of many ranks."""
+        for name, make in (("megatron", situations.megatron_one_card), ("decode", situations.training_decode),
+                           ("experts", situations.moe_experts)):
+            with self.subTest(situation=name):
+                os.mkdir(self.path(name))
+                make(self.path(name))
+                self.equal("compare", "test", "ref", "--align", "align.yaml", "-F", "csv,json", folder=name)
+
+    def test_trace(self):
+        """The comparisons are shared, the trace and its page are the merge's."""
+        self.run_code(0, "bench", "make", self.path("d"), "--tensors", "20", "--ranks", "3", "--steps", "2", "--elements",
+                      "2000", "--share", "0.1")
+        done = self.equal("trace", "d/npu", "d/bench", "-F", "html", "--json", "out/trace.json")
+        self.assertIn("first origin: step0 rank0", done.out)
+        self.assertEqual(len(shares.results(self.path("out"))), 2)
+        self.run_code(2, "trace", "d/npu", "d/bench", "-o", "out", "--shard", "0/2", cwd=self.folder)  # another command
+
+    def test_work_of_all(self):
+        """A merge tells what all processes did; a shared precheck reads as many bytes as one process."""
+        self.run_code(0, "bench", "make", self.path("d"), "--tensors", "20", "--ranks", "2", "--elements", "2000")
+        words = ["compare", "d/npu", "d/bench", "-o", "out", "-F", "csv", "-v"]
+        bytes_of = re.compile(r"([\d.]+ [MG]B) of tensors")
+        expected = bytes_of.search(self.run_code(1, *words, cwd=self.folder).out)[1]
+        shutil.rmtree(self.path("out"))
+        for index in range(3):
+            self.run_code(0, *words, "--shard", "%d/3" % index, cwd=self.folder)
+        done = self.run_code(1, "merge", "out", cwd=self.folder)
+        self.assertEqual(bytes_of.search(done.out)[1], expected)
+        self.assertRegex(done.err, r"3 processes: 40 done, [\d.]+ MB in [\d.]+ s of all, [\d.]+ s of the longest")
+        self.run_code(0, "bench", "network", self.path("net"))
+        words = ["precheck", "net/test", "-o", "checked", "-v"]
+        expected = bytes_of.search(self.run_code(0, *words, cwd=self.folder).out)[1]
+        shutil.rmtree(self.path("checked"))
+        for index in range(2):
+            self.run_code(0, *words, "--shard", "%d/2" % index, cwd=self.folder)
+        done = self.run_code(0, "merge", "checked", cwd=self.folder)
+        self.assertEqual(bytes_of.search(done.out)[1], expected)
+        self.assertIn("2 processes: 115 done", done.err)
+        self.assertRegex(done.out, r"compute [1-9]\d*%")  # by the shards: the merge computes nothing
+
+
 class Precheck(harness.Case):
     def test_equal_bytes(self):
         self.run_code(0, "bench", "network", self.path("net"))
@@ -177,22 +255,7 @@ class Refusals(shares.ShareCase):
 class Huge(harness.Case):
     def test_cut_pair(self):
         """A pair of 160 MB is cut between processes; its sums are those of one."""
-        count, header = 10 << 20, b"\x93NUMPY\x01\x00\x76\x00"
-        text = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }" % count
-        for side, value in (("npu", 1), ("bench", 2)):
-            folder = self.path(side, "dump_tensor_data")
-            os.makedirs(folder)
-            with open(os.path.join(folder, "Torch.add.0.forward.output.0.npy"), "wb") as file:
-                file.write(header + text.encode().ljust(0x75) + b"\n")
-                for at in range(0, count, 1 << 20):  # holes between some numbers
-                    file.seek(128 + 8 * at)
-                    file.write(bytes(range(value, value + 32)))
-                file.truncate(128 + 8 * count)
-            entry = {"type": "torch.Tensor", "dtype": "torch.float64", "shape": [count], "Max": 1, "Min": 0, "Mean": 0,
-                     "Norm": 1, "requires_grad": False, "data_name": "Torch.add.0.forward.output.0.npy"}
-            harness.write_text(self.path(side, "dump.json"), json.dumps(
-                {"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": folder,
-                 "data": {"Torch.add.0.forward": {"input_args": [], "input_kwargs": {}, "output": [entry]}}}))
+        shares.make_huge(self.folder)
         words = ["compare", "npu", "bench", "-o", "out/one.json"]
         done = harness.run(*words, cwd=self.folder)
         expected = shares.results(self.path("out"))
