@@ -241,7 +241,7 @@ static tdc_status take_event(struct yaml_builder *builder, const yaml_event_t *e
         return open_container(builder, TDC_YAML_MAP, event);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        builder->depth--;
+        builder->depth -= builder->depth != 0;
         return TDC_OK;
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:

@@ -49,10 +49,10 @@ int tdc_merge_parts(const char *folder)
                      tdc_shown(tdc_parts_folder(parts)), strerror(errno));
     } else {
         char **words = copy_words(parts, &count);
-        if (words != NULL)
+        if (words != NULL && count > 1)
             code = run_command(words, count, place);
         else
-            tdc_complain("out of memory");
+            tdc_complain(words == NULL ? "out of memory" : "a part without a command");
         free(words);
     }
     tdc_parts_free(parts);
