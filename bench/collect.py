@@ -1,10 +1,11 @@
 """What collecting a dump costs, beside msprobe's collector where that is installed.
 
-    PYTHONPATH=python TDCMP_LIBRARY=build/release/host/libtdcmp.so python bench/collect.py [--hidden 256] [--rounds 5]
+    PYTHONPATH=python TDCMP_LIBRARY=build/release/host/libtdcmp.so python bench/collect.py [--model llama] [--rounds 5]
 
-Trains a small transformer for a step without a collector, with tdcmp.collect and with msprobe, again and again in
-turns, each in a process of its own. The numbers are seconds a step adds over the one without, the smallest of the
-rounds, by the clock and of the processor. Needs torch; one thread, so that rounds can be compared.
+Trains a small transformer (of its own, or with --model gpt2 and llama one of the package transformers) for a step
+without a collector, with tdcmp.collect and with msprobe, again and again in turns, each in a process of its own. The
+numbers are seconds a step adds over the one without, the smallest of the rounds, by the clock and of the processor.
+Needs torch; one thread, so that rounds can be compared.
 """
 
 import argparse
@@ -47,6 +48,21 @@ def network(torch, hidden):
     return Net()
 
 
+def known_network(name, hidden):
+    """A small one of the package transformers, which returns its loss."""
+    import transformers
+
+    if name == "gpt2":
+        config = transformers.GPT2Config(vocab_size=1000, n_embd=hidden, n_head=4, n_layer=4, bos_token_id=1, eos_token_id=2)
+        net = transformers.GPT2LMHeadModel(config)
+    else:
+        config = transformers.LlamaConfig(
+            vocab_size=1000, hidden_size=hidden, intermediate_size=3 * hidden, num_hidden_layers=4, num_attention_heads=4
+        )
+        net = transformers.LlamaForCausalLM(config)
+    return net
+
+
 def collector(who, folder, level, task):
     """Functions that begin and end a step."""
     if who == "none":
@@ -80,7 +96,7 @@ def collector(who, folder, level, task):
     return lambda net: debugger.start(model=net), end
 
 
-def measure(who, level, task, hidden):
+def measure(who, model, level, task, hidden):
     """One process: a step to warm up, then three; seconds of the fastest, by the clock and of the processor."""
     import torch
 
@@ -88,14 +104,15 @@ def measure(who, level, task, hidden):
     torch.manual_seed(0)
     place = tempfile.mkdtemp()
     begin, end = collector(who, os.path.join(place, "dump"), level, task)
-    net = network(torch, hidden)
+    known = model != "blocks"
+    net = known_network(model, hidden) if known else network(torch, hidden)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     ids = torch.randint(0, 1000, (4, 128))
     found = []
     for _ in range(4):
         times = time.perf_counter(), time.process_time()
         begin(net)
-        net(ids).backward()
+        (net(input_ids=ids, labels=ids).loss if known else net(ids)).backward()
         optimizer.step()
         end()
         found.append((time.perf_counter() - times[0], time.process_time() - times[1]))
@@ -109,6 +126,7 @@ def in_process(*arguments):
     if child == 0:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
+        os.dup2(silent, 2)
         try:
             os.write(writing, json.dumps(measure(*arguments)).encode())
         finally:
@@ -122,12 +140,16 @@ def in_process(*arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--model", choices=["blocks", "gpt2", "llama"], default="blocks")
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--level", default="mix")
     parser.add_argument("--task", nargs="*", default=["statistics", "md5", "tensor"])
     arguments = parser.parse_args()
     import torch  # noqa: F401  before the processes part, so that none of them reads it again
+
+    if arguments.model != "blocks":
+        known_network(arguments.model, 8)
 
     sides = ["none", "tdcmp", "msprobe"]
     try:
@@ -140,7 +162,7 @@ def main():
         best = {}
         for _ in range(arguments.rounds):
             for side in sides:
-                found = in_process(side, arguments.level, task, arguments.hidden)
+                found = in_process(side, arguments.model, arguments.level, task, arguments.hidden)
                 if found is None:
                     return 1
                 best[side] = [min(pair) for pair in zip(best.get(side, found), found)]

@@ -2,8 +2,10 @@
  * tensor_statistics.c - what a dump says of a tensor.
  *
  * The tensor goes through the engine as a pair with itself: its kernels, threads and layouts are
- * all there is. What sums over finite elements do not tell is read again, element by element:
- * complex numbers, the signs of infinities, squares beyond float64.
+ * all there is. One that is dense and small goes through the same kernel at once: a collector asks
+ * for thousands of them, and what the engine sets up for a run takes longer than they do. What sums
+ * over finite elements do not tell is read again, element by element: complex numbers, the signs of
+ * infinities, squares beyond float64.
  */
 #include <math.h>
 #include <zlib.h>
@@ -12,10 +14,14 @@
 #include "host/memory/buffer.h"
 #include "io/base/error.h"
 #include "io/base/sized.h"
+#include "io/file/mapping_guard.h"
 #include "io/tensor/tensor_layout.h"
 #include "kernels/dtype.h"
 
 #define GATHERED ((size_t)4096)
+
+/* Bytes up to which a dense tensor is reduced at once. */
+#define AT_ONCE ((uint64_t)4 << 20)
 
 static uint64_t magnitude_of(int64_t stride)
 {
@@ -150,6 +156,47 @@ static bool squares_left(const struct tdc_pair_sums *sums)
     return !zero && !(sums->nn > 1e-280 && sums->nn < (double)INFINITY);
 }
 
+struct at_once {
+    const struct tdc_tensor *tensor;
+    struct tdc_pair_plan plan;
+    struct tdc_pair_sums sums;
+};
+
+static void reduce_chunks(void *argument)
+{
+    struct at_once *reduction = argument;
+    const struct tdc_tensor *tensor = reduction->tensor;
+    tdc_pair_clear(&reduction->sums);
+    for (uint64_t first = 0; first < tensor->count; first += TDC_PAIR_CHUNK) {
+        uint64_t left = tensor->count - first;
+        size_t count = left < TDC_PAIR_CHUNK ? (size_t)left : TDC_PAIR_CHUNK;
+        const unsigned char *elements = tensor->data + first * tdc_dtype_size(tensor->dtype);
+        struct tdc_pair_sums chunk;
+        tdc_pair_run(&reduction->plan, elements, elements, count, &chunk);
+        tdc_pair_merge(&reduction->sums, &chunk);
+    }
+}
+
+/* What the engine would find, to the bit. False: it is left to the engine. */
+static bool reduce_at_once(const struct tdc_tensor *tensor, struct tdc_outcome *outcome)
+{
+    struct at_once reduction = {.tensor = tensor};
+    if (!tensor->dense || tensor->count > AT_ONCE / tdc_dtype_size(tensor->dtype) ||
+        !tdc_pair_plan_make(tensor->dtype, tensor->dtype, TDC_RELATIVE_F64,
+                            tdc_cpu_variant_chosen(), &reduction.plan))
+        return false;
+    reduction.plan.extremes = true;
+    if (!tdc_guard_begin())
+        return false;
+    bool whole = tdc_guarded_read(reduce_chunks, &reduction);
+    tdc_guard_end();
+    if (!whole || !tdc_pair_squares_hold(&reduction.plan, &reduction.sums))
+        return false;
+    outcome->sums = reduction.sums;
+    tdc_pair_plain_norms(&reduction.sums, &outcome->norms);
+    return true;
+}
+
 static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options *options,
                        struct tdc_buffer_statistics *out, struct tdc_error *error)
 {
@@ -160,7 +207,9 @@ static tdc_status find(const struct tdc_tensor *tensor, const struct tdc_options
     struct tdc_outcome outcome = {0};
     struct tdc_job job = {
         .n_file = "tensor", .b_file = "tensor", .n_tensor = tensor, .b_tensor = tensor};
-    tdc_status status = tdc_memory_reduce(&job, TDC_RELATIVE_F64, options, &outcome, error);
+    tdc_status status = TDC_OK;
+    if (!reduce_at_once(tensor, &outcome))
+        status = tdc_memory_reduce(&job, TDC_RELATIVE_F64, options, &outcome, error);
     const struct tdc_pair_sums *sums = &outcome.sums;
     if (status == TDC_OK && sums->n_nan == 0 && (sums->n_inf != 0 || squares_left(sums)))
         read_again(tensor, out);
