@@ -195,6 +195,8 @@ def _from_buffer(given: Any) -> Tensor:
 
 def from_torch(tensor: Any) -> Tensor:
     tensor = tensor.detach()
+    if tensor.is_meta or tensor.is_quantized or str(tensor.layout) != "torch.strided":
+        raise TypeError(f"{tensor.layout}, {tensor.dtype} on {tensor.device}: no elements to compare")
     moved = tensor.device.type != "cpu"
     if moved:
         tensor = tensor.cpu()

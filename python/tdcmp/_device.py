@@ -17,7 +17,10 @@ _here = threading.local()  # objects of the library by card: contexts belong to 
 def _card_of(given: Any) -> Optional[int]:
     if isinstance(given, Tensor) or not hasattr(given, "__dlpack_device__"):
         return None
-    kind, number = given.__dlpack_device__()
+    try:
+        kind, number = given.__dlpack_device__()
+    except (BufferError, TypeError, ValueError):  # a device that DLPack has no name for
+        return None
     return int(number) if int(kind) == _CUDA else None
 
 

@@ -423,6 +423,15 @@ class Collecting(unittest.TestCase):
         _, dump, _, _ = load(self.place())
         self.assertIn("Functional.linear.5.forward", dump["data"])
 
+    def test_a_json_that_cannot_be_written(self):
+        collector = tdcmp.collect(self.net, self.place(), level="L1")
+        folder = os.path.join(self.place(), "step0", f"proc{os.getpid()}")
+        with self.assertRaisesRegex(OSError, "stack.json"):
+            with collector:
+                run(self.net)
+                os.mkdir(os.path.join(folder, "stack.json"))
+        self.assertEqual(sorted(os.listdir(folder)), ["construct.json", "dump.json", "stack.json"])
+
     def test_types_of_values(self):
         with tdcmp.collect(None, self.place(), level="L1", task="tensor"):
             x = torch.arange(6)

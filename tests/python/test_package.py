@@ -362,6 +362,9 @@ class Arrays(unittest.TestCase):
         b[2, 1] = 10
         self.assertEqual(tdcmp.compare_arrays(a, b).max_abs_at, (2, 1))
         self.assertEqual(tdcmp.compare_arrays(a.t(), b.t()).max_abs_at, (1, 2))
+        for elsewhere in (torch.eye(3).to_sparse(), torch.empty(3, device="meta")):
+            with self.assertRaisesRegex(TypeError, "no elements"):
+                tdcmp.compare_arrays(elsewhere, b)
         half, other = a.detach().to(torch.bfloat16), b.to(torch.bfloat16)
         for tested, reference in ((half, other), tuple(map(_arrays._from_dlpack, (half, other)))):
             found = tdcmp.compare_arrays(tested, reference)

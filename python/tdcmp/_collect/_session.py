@@ -149,17 +149,25 @@ class Session(Calls):
         }
         stacks = {i: [names, lines] for i, (lines, names) in enumerate(self.stacks.items())}
         for name, content in (("dump", head), ("stack", stacks), ("construct", self.construct)):
-            put_json(os.path.join(self._folder, f"{name}.json"), content)
+            failure = self._put(name, content) or failure
         if self._reference is not None:
             report = {
                 "against": os.fspath(self._against or ""),
                 "compared": self.compared,
                 "differences": [dict(name=name, **found) for name, found in self.differences],
             }
-            put_json(os.path.join(self._folder, "against.json"), report)
+            failure = self._put("against", report) or failure
         self.begin_step()  # the entries may hold much memory, and are in the files
         if failure is not None:
             raise failure
+
+    def _put(self, name: str, content: Any) -> Optional[OSError]:
+        """What failed; the other files are written all the same."""
+        try:
+            put_json(os.path.join(self._folder, f"{name}.json"), content)
+        except OSError as error:
+            return error
+        return None
 
     # ---- tensors ---------------------------------------------------------------------------------
 

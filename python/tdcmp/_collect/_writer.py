@@ -30,9 +30,11 @@ def put_json(path: str, data: Any) -> None:
         with open(temporary, "w", encoding="utf-8") as file:
             file.writelines(_lines(data))
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path
         raise
 
 
