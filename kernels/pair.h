@@ -95,8 +95,11 @@ enum tdc_cpu_variant {
 const char *tdc_cpu_variant_name(enum tdc_cpu_variant variant);
 /* True when it is built in and this machine can run it. */
 bool tdc_cpu_variant_usable(enum tdc_cpu_variant variant);
-/* The best usable variant, or the one named by the environment variable TDC_CPU if it is usable. */
+/* The best usable variant, or the one named by the environment variable TDC_CPU if it is usable;
+ * that is looked at once. */
 enum tdc_cpu_variant tdc_cpu_variant_chosen(void);
+/* For tests that change the variable. */
+void tdc_cpu_variant_look_again(void);
 
 struct tdc_pair_kernel; /* private to kernels/cpu */
 

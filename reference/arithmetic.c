@@ -17,9 +17,7 @@ void tdc_round_elements(double *x, int64_t n, tdc_dtype dtype)
 
 void tdc_round_array(const tdc_array *a, tdc_dtype dtype)
 {
-#pragma omp parallel for schedule(static) if (a->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < a->count; i++)
-        round_in_place(&a->real[i], dtype);
+    TDC_SPREAD(a->count, i, a->count, { round_in_place(&a->real[i], dtype); });
 }
 
 static bool is_exact(const tdc_array *a, tdc_dtype dtype)
@@ -99,9 +97,8 @@ tdc_array *tdc_narrow_sums(tdc_evaluation *e, tdc_array *x, double divisor)
     tdc_array *y = tdc_new(e, TDC_F64, x->rank - 1, x->shape);
     double *detail = tdc_take(e, 1, sizeof *detail);
     *detail = divisor;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < y->count; r++)
-        y->real[r] = tdc_narrow_sum(x->real + r * n, n) / divisor;
+    TDC_SPREAD(x->count, r, y->count,
+               { y->real[r] = tdc_narrow_sum(x->real + r * n, n) / divisor; });
     tdc_note(e, y, pull_sums, detail, 1, &x);
     return y;
 }

@@ -108,9 +108,8 @@ tdc_array *tdc_error_array(tdc_evaluation *e, const tdc_array *x)
 tdc_array *tdc_magnitudes(tdc_evaluation *e, const tdc_array *x, double factor)
 {
     tdc_array *y = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++)
-        y->real[i] = factor * fabs(x->real[i]) + tdc_error_at(x, i);
+    TDC_SPREAD(y->count, i, y->count,
+               { y->real[i] = factor * fabs(x->real[i]) + tdc_error_at(x, i); });
     y->bounded = true;
     return y;
 }

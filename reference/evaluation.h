@@ -11,16 +11,13 @@
 #include <setjmp.h>
 
 #include "reference/reference.h"
+#include "reference/spread.h"
 
 typedef struct tdc_reference_tensor tdc_array;
 typedef struct tdc_reference_value tdc_call_value;
 typedef struct tdc_evaluation tdc_evaluation;
 struct tdc_operator;
 struct tdc_tape_node;
-
-#define TDC_PARALLEL_FROM 32768 /* elements; below, starting threads costs more than the work */
-
-#define TDC_BLOCK 512 /* elements handled at once by elementwise functions */
 
 #define TDC_MAX_PARAMETERS 40
 #define TDC_MAX_OUTPUTS    ((size_t)1 << 16)

@@ -72,9 +72,7 @@ void tdc_collect(tdc_evaluation *e, const tdc_array *input, tdc_array *gradient)
     tdc_array *sum = tdc_gradient_of(e, input);
     if (tdc_is_bounded(e))
         bound_sum(e, sum, gradient);
-#pragma omp parallel for schedule(static) if (sum->count >= 32768)
-    for (int64_t i = 0; i < sum->count; i++)
-        sum->real[i] += gradient->real[i];
+    TDC_SPREAD(sum->count, i, sum->count, { sum->real[i] += gradient->real[i]; });
     if (tdc_is_narrow(e))
         tdc_round_array(sum, e->arithmetic);
 }

@@ -166,9 +166,9 @@ tdc_array *tdc_to_real(tdc_evaluation *e, tdc_array *x)
         return x;
     tdc_array *y = tdc_new_like(e, TDC_F64, x);
     y->number = x->number;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < x->count; i++)
+    TDC_SPREAD(x->count, i, x->count, {
         y->real[i] = x->dtype == TDC_U64 ? (double)(uint64_t)x->whole[i] : (double)x->whole[i];
+    });
     if (tdc_is_narrow(e))
         tdc_round_array(y, x->number ? TDC_F32 : e->arithmetic);
     if (tdc_is_bounded(e))

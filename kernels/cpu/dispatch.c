@@ -81,7 +81,15 @@ bool tdc_cpu_variant_usable(enum tdc_cpu_variant variant)
     return answer == YES;
 }
 
-enum tdc_cpu_variant tdc_cpu_variant_chosen(void)
+/* What was chosen, and 1; 0: nothing yet. Asked for every few hundred elements. */
+static atomic_int kept_choice;
+
+void tdc_cpu_variant_look_again(void)
+{
+    atomic_store_explicit(&kept_choice, 0, memory_order_relaxed);
+}
+
+static enum tdc_cpu_variant choose(void)
 {
     enum tdc_cpu_variant best = TDC_CPU_BASELINE;
     const char *wish = getenv("TDC_CPU");
@@ -94,6 +102,16 @@ enum tdc_cpu_variant tdc_cpu_variant_chosen(void)
         best = variant;
     }
     return best;
+}
+
+enum tdc_cpu_variant tdc_cpu_variant_chosen(void)
+{
+    int kept = atomic_load_explicit(&kept_choice, memory_order_relaxed);
+    if (kept == 0) {
+        kept = (int)choose() + 1;
+        atomic_store_explicit(&kept_choice, kept, memory_order_relaxed);
+    }
+    return (enum tdc_cpu_variant)(kept - 1);
 }
 
 /* Types whose every value is an f32 number. */

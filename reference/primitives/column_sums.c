@@ -36,10 +36,10 @@ static void pull_columns(tdc_evaluation *e, struct tdc_tape_node *node, tdc_arra
     const struct columns *c = node->detail;
     tdc_array *x = node->inputs[0];
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t row = 0; row < c->outer * c->n; row++)
+    TDC_SPREAD(g->count, row, c->outer * c->n, {
         memcpy(g->real + row * c->inner, gradient->real + row / c->n * c->inner,
                (size_t)c->inner * sizeof *g->real);
+    });
     double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
     for (int64_t row = 0; errors != NULL && row < c->outer * c->n; row++)
         memcpy(errors + row * c->inner, gradient->error + row / c->n * c->inner,
@@ -107,13 +107,12 @@ tdc_array *tdc_column_sums(tdc_evaluation *e, tdc_array *x, const bool *reduced)
     }
     tdc_array *y = tdc_new(e, TDC_F64, rank, shape);
     int64_t strips = (c->inner + STRIP - 1) / STRIP;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t unit = 0; unit < c->outer * strips; unit++) {
+    TDC_SPREAD(x->count, unit, c->outer * strips, {
         int64_t o = unit / strips, at = unit % strips * STRIP;
         int64_t width = c->inner - at < STRIP ? c->inner - at : STRIP;
         sum_strip(x->real + o * c->n * c->inner + at, c->n, c->inner, width,
                   y->real + o * c->inner + at);
-    }
+    });
     if (tdc_is_bounded(e))
         bound_columns(e, x, reduced, c, y);
     tdc_note(e, y, pull_columns, c, 1, &x);

@@ -102,8 +102,7 @@ static void copy_tiles(const tdc_array *view, const struct tdc_view_place *place
     int64_t rows = view->shape[dim], columns = view->shape[last], own[TDC_REFERENCE_RANK];
     int64_t bands = (rows + TILE - 1) / TILE, planes = view->count / rows / columns;
     tdc_strides(view, own);
-#pragma omp parallel for schedule(static) if (view->count >= TDC_PARALLEL_FROM)
-    for (int64_t work = 0; work < planes * bands; work++) {
+    TDC_SPREAD(view->count, work, planes * bands, {
         int64_t rest = work / bands, first = work % bands * TILE;
         int64_t source = place->offset + first, target = first * own[dim];
         int64_t high = rows - first < TILE ? rows - first : TILE;
@@ -119,7 +118,7 @@ static void copy_tiles(const tdc_array *view, const struct tdc_view_place *place
                 for (int64_t j = column; j < column + wide; j++)
                     to[target + i * own[dim] + j] = from[source + i + j * place->strides[last]];
         }
-    }
+    });
 }
 
 void tdc_copy_view(const tdc_array *view, const struct tdc_view_place *place, const int64_t *from,
@@ -133,14 +132,13 @@ void tdc_copy_view(const tdc_array *view, const struct tdc_view_place *place, co
         return;
     }
     struct runs r = runs_of(view, place);
-#pragma omp parallel for schedule(static) if (view->count >= TDC_PARALLEL_FROM && r.stretches > 1)
-    for (int64_t s = 0; s < r.stretches; s++) {
+    TDC_SPREAD(r.stretches > 1 ? view->count : 0, s, r.stretches, {
         struct walk w = {.view = view, .place = place};
         int64_t run = s * r.per_stretch;
         int64_t end = run + r.per_stretch < r.count ? run + r.per_stretch : r.count;
         for (walk_from(&w, run); run < end; run++, walk_on(&w))
             copy_run(to + run * r.length, from + w.at, r.length, r.step);
-    }
+    });
 }
 
 static void add_run(const tdc_evaluation *e, double *to, const double *from, int64_t length,
@@ -160,12 +158,11 @@ void tdc_add_view(const tdc_evaluation *e, const tdc_array *view,
     if (view->count == 0)
         return;
     struct runs r = runs_of(view, place);
-#pragma omp parallel for schedule(static) if (view->count >= TDC_PARALLEL_FROM && r.stretches > 1)
-    for (int64_t s = 0; s < r.stretches; s++) {
+    TDC_SPREAD(r.stretches > 1 ? view->count : 0, s, r.stretches, {
         struct walk w = {.view = view, .place = place};
         int64_t run = s * r.per_stretch;
         int64_t end = run + r.per_stretch < r.count ? run + r.per_stretch : r.count;
         for (walk_from(&w, run); run < end; run++, walk_on(&w))
             add_run(e, to + w.at, from + run * r.length, r.length, r.step);
-    }
+    });
 }

@@ -59,9 +59,8 @@ tdc_array *tdc_mapped(tdc_evaluation *e, tdc_array *x, const int64_t *map, unsig
     } other = {.real = fill};
     if (!tdc_dtype_is_floating(x->dtype))
         other.whole = (int64_t)fill;
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++)
-        y->whole[i] = map[i] >= 0 ? x->whole[map[i]] : other.whole;
+    TDC_SPREAD(y->count, i, y->count,
+               { y->whole[i] = map[i] >= 0 ? x->whole[map[i]] : other.whole; });
     bound_picked(e, y, x, map);
     y->bounded = x->bounded;
     tdc_note(e, y, pull_gather, map, 1, &x);
@@ -73,9 +72,7 @@ static void pull_scatter(tdc_evaluation *e, struct tdc_tape_node *node, tdc_arra
     tdc_array *x = node->inputs[0];
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     const int64_t *map = node->detail;
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = map[i] >= 0 ? gradient->real[map[i]] : 0;
+    TDC_SPREAD(g->count, i, g->count, { g->real[i] = map[i] >= 0 ? gradient->real[map[i]] : 0; });
     bound_picked(e, g, gradient, map);
     tdc_collect(e, x, g);
 }
@@ -188,10 +185,10 @@ tdc_array *tdc_concatenate(tdc_evaluation *e, tdc_array *const *pieces, size_t c
     int64_t done = 0;
     for (size_t i = 0; y->count > 0 && i < count; i++) {
         int64_t run = pieces[i]->shape[dim] * inner, step = shape[dim] * inner;
-#pragma omp parallel for schedule(static) if (pieces[i]->count >= TDC_PARALLEL_FROM && outer > 1)
-        for (int64_t o = 0; o < outer; o++)
+        TDC_SPREAD(outer > 1 ? pieces[i]->count : 0, o, outer, {
             memcpy(y->whole + o * step + done, pieces[i]->whole + o * run,
                    (size_t)run * sizeof(int64_t));
+        });
         done += run;
     }
     bound_joined(e, y, pieces, count, dim);

@@ -44,11 +44,11 @@ static void pull_norm_2(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array
     tdc_array *x = node->inputs[0], *y = node->output;
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < y->count; r++)
+    TDC_SPREAD(x->count, r, y->count, {
         for (int64_t i = r * n; i < (r + 1) * n; i++)
             g->real[i] =
                 y->real[r] == 0 ? 0 : gradient->real[r] * tdc_step(e, x->real[i] / y->real[r]);
+    });
     if (tdc_is_bounded(e))
         bound_pull(e, x, y, gradient, g);
     tdc_collect(e, x, g);
@@ -73,10 +73,10 @@ static tdc_array *norm_2(tdc_evaluation *e, tdc_array *rows)
 {
     int64_t n = rows->shape[rows->rank - 1];
     tdc_array *y = tdc_new(e, TDC_F64, rows->rank - 1, rows->shape);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < y->count; r++)
+    TDC_SPREAD(rows->count, r, y->count, {
         y->real[r] = tdc_is_narrow(e) ? sqrt(tdc_narrow_squares(rows->real + r * n, n))
                                       : row_norm(rows->real + r * n, n);
+    });
     if (tdc_is_bounded(e))
         bound_norms(e, rows, y);
     tdc_note(e, y, pull_norm_2, NULL, 1, &rows);

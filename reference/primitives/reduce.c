@@ -128,9 +128,7 @@ static void pull_sum_rows(tdc_evaluation *e, struct tdc_tape_node *node, tdc_arr
     tdc_array *x = node->inputs[0];
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = gradient->real[i / n];
+    TDC_SPREAD(g->count, i, g->count, { g->real[i] = gradient->real[i / n]; });
     double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
     for (int64_t i = 0; errors != NULL && i < g->count; i++)
         errors[i] = gradient->error[i / n];
@@ -143,8 +141,7 @@ static void bound_sums(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
     int64_t n = x->shape[x->rank - 1];
     double weight = tdc_sum_weight((double)n) + tdc_narrow_sum_weight(e, (double)n);
     double *errors = tdc_new_errors(e, y);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
-    for (int64_t r = 0; r < y->count; r++) {
+    TDC_SPREAD(y->count > 1 ? x->count : 0, r, y->count, {
         double magnitude = 0, carried = 0, sum = 0, passed = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
             magnitude += fabs(x->real[i]);
@@ -153,7 +150,7 @@ static void bound_sums(tdc_evaluation *e, const tdc_array *x, tdc_array *y)
         }
         errors[r] = weight * magnitude + carried + (n > 1 ? tdc_own_error(e, 0, y->real[r]) : 0) +
                     tdc_drift(e, passed, magnitude);
-    }
+    });
 }
 
 tdc_array *tdc_sum_rows(tdc_evaluation *e, tdc_array *x)
@@ -171,8 +168,7 @@ tdc_array *tdc_sum_rows(tdc_evaluation *e, tdc_array *x)
         tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
         return y;
     }
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM && y->count > 1)
-    for (int64_t r = 0; r < y->count; r++) {
+    TDC_SPREAD(y->count > 1 ? x->count : 0, r, y->count, {
         if (floating) {
             y->real[r] = tdc_pairwise_sum(x->real + r * n, n, 1);
         } else {
@@ -181,7 +177,7 @@ tdc_array *tdc_sum_rows(tdc_evaluation *e, tdc_array *x)
                 sum += (uint64_t)x->whole[r * n + i];
             y->whole[r] = (int64_t)sum;
         }
-    }
+    });
     if (tdc_is_bounded(e) && floating)
         bound_sums(e, x, y);
     tdc_note(e, y, pull_sum_rows, NULL, 1, &x);
@@ -194,8 +190,7 @@ static void pull_product_rows(tdc_evaluation *e, struct tdc_tape_node *node, tdc
     tdc_array *x = node->inputs[0];
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < gradient->count; r++) {
+    TDC_SPREAD(g->count, r, gradient->count, {
         const double *row = x->real + r * n;
         double *out = g->real + r * n, before = gradient->real[r], after = 1;
         for (int64_t i = 0; i < n; i++) {
@@ -206,7 +201,7 @@ static void pull_product_rows(tdc_evaluation *e, struct tdc_tape_node *node, tdc
             out[i] *= after;
             after = tdc_partial(e, after * row[i]);
         }
-    }
+    });
     if (tdc_is_bounded(e) && x->error == NULL && n > 0) {
         double *errors = tdc_new_errors(e, g);
         for (int64_t i = 0; i < g->count; i++) {
@@ -246,8 +241,7 @@ tdc_array *tdc_product_rows(tdc_evaluation *e, tdc_array *x)
     int64_t n = x->shape[x->rank - 1];
     bool floating = tdc_dtype_is_floating(x->dtype);
     tdc_array *y = tdc_new(e, floating ? TDC_F64 : TDC_I64, x->rank - 1, x->shape);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < y->count; r++) {
+    TDC_SPREAD(x->count, r, y->count, {
         double product = 1;
         uint64_t whole = 1;
         for (int64_t i = 0; i < n; i++) {
@@ -260,7 +254,7 @@ tdc_array *tdc_product_rows(tdc_evaluation *e, tdc_array *x)
             y->real[r] = product;
         else
             y->whole[r] = (int64_t)whole;
-    }
+    });
     if (tdc_is_bounded(e) && floating)
         bound_products(e, x, y);
     tdc_note(e, y, pull_product_rows, NULL, 1, &x);
@@ -363,13 +357,12 @@ tdc_array *tdc_extreme_index(tdc_evaluation *e, tdc_array *rows, bool largest)
     /* pieces of rows, so that few long rows keep all threads busy */
     int64_t size = n < EXTREME_PIECE ? n : EXTREME_PIECE, pieces = n == 0 ? 0 : (n - 1) / size + 1;
     int64_t *best = tdc_take(e, y->count * pieces, sizeof *best);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count * pieces; i++) {
+    TDC_SPREAD(rows->count, i, y->count * pieces, {
         int64_t row = i / pieces * n, from = row + i % pieces * size;
         int64_t to = from + size < row + n ? from + size : row + n;
         best[i] = floating ? extreme_real(rows->real, from, to, largest)
                            : extreme_whole(rows->whole, from, to, largest);
-    }
+    });
     for (int64_t r = 0; r < y->count; r++) {
         int64_t place = best[r * pieces];
         for (int64_t i = 1; i < pieces; i++)
@@ -384,9 +377,7 @@ tdc_array *tdc_pick(tdc_evaluation *e, tdc_array *rows, tdc_array *index)
     int64_t n = rows->shape[rows->rank - 1];
     int64_t width = index->rank == rows->rank ? index->shape[index->rank - 1] : 1;
     int64_t *map = tdc_take(e, index->count, sizeof *map);
-#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < index->count; i++)
-        map[i] = i / width * n + index->whole[i];
+    TDC_SPREAD(index->count, i, index->count, { map[i] = i / width * n + index->whole[i]; });
     return tdc_mapped(e, rows, map, index->rank, index->shape, 0);
 }
 
@@ -395,8 +386,7 @@ static void pull_extreme_shared(tdc_evaluation *e, struct tdc_tape_node *node, t
     tdc_array *x = node->inputs[0], *y = node->output;
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = x->shape[x->rank - 1];
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < y->count; r++) {
+    TDC_SPREAD(x->count, r, y->count, {
         int64_t equals = 0;
         for (int64_t i = 0; i < n; i++)
             equals += tdc_compare_reals(x->real[r * n + i], y->real[r]) == 0;
@@ -404,7 +394,7 @@ static void pull_extreme_shared(tdc_evaluation *e, struct tdc_tape_node *node, t
             g->real[r * n + i] = tdc_compare_reals(x->real[r * n + i], y->real[r]) == 0
                                      ? gradient->real[r] / (double)equals
                                      : 0;
-    }
+    });
     double *errors = tdc_is_bounded(e) ? tdc_new_errors(e, g) : NULL;
     for (int64_t i = 0; errors != NULL && i < g->count; i++) {
         double own =

@@ -71,12 +71,11 @@ static void pull_cumulative_sum(tdc_evaluation *e, struct tdc_tape_node *node, t
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
     int64_t rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < rows; r++) {
+    TDC_SPREAD(x->count, r, rows, {
         struct running sum = {0, 0};
         for (int64_t i = n; i-- > 0;)
             g->real[r * n + i] = run_on(e, &sum, gradient->real[r * n + i]);
-    }
+    });
     if (tdc_is_bounded(e)) {
         unsigned last = x->rank - 1;
         tdc_array *turned = tdc_cumulative_sum(e, tdc_flip(e, gradient, last));
@@ -90,8 +89,7 @@ tdc_array *tdc_cumulative_sum(tdc_evaluation *e, tdc_array *rows)
     bool floating = tdc_dtype_is_floating(rows->dtype);
     tdc_array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < count; r++) {
+    TDC_SPREAD(rows->count, r, count, {
         struct running sum = {0, 0};
         uint64_t whole = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
@@ -100,7 +98,7 @@ tdc_array *tdc_cumulative_sum(tdc_evaluation *e, tdc_array *rows)
             else
                 y->whole[i] = (int64_t)(whole += (uint64_t)rows->whole[i]);
         }
-    }
+    });
     if (tdc_is_bounded(e) && floating)
         bound_running_sums(e, rows, y);
     tdc_note(e, y, pull_cumulative_sum, NULL, 1, &rows);
@@ -116,8 +114,7 @@ static void pull_cumulative_product(tdc_evaluation *e, struct tdc_tape_node *nod
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x);
     int64_t rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < rows; r++) {
+    TDC_SPREAD(x->count, r, rows, {
         double tail = 0;
         for (int64_t i = n; i-- > 0;) {
             int64_t at = r * n + i;
@@ -125,7 +122,7 @@ static void pull_cumulative_product(tdc_evaluation *e, struct tdc_tape_node *nod
             tail = tdc_partial(e, gradient->real[at] + later);
             g->real[at] = tail * (i > 0 ? y->real[at - 1] : 1);
         }
-    }
+    });
     tdc_collect(e, x, g);
 }
 
@@ -134,8 +131,7 @@ tdc_array *tdc_cumulative_product(tdc_evaluation *e, tdc_array *rows)
     bool floating = tdc_dtype_is_floating(rows->dtype);
     tdc_array *y = tdc_new_like(e, floating ? TDC_F64 : TDC_I64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < count; r++) {
+    TDC_SPREAD(rows->count, r, count, {
         double product = 1;
         uint64_t whole = 1;
         for (int64_t i = r * n; i < (r + 1) * n; i++) {
@@ -144,7 +140,7 @@ tdc_array *tdc_cumulative_product(tdc_evaluation *e, tdc_array *rows)
             else
                 y->whole[i] = (int64_t)(whole *= (uint64_t)rows->whole[i]);
         }
-    }
+    });
     if (tdc_is_bounded(e) && floating)
         bound_running_products(e, rows, y);
     tdc_note(e, y, pull_cumulative_product, NULL, 1, &rows);
@@ -172,8 +168,7 @@ static void bound_softmax(tdc_evaluation *e, const tdc_array *x, tdc_array *y, b
     int64_t n = row_length(x), count = row_count(x);
     double *errors = tdc_new_errors(e, y), weight = TDC_ELEMENTARY + e->bounds.inner;
     double sum_weight = tdc_sum_weight((double)n) + e->bounds.inner;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < count; r++) {
+    TDC_SPREAD(x->count, r, count, {
         double top = -(double)INFINITY, mean = 0;
         for (int64_t i = r * n; i < (r + 1) * n; i++)
             top = x->real[i] > top ? x->real[i] : top;
@@ -193,7 +188,7 @@ static void bound_softmax(tdc_evaluation *e, const tdc_array *x, tdc_array *y, b
                 errors[i] = tdc_error_times(v, weight * (1 + away) + tdc_error_at(x, i) + shared) +
                             tdc_own_error(e, TDC_BASIC, v);
         }
-    }
+    });
 }
 
 static void pull_softmax(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
@@ -210,14 +205,13 @@ static void pull_softmax(tdc_evaluation *e, struct tdc_tape_node *node, tdc_arra
     }
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < rows; r++) {
+    TDC_SPREAD(x->count, r, rows, {
         const double *p = y->real + r * n, *q = gradient->real + r * n;
         double *out = g->real + r * n;
         double sum = tdc_pairwise_dot(p, q, n);
         for (int64_t i = 0; i < n; i++)
             out[i] = p[i] * (q[i] - sum);
-    }
+    });
     if (steps != NULL)
         tdc_bound_as(g, steps);
     tdc_collect(e, x, g);
@@ -227,13 +221,12 @@ tdc_array *tdc_softmax_rows(tdc_evaluation *e, tdc_array *rows)
 {
     tdc_array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < count; r++) {
+    TDC_SPREAD(rows->count, r, count, {
         double top, *out = y->real + r * n;
         double sum = tdc_exponentials(e, out, rows->real + r * n, n, &top);
         for (int64_t i = 0; i < n; i++)
             out[i] /= sum;
-    }
+    });
     if (tdc_is_bounded(e))
         bound_softmax(e, rows, y, false);
     tdc_note(e, y, pull_softmax, NULL, 1, &rows);
@@ -255,14 +248,13 @@ static void pull_log_softmax(tdc_evaluation *e, struct tdc_tape_node *node, tdc_
     }
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
     int64_t n = row_length(x), rows = row_count(x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < rows; r++) {
+    TDC_SPREAD(x->count, r, rows, {
         const double *q = gradient->real + r * n;
         double *out = g->real + r * n, sum = tdc_pairwise_sum(q, n, 1);
         tdc_vexp(out, y->real + r * n, (size_t)n);
         for (int64_t i = 0; i < n; i++)
             out[i] = q[i] - out[i] * sum;
-    }
+    });
     if (steps != NULL)
         tdc_bound_as(g, steps);
     tdc_collect(e, x, g);
@@ -272,8 +264,7 @@ tdc_array *tdc_log_softmax_rows(tdc_evaluation *e, tdc_array *rows)
 {
     tdc_array *y = tdc_new_like(e, TDC_F64, rows);
     int64_t n = row_length(rows), count = row_count(rows);
-#pragma omp parallel for schedule(static) if (rows->count >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < count; r++) {
+    TDC_SPREAD(rows->count, r, count, {
         const double *x = rows->real + r * n;
         double top, *out = y->real + r * n;
         double sum = tdc_exponentials(e, out, x, n, &top);
@@ -284,7 +275,7 @@ tdc_array *tdc_log_softmax_rows(tdc_evaluation *e, tdc_array *rows)
         tdc_steps(e, out, n);
         for (int64_t i = 0; i < n; i++)
             out[i] -= sum;
-    }
+    });
     if (tdc_is_bounded(e))
         bound_softmax(e, rows, y, true);
     tdc_note(e, y, pull_log_softmax, NULL, 1, &rows);

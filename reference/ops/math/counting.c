@@ -40,8 +40,7 @@ static void bucketize(tdc_evaluation *e)
     if (bounds->rank != 1)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "boundaries must be a vector");
     tdc_array *y = tdc_new_like(e, tdc_bool_argument(e, "out_int32") ? TDC_I32 : TDC_I64, x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < x->count; i++) {
+    TDC_SPREAD(x->count, i, x->count, {
         int64_t low = 0, high = bounds->count;
         while (low < high) {
             int64_t middle = low + (high - low) / 2;
@@ -52,7 +51,7 @@ static void bucketize(tdc_evaluation *e)
                 high = middle;
         }
         y->whole[i] = low;
-    }
+    });
     tdc_give(e, y);
 }
 
@@ -65,8 +64,7 @@ static void isin(tdc_evaluation *e)
     tdc_array *flat = tdc_reshape(e, others, 1, &others->count);
     tdc_array *order = tdc_order_rows(e, flat, false);
     tdc_array *y = tdc_new_like(e, TDC_BOOL, x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < x->count; i++) {
+    TDC_SPREAD(x->count, i, x->count, {
         double v = tdc_element(x, i);
         int64_t low = 0, high = flat->count;
         while (low < high) {
@@ -78,7 +76,7 @@ static void isin(tdc_evaluation *e)
         }
         bool found = low < flat->count && tdc_element(flat, order->whole[low]) == v;
         y->whole[i] = found != invert;
-    }
+    });
     tdc_give(e, y);
 }
 

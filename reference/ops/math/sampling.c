@@ -111,8 +111,7 @@ static void pull_resampled(tdc_evaluation *e, struct tdc_tape_node *node, tdc_ar
     }
     double *g = tdc_gradient_of(e, x)->real;
     struct lines l = lines_of(x, t->dim);
-#pragma omp parallel for schedule(static) if (gradient->count >= TDC_PARALLEL_FROM)
-    for (int64_t unit = 0; unit < l.outer * l.strips; unit++) {
+    TDC_SPREAD(gradient->count, unit, l.outer * l.strips, {
         int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
         for (int64_t i = 0; i < t->m * t->width; i++) {
             const double *from = gradient->real + (o * t->m + i / t->width) * l.inner + at;
@@ -120,7 +119,7 @@ static void pull_resampled(tdc_evaluation *e, struct tdc_tape_node *node, tdc_ar
             if (t->weight[i] != 0)
                 add_weighted(e, to, t->weight[i], from, width);
         }
-    }
+    });
 }
 
 static tdc_array *resampled(tdc_evaluation *e, tdc_array *x, const struct taps *t)
@@ -130,8 +129,7 @@ static tdc_array *resampled(tdc_evaluation *e, tdc_array *x, const struct taps *
     shape[t->dim] = t->m;
     tdc_array *y = tdc_zeros(e, TDC_F64, x->rank, shape);
     struct lines l = lines_of(x, t->dim);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t unit = 0; unit < l.outer * l.strips; unit++) {
+    TDC_SPREAD(y->count, unit, l.outer * l.strips, {
         int64_t o = unit / l.strips, at = unit % l.strips * STRIP, width = strip_width(&l, unit);
         for (int64_t i = 0; i < t->m * t->width; i++) {
             const double *from = x->real + (o * t->n + t->source[i]) * l.inner + at;
@@ -139,7 +137,7 @@ static tdc_array *resampled(tdc_evaluation *e, tdc_array *x, const struct taps *
             if (t->weight[i] != 0)
                 add_weighted(e, to, t->weight[i], from, width);
         }
-    }
+    });
     if (tdc_is_bounded(e))
         tdc_bound_by(y, resampling_errors(e, x, t, y, false));
     tdc_note(e, y, pull_resampled, t, 1, &x);

@@ -101,8 +101,7 @@ static tdc_array *at(tdc_evaluation *e, const struct sampler *s, const int *offs
     }
     tdc_array *room = tdc_new(e, TDC_I64, 2 + s->n, shape); /* checks the sizes */
     int64_t *map = room->whole;
-#pragma omp parallel for schedule(static) if (room->count >= TDC_PARALLEL_FROM)
-    for (int64_t p = 0; p < shape[0] * places; p++) {
+    TDC_SPREAD(room->count, p, shape[0] * places, {
         int64_t from = 0;
         for (unsigned i = 0; i < s->n && from >= 0; i++) {
             double c = s->at[i]->real[p];
@@ -114,7 +113,7 @@ static tdc_array *at(tdc_evaluation *e, const struct sampler *s, const int *offs
             int64_t image = p / places * channels + k;
             map[image * places + p % places] = from < 0 ? -1 : image * plane + from;
         }
-    }
+    });
     return tdc_mapped(e, s->x, map, 2 + s->n, shape, 0);
 }
 

@@ -27,10 +27,10 @@ static void check_range(tdc_evaluation *e, const tdc_array *index, int64_t n)
 {
     /* no reduction: clang makes a name of its lock that a shared library would export */
     atomic_bool wrong = false;
-#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < index->count; i++)
+    TDC_SPREAD(index->count, i, index->count, {
         if (index->whole[i] < -n || index->whole[i] >= n)
             atomic_store_explicit(&wrong, true, memory_order_relaxed);
+    });
     if (wrong)
         tdc_refuse(e, TDC_ERR_ARGUMENT, "index out of range");
 }
@@ -59,8 +59,7 @@ static int64_t *places(tdc_evaluation *e, const tdc_array *x, unsigned dim, cons
     check_range(e, index, n);
     /* runs of the last dimension: all others' part of the place is found once for each */
     int64_t runs = length == 0 ? 0 : index->count / length;
-#pragma omp parallel for schedule(static) if (index->count >= TDC_PARALLEL_FROM)
-    for (int64_t run = 0; run < runs; run++) {
+    TDC_SPREAD(index->count, run, runs, {
         int64_t rest = run, base = 0;
         for (unsigned d = last; d-- > 0;) {
             base += d == dim ? 0 : rest % index->shape[d] * strides[d];
@@ -69,7 +68,7 @@ static int64_t *places(tdc_evaluation *e, const tdc_array *x, unsigned dim, cons
         for (int64_t i = 0; i < length; i++)
             map[run * length + i] =
                 base + i * along + from_end(index->whole[run * length + i], n) * step;
-    }
+    });
     return map;
 }
 
@@ -182,13 +181,12 @@ static int64_t *slice_places(tdc_evaluation *e, const tdc_array *x, unsigned dim
         tdc_refuse(e, TDC_ERR_MEMORY, "a size overflows");
     int64_t *map = tdc_take(e, total, sizeof *map);
     check_range(e, index, n);
-#pragma omp parallel for schedule(static) if (total >= TDC_PARALLEL_FROM)
-    for (int64_t run = 0; run < outer * index->count; run++) {
+    TDC_SPREAD(total, run, outer * index->count, {
         int64_t own = from_end(index->whole[run % index->count], n);
         int64_t base = (run / index->count * n + own) * inner;
         for (int64_t k = 0; k < inner; k++)
             map[run * inner + k] = base + k;
-    }
+    });
     return map;
 }
 

@@ -209,9 +209,8 @@ static tdc_array *picked(tdc_evaluation *e, tdc_array *places, const struct adva
         }
     places = tdc_permute(e, places, order);
     tdc_array *y = tdc_new(e, TDC_I64, wide, shape);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++)
-        y->whole[i] = places->whole[flat->whole[i / inner] * inner + i % inner];
+    TDC_SPREAD(y->count, i, y->count,
+               { y->whole[i] = places->whole[flat->whole[i / inner] * inner + i % inner]; });
     if (!together || before == 0)
         return y;
     for (unsigned d = 0; d < wide; d++)

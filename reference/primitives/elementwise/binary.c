@@ -175,14 +175,13 @@ static void run_blocks(tdc_binary_block *block, double *out, const tdc_array *a,
                        int which, const double *times)
 {
     int64_t count = a->count;
-#pragma omp parallel for schedule(static) if (count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(count, start, {
         size_t n = (size_t)(count - start < TDC_BLOCK ? count - start : TDC_BLOCK);
         double *o = out + start;
         block(o, a->real + start, b->real + start, n, which);
         for (size_t i = 0; times != NULL && i < n; i++)
             o[i] = o[i] == 0 ? 0 : o[i] * times[start + (int64_t)i];
-    }
+    });
 }
 
 static void pull_binary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array *gradient)
@@ -254,9 +253,9 @@ static void pull_select(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array
         if (!tdc_tracked(input))
             continue;
         tdc_array *g = tdc_new_like(e, TDC_F64, input);
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-        for (int64_t i = 0; i < g->count; i++)
+        TDC_SPREAD(g->count, i, g->count, {
             g->real[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->real[i] : 0;
+        });
         double *errors = gradient->error != NULL ? tdc_new_errors(e, g) : NULL;
         for (int64_t i = 0; errors != NULL && i < g->count; i++)
             errors[i] = (condition->whole[i] != 0) == (side == 1) ? gradient->error[i] : 0;
@@ -280,9 +279,8 @@ tdc_array *tdc_select(tdc_evaluation *e, tdc_array *condition, tdc_array *a, tdc
     b = tdc_expand(e, b, rank, shape);
     condition = tdc_expand(e, condition, rank, shape);
     tdc_array *y = tdc_new(e, dtype, rank, shape);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++)
-        y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i];
+    TDC_SPREAD(y->count, i, y->count,
+               { y->whole[i] = condition->whole[i] != 0 ? a->whole[i] : b->whole[i]; });
     double *errors = a->error != NULL || b->error != NULL ? tdc_new_errors(e, y) : NULL;
     for (int64_t i = 0; errors != NULL && i < y->count; i++)
         errors[i] = tdc_error_at(condition->whole[i] != 0 ? a : b, i);

@@ -66,8 +66,7 @@ void tdc_bound_binary(tdc_evaluation *e, enum tdc_binary function, tdc_binary_bl
         return;
     }
     double *errors = tdc_new_errors(e, y);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < y->count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(y->count, start, {
         size_t n = tdc_block_size(y->count, start);
         double *to = errors + start, slope[TDC_BLOCK];
         for (size_t i = 0; i < n; i++) {
@@ -91,7 +90,7 @@ void tdc_bound_binary(tdc_evaluation *e, enum tdc_binary function, tdc_binary_bl
                                      : jump_error(e, function, a->real[at], b->real[at],
                                                   tdc_error_at(a, at), tdc_error_at(b, at));
         }
-    }
+    });
 }
 
 /* The slope's own error, and how it moves with the operands. */
@@ -106,7 +105,7 @@ static void slope_errors(const tdc_evaluation *e, enum tdc_binary function, tdc_
         to[i] = given
                     ? 0
                     : tdc_own_error(e, function == TDC_DIV ? TDC_BASIC : TDC_ELEMENTARY, slope[i]);
-    if (function == TDC_ADD || function == TDC_SUB || own_weight(function) == 0)
+    if (n == 0 || function == TDC_ADD || function == TDC_SUB || own_weight(function) == 0)
         return;
     for (int which = 1; which <= 2; which++) {
         const tdc_array *x = which == 1 ? a : b;
@@ -126,8 +125,7 @@ void tdc_bound_binary_pull(tdc_evaluation *e, enum tdc_binary function, tdc_bina
                            const tdc_array *gradient, tdc_array *g)
 {
     double *errors = tdc_new_errors(e, g);
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < g->count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(g->count, start, {
         size_t n = tdc_block_size(g->count, start);
         double slope[TDC_BLOCK], own[TDC_BLOCK];
         block(slope, a->real + start, b->real + start, n, side);
@@ -137,5 +135,5 @@ void tdc_bound_binary_pull(tdc_evaluation *e, enum tdc_binary function, tdc_bina
             errors[at] = tdc_pulled_error(e, slope[i], own[i], gradient->real[at],
                                           tdc_error_at(gradient, at));
         }
-    }
+    });
 }

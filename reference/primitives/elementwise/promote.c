@@ -79,9 +79,8 @@ static void pull_convert(tdc_evaluation *e, struct tdc_tape_node *node, tdc_arra
 {
     tdc_array *x = node->inputs[0];
     tdc_array *g = tdc_new_like(e, x->dtype, x);
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < g->count; i++)
-        g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype);
+    TDC_SPREAD(g->count, i, g->count,
+               { g->real[i] = tdc_reference_cast(gradient->real[i], x->dtype); });
     tdc_bound_as(g, gradient);
     tdc_collect(e, x, g);
 }
@@ -93,15 +92,14 @@ tdc_array *tdc_convert(tdc_evaluation *e, tdc_array *x, tdc_dtype dtype)
     tdc_array *y = tdc_new_like(e, dtype, x);
     y->number = x->number;
     bool from = tdc_dtype_is_floating(x->dtype), to = tdc_dtype_is_floating(dtype);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < x->count; i++) {
+    TDC_SPREAD(x->count, i, x->count, {
         if (to)
             y->real[i] = tdc_reference_cast(tdc_element(x, i), dtype);
         else if (dtype == TDC_BOOL)
             y->whole[i] = from ? x->real[i] != 0 : x->whole[i] != 0;
         else
             y->whole[i] = tdc_wrap(from ? truncated(x->real[i], dtype) : x->whole[i], dtype);
-    }
+    });
     if (from && to)
         tdc_bound_as(y, x);
     else if (to && tdc_is_bounded(e))
@@ -193,9 +191,9 @@ tdc_array *tdc_combine_whole(tdc_evaluation *e, enum tdc_binary function, tdc_ar
     for (int64_t i = 0; divides(function) && i < y->count; i++)
         if (b->whole[i] == 0)
             tdc_refuse(e, TDC_ERR_ARGUMENT, "integer division by zero");
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++)
+    TDC_SPREAD(y->count, i, y->count, {
         y->whole[i] = tdc_wrap(compute_whole(function, a->whole[i], b->whole[i]), dtype);
+    });
     return y;
 }
 
@@ -242,8 +240,7 @@ tdc_array *tdc_relate(tdc_evaluation *e, enum tdc_comparison how, tdc_array *a, 
     a = tdc_expand(e, a, rank, shape);
     b = tdc_expand(e, b, rank, shape);
     tdc_array *y = tdc_new(e, TDC_BOOL, rank, shape);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < y->count; i++) {
+    TDC_SPREAD(y->count, i, y->count, {
         if (floating) {
             double p = a->real[i], q = b->real[i];
             y->whole[i] = holds(how, (p > q) - (p < q), isnan(p) || isnan(q));
@@ -251,7 +248,7 @@ tdc_array *tdc_relate(tdc_evaluation *e, enum tdc_comparison how, tdc_array *a, 
             int64_t p = a->whole[i], q = b->whole[i];
             y->whole[i] = holds(how, (p > q) - (p < q), false);
         }
-    }
+    });
     return y;
 }
 

@@ -35,8 +35,7 @@ static void pull_unary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array 
         return;
     }
     tdc_array *g = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(x->count, start, {
         size_t n = tdc_block_size(x->count, start);
         double *d = g->real + start;
         if (function->slope == NULL) {
@@ -46,7 +45,7 @@ static void pull_unary(tdc_evaluation *e, struct tdc_tape_node *node, tdc_array 
         function->slope(d, x->real + start, y->real + start, n, detail->p);
         for (size_t i = 0; i < n; i++)
             d[i] = d[i] == 0 ? 0 : d[i] * gradient->real[start + (int64_t)i];
-    }
+    });
     if (tdc_is_bounded(e))
         tdc_bound_unary_pull(e, detail->function, x, y, detail->p, gradient, g);
     tdc_collect(e, x, g);
@@ -65,10 +64,10 @@ tdc_array *tdc_apply_with(tdc_evaluation *e, enum tdc_unary function, tdc_array 
         return y;
     }
     y = tdc_new_like(e, TDC_F64, x);
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < x->count; start += TDC_BLOCK)
+    TDC_SPREAD_BLOCKS(x->count, start, {
         tdc_unary_functions[function].apply(y->real + start, x->real + start,
                                             tdc_block_size(x->count, start), detail->p);
+    });
     if (tdc_is_bounded(e))
         tdc_bound_unary(e, function, x, y, detail->p);
     tdc_note(e, y, pull_unary, detail, 1, &x);

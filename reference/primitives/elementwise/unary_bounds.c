@@ -129,8 +129,7 @@ void tdc_bound_unary(tdc_evaluation *e, enum tdc_unary function, const tdc_array
         return;
     }
     double *errors = tdc_new_errors(e, y);
-#pragma omp parallel for schedule(static) if (y->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < y->count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(y->count, start, {
         size_t n = tdc_block_size(y->count, start);
         double *to = errors + start;
         const double *in = x->real + start, *out = y->real + start;
@@ -148,7 +147,7 @@ void tdc_bound_unary(tdc_evaluation *e, enum tdc_unary function, const tdc_array
             if (function == TDC_SHIFT)
                 to[i] += fabs(p[0]); /* the constant is rounded */
         }
-    }
+    });
 }
 
 /* ---- slopes ---------------------------------------------------------------------------------- */
@@ -171,8 +170,7 @@ static tdc_array *slope_of(tdc_evaluation *e, enum tdc_unary function, tdc_array
     bool given = loss == EXACT || function == TDC_SCALE || function == TDC_SHIFT ||
                  function == TDC_LEAKY_RELU || function == TDC_SOFTSHRINK || function == TDC_SQUARE;
     double *errors = tdc_new_errors(e, slope), unit = e->bounds.unit;
-#pragma omp parallel for schedule(static) if (x->count >= TDC_PARALLEL_FROM)
-    for (int64_t start = 0; start < x->count; start += TDC_BLOCK) {
+    TDC_SPREAD_BLOCKS(x->count, start, {
         size_t n = tdc_block_size(x->count, start);
         double *d = slope->real + start, *to = errors + start;
         f->slope(d, x->real + start, y->real + start, n, p);
@@ -197,7 +195,7 @@ static tdc_array *slope_of(tdc_evaluation *e, enum tdc_unary function, tdc_array
         }
         for (size_t i = 0; function == TDC_SQUARE && i < n; i++)
             to[i] += 2 * tdc_error_at(x, start + (int64_t)i);
-    }
+    });
     return slope;
 }
 
@@ -206,13 +204,12 @@ void tdc_bound_unary_pull(tdc_evaluation *e, enum tdc_unary function, tdc_array 
 {
     const tdc_array *slope = slope_of(e, function, x, y, p);
     double *errors = tdc_new_errors(e, g);
-#pragma omp parallel for schedule(static) if (g->count >= TDC_PARALLEL_FROM)
-    for (int64_t i = 0; i < g->count; i++) {
+    TDC_SPREAD(g->count, i, g->count, {
         double by = gradient->real[i];
         errors[i] = tdc_pulled_error(e, slope->real[i], tdc_error_at(slope, i), by,
                                      tdc_error_at(gradient, i));
         /* at its kinks frameworks take the slope of either side */
         if (function == TDC_HARDSWISH && fabs(x->real[i]) == 3)
             errors[i] += 0.5 * fabs(by) / e->bounds.unit;
-    }
+    });
 }

@@ -5,8 +5,7 @@
 
 #include "kernels/pair.h"
 
-#define MOST_ROWS    8 /* of a tile */
-#define MOST_COLUMNS 24
+#define MOST_ROWS 8 /* of a tile */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -81,6 +80,11 @@ static void transpose_plain(const double *x, int64_t line, int64_t lines, int64_
 TILE_BODY(body_plain, , double, 1, PLAIN_ZERO, PLAIN_LOAD, PLAIN_STORE, PLAIN_SAME, PLAIN_PLUS, fma)
 TILE(run_plain, , TILE_4, body_plain)
 static const struct tdc_tile plain = {"plain", 4, 3, 1, run_plain, transpose_plain};
+#define PLAIN_APART(a, b, c) ((a) * (b) + (c))
+TILE_BODY(apart_plain, , double, 1, PLAIN_ZERO, PLAIN_LOAD, PLAIN_STORE, PLAIN_SAME, PLAIN_PLUS,
+          PLAIN_APART)
+TILE(run_plain_apart, , TILE_4, apart_plain)
+static const struct tdc_tile plain_apart = {"plain", 4, 3, 1, run_plain_apart, transpose_plain};
 #endif
 
 #if defined(__x86_64__)
@@ -93,6 +97,14 @@ TILE(run_avx2, AVX2, TILE_4, body_avx2)
 TILE_BODY(body_avx512, AVX512, __m512d, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_storeu_pd,
           _mm512_set1_pd, _mm512_add_pd, _mm512_fmadd_pd)
 TILE(run_avx512, AVX512, TILE_8, body_avx512)
+#define AVX2_APART(a, b, c) _mm256_add_pd(_mm256_mul_pd(a, b), c)
+TILE_BODY(apart_avx2, AVX2, __m256d, 4, _mm256_setzero_pd, _mm256_loadu_pd, _mm256_storeu_pd,
+          _mm256_set1_pd, _mm256_add_pd, AVX2_APART)
+TILE(run_avx2_apart, AVX2, TILE_4, apart_avx2)
+#define AVX512_APART(a, b, c) _mm512_add_pd(_mm512_mul_pd(a, b), c)
+TILE_BODY(apart_avx512, AVX512, __m512d, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_storeu_pd,
+          _mm512_set1_pd, _mm512_add_pd, AVX512_APART)
+TILE(run_avx512_apart, AVX512, TILE_8, apart_avx512)
 
 AVX2 static void transpose_avx2(const double *x, int64_t line, int64_t lines, int64_t depth,
                                 int64_t width, double *to)
@@ -119,37 +131,54 @@ AVX2 static void transpose_avx2(const double *x, int64_t line, int64_t lines, in
 
 static const struct tdc_tile avx2 = {"avx2", 4, 12, 4, run_avx2, transpose_avx2};
 static const struct tdc_tile avx512 = {"avx512", 8, 24, 8, run_avx512, transpose_avx2};
+static const struct tdc_tile avx2_apart = {"avx2", 4, 12, 4, run_avx2_apart, transpose_avx2};
+static const struct tdc_tile avx512_apart = {"avx512", 8, 24, 8, run_avx512_apart, transpose_avx2};
 
-const struct tdc_tile *tdc_tile_chosen(void)
+static const struct tdc_tile *chosen(bool fused)
 {
     switch (tdc_cpu_variant_chosen()) {
     case TDC_CPU_X86_64_V4:
-        return &avx512;
+        return fused ? &avx512 : &avx512_apart;
     case TDC_CPU_X86_64_V3:
-        return &avx2;
+        return fused ? &avx2 : &avx2_apart;
     default:
-        return &plain;
+        return fused ? &plain : &plain_apart;
     }
 }
 #elif defined(__aarch64__)
 #include <arm_neon.h>
-#define NEON_ZERO()       vdupq_n_f64(0)
-#define NEON_FMA(a, b, c) vfmaq_f64(c, a, b)
+#define NEON_ZERO()         vdupq_n_f64(0)
+#define NEON_FMA(a, b, c)   vfmaq_f64(c, a, b)
 TILE_BODY(body_neon, , float64x2_t, 2, NEON_ZERO, vld1q_f64, vst1q_f64, vdupq_n_f64, vaddq_f64,
           NEON_FMA)
 TILE(run_neon, , TILE_8, body_neon)
 static const struct tdc_tile neon = {"neon", 8, 6, 2, run_neon, transpose_plain};
+#define NEON_APART(a, b, c) vaddq_f64(vmulq_f64(a, b), c)
+TILE_BODY(apart_neon, , float64x2_t, 2, NEON_ZERO, vld1q_f64, vst1q_f64, vdupq_n_f64, vaddq_f64,
+          NEON_APART)
+TILE(run_neon_apart, , TILE_8, apart_neon)
+static const struct tdc_tile neon_apart = {"neon", 8, 6, 2, run_neon_apart, transpose_plain};
+
+static const struct tdc_tile *chosen(bool fused)
+{
+    return fused ? &neon : &neon_apart;
+}
+#else
+static const struct tdc_tile *chosen(bool fused)
+{
+    return fused ? &plain : &plain_apart;
+}
+#endif
 
 const struct tdc_tile *tdc_tile_chosen(void)
 {
-    return &neon;
+    return chosen(true);
 }
-#else
-const struct tdc_tile *tdc_tile_chosen(void)
+
+const struct tdc_tile *tdc_tile_apart(void)
 {
-    return &plain;
+    return chosen(false);
 }
-#endif
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
@@ -214,7 +243,7 @@ void tdc_pack_right(const struct tdc_tile *t, struct tdc_matrix b, int64_t colum
 static void run_at_edge(const struct tdc_tile *t, int64_t rows, int64_t columns, int64_t depth,
                         const double *left, const double *right, double *c, int64_t line, bool add)
 {
-    double tile[MOST_ROWS * MOST_COLUMNS] __attribute__((aligned(64)));
+    double tile[MOST_ROWS * TDC_TILE_COLUMNS] __attribute__((aligned(64)));
     int64_t wide = tdc_strip_columns(t, columns);
     t->run((int)rows, (int)(wide / t->lanes), depth, left, right, tile, wide, false);
     for (int64_t i = 0; i < rows; i++)

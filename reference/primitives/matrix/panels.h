@@ -37,6 +37,10 @@ struct tdc_tile {
 
 /* Of this CPU, or of the one that is asked for. */
 const struct tdc_tile *tdc_tile_chosen(void);
+/* The same with each product rounded before it is added. */
+const struct tdc_tile *tdc_tile_apart(void);
+/* What any tile has at most. */
+#define TDC_TILE_COLUMNS 24
 
 /* The columns that a packed right operand of `columns` has, those of its last strip filled up. */
 int64_t tdc_strip_columns(const struct tdc_tile *t, int64_t columns);

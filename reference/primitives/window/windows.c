@@ -111,21 +111,21 @@ void tdc_unfold_columns(const struct tdc_windows *w, const double *image, int64_
                         int64_t from, int64_t to, double *columns)
 {
     int64_t kernels = tdc_window_product(w, w->kernel), plane = tdc_window_product(w, w->size);
-#pragma omp parallel for schedule(static) if (channels * kernels * (to - from) >= TDC_PARALLEL_FROM)
-    for (int64_t r = 0; r < channels * kernels; r++)
+    TDC_SPREAD(channels * kernels * (to - from), r, channels * kernels, {
         tdc_unfold_row(w, image + r / kernels * plane, r % kernels, from, to,
                        columns + r * (to - from));
+    });
 }
 
 void tdc_fold_columns(const struct tdc_windows *w, const double *columns, int64_t channels,
                       int64_t from, int64_t to, double *image, tdc_dtype sums)
 {
     int64_t kernels = tdc_window_product(w, w->kernel), plane = tdc_window_product(w, w->size);
-#pragma omp parallel for schedule(static) if (channels * kernels * (to - from) >= TDC_PARALLEL_FROM)
-    for (int64_t c = 0; c < channels; c++)
+    TDC_SPREAD(channels * kernels * (to - from), c, channels, {
         for (int64_t k = 0; k < kernels; k++)
             fold_row(w, columns + (c * kernels + k) * (to - from), k, from, to, image + c * plane,
                      sums);
+    });
 }
 
 /* ---- whole tensors -------------------------------------------------------------------------- */

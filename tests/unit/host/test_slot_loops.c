@@ -114,6 +114,7 @@ static void loops_find_what_is_there(void **state)
         if (!tdc_cpu_variant_usable((enum tdc_cpu_variant)v))
             continue;
         setenv("TDC_CPU", tdc_cpu_variant_name((enum tdc_cpu_variant)v), 1);
+        tdc_cpu_variant_look_again();
         for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
             for (int kind = NEAR; kind <= INFINITE; kind++) {
                 struct tdc_reference_tensor *b = tensor(&arena, TDC_F64);
@@ -126,6 +127,7 @@ static void loops_find_what_is_there(void **state)
             }
     }
     unsetenv("TDC_CPU");
+    tdc_cpu_variant_look_again();
     tdc_arena_free(&arena);
 }
 
@@ -142,11 +144,13 @@ static void bfloat16_is_rounded_as_one_by_one(void **state)
         if (!tdc_cpu_variant_usable((enum tdc_cpu_variant)v))
             continue;
         setenv("TDC_CPU", tdc_cpu_variant_name((enum tdc_cpu_variant)v), 1);
+        tdc_cpu_variant_look_again();
         assert_true(tdc_slot_to_brains(x, COUNT, y));
         for (int i = 0; i < COUNT; i++)
             assert_true(y[i] == tdc_reference_cast(x[i], TDC_BF16));
     }
     unsetenv("TDC_CPU");
+    tdc_cpu_variant_look_again();
 }
 
 int main(void)

@@ -277,14 +277,17 @@ static void variants_are_named_and_chosen(void **state)
     for (unsigned variant = 0; variant < TDC_CPU_VARIANTS; variant++) {
         assert_string_equal(tdc_cpu_variant_name(variant), names[variant]);
         setenv("TDC_CPU", names[variant], 1);
+        tdc_cpu_variant_look_again();
         if (tdc_cpu_variant_usable(variant)) {
             assert_int_equal(tdc_cpu_variant_chosen(), variant);
             best = variant;
         }
     }
     setenv("TDC_CPU", "z80", 1);
+    tdc_cpu_variant_look_again();
     assert_int_equal(tdc_cpu_variant_chosen(), best);
     unsetenv("TDC_CPU");
+    tdc_cpu_variant_look_again();
     assert_int_equal(tdc_cpu_variant_chosen(), best);
 }
 

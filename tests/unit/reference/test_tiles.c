@@ -79,6 +79,7 @@ static struct answer same_answer(struct tdc_arena *arena, struct tdc_reference_c
             if (!tdc_cpu_variant_usable((enum tdc_cpu_variant)v))
                 continue;
             setenv("TDC_CPU", tdc_cpu_variant_name((enum tdc_cpu_variant)v), 1);
+            tdc_cpu_variant_look_again();
             omp_set_num_threads(threads);
             struct answer a = answer_of(arena, call);
             if (first.x[0] == NULL)
@@ -87,6 +88,7 @@ static struct answer same_answer(struct tdc_arena *arena, struct tdc_reference_c
                 assert_memory_equal(first.x[i], a.x[i], (size_t)a.count[i] * sizeof(double));
         }
     unsetenv("TDC_CPU");
+    tdc_cpu_variant_look_again();
     omp_set_num_threads(before);
     return first;
 }
