@@ -14,6 +14,7 @@
 #include "host/engine/logical/series.h"
 #include "host/engine/side_change.h"
 #include "host/engine/source.h"
+#include "io/file/open_folder.h"
 #include "io/tensor/tensor_file.h"
 #include "io/base/text.h"
 #include "kernels/pair.h"
@@ -90,17 +91,10 @@ tdc_status tdc_engine_run(const struct tdc_engine *engine, struct tdc_job *jobs,
 
 /* ---- between the files of this folder -------------------------------------------------------- */
 
-/* The folder below which this thread opened its last file of a side: names alone are looked up
- * then.
- */
-struct tdc_open_folder {
-    const char *path; /* of a job; NULL: none yet */
-    int descriptor;   /* -1: it could not be opened, and whole paths serve */
-};
-
 /* What a thread keeps from job to job. */
 struct tdc_worker {
     struct tdc_tensor_scratch *n_scratch, *b_scratch;
+    /* below which this thread opened its last file of a side */
     struct tdc_open_folder n_folder, b_folder;
     struct tdc_span_buffer n_buffer, b_buffer;
     struct tdc_logical_feed *n_feed, *b_feed; /* made on first use */
@@ -120,8 +114,6 @@ struct tdc_worker {
 tdc_status tdc_worker_init(struct tdc_worker *worker, const struct tdc_backend *backend,
                            struct tdc_error *error);
 void tdc_worker_free(struct tdc_worker *worker);
-/* Whether `path`, which must outlive the folder, is open there now. */
-bool tdc_open_folder(struct tdc_open_folder *folder, const char *path);
 
 /* A pair of open tensors. */
 struct tdc_open_pair {

@@ -1,14 +1,8 @@
 /* worker.c - the memory of a thread, and asking for small files ahead of time. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "host/engine/engine.h"
 #include "host/engine/job_path.h"
 #include "io/base/error.h"
 #include "io/file/file_map.h"
-#include "io/file/retry.h"
 #include "io/platform/platform.h"
 #include "io/storage/ahead.h"
 #include "io/storage/mounts.h"
@@ -47,35 +41,10 @@ bool tdc_worker_take(struct tdc_worker *worker, bool wait)
     return true;
 }
 
-static void close_folder(struct tdc_open_folder *folder)
-{
-    if (folder->path != NULL && folder->descriptor >= 0)
-        close(folder->descriptor);
-}
-
-/* Files there are opened with patience, by their paths. */
-static bool is_remote(const char *folder)
-{
-    char inside[4096];
-    int length = snprintf(inside, sizeof inside, "%s/.", folder);
-    return length < 0 || (size_t)length >= sizeof inside || tdc_mount_of_file(inside) != NULL;
-}
-
-bool tdc_open_folder(struct tdc_open_folder *folder, const char *path)
-{
-    if (folder->path != path) {
-        close_folder(folder);
-        folder->path = path;
-        folder->descriptor =
-            is_remote(path) ? -1 : TDC_RETRY(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    }
-    return folder->descriptor >= 0;
-}
-
 void tdc_worker_free(struct tdc_worker *worker)
 {
-    close_folder(&worker->n_folder);
-    close_folder(&worker->b_folder);
+    tdc_open_folder_close(&worker->n_folder);
+    tdc_open_folder_close(&worker->b_folder);
     if (worker->backend != NULL)
         worker->backend->close(worker->backend_state);
     tdc_tensor_scratch_free(worker->n_scratch);

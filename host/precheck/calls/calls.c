@@ -14,19 +14,27 @@
 const char *const tdc_direction_name[TDC_DIRECTIONS] = {"forward", "backward"};
 
 #define NAMES_LIMIT ((size_t)8 << 30)
-/* JSON tree of one record, or of one small member of the file. */
-#define RECORD_LIMIT ((size_t)1 << 30)
 
 #define PARSE_FAILED                                                                               \
     "[msprobe] Api Accuracy Checker parse json failed: check_and_get_from_json_dict failed: "
+
+/* A member of "data", found while the file is walked over; what it means is asked when all of the
+ * file is known. */
+struct member {
+    const char *key;
+    size_t length;
+    struct tdc_record_place place; /* size 0: it is null */
+};
 
 struct walk {
     struct tdc_calls *calls;
     const struct tdc_calls_rules *rules;
     struct tdc_name_table names;
-    struct tdc_arena scratch;
+    struct tdc_arena keys; /* of the members */
     size_t capacity;
-    struct tdc_record_place data; /* the value of "data" */
+    struct member *members;
+    size_t member_count, member_room;
+    bool data; /* there is such a member of the file */
     enum tdc_json_kind data_kind;
     const struct tdc_json *task, *framework, *folder;
     struct tdc_error *error;
@@ -47,6 +55,48 @@ static void warn(const struct walk *walk, const char *text)
 
 /* ---- the top level --------------------------------------------------------------------------- */
 
+static struct member *new_member(struct walk *walk)
+{
+    if (walk->member_count == walk->member_room) {
+        size_t room = walk->member_room == 0 ? 512 : walk->member_room * 2;
+        struct member *grown = reallocarray(walk->members, room, sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        walk->members = grown;
+        walk->member_room = room;
+    }
+    return &walk->members[walk->member_count++];
+}
+
+static tdc_status take_data(struct walk *walk, struct tdc_json_cursor *cursor)
+{
+    struct tdc_error *error = walk->error;
+    walk->data = true;
+    walk->data_kind = tdc_json_peek(cursor);
+    walk->member_count = 0; /* of several the last one counts */
+    tdc_arena_reset(&walk->keys);
+    if (walk->data_kind != TDC_JSON_OBJECT)
+        return tdc_json_skip(cursor, error);
+    tdc_status status = tdc_json_enter(cursor, error);
+    bool first = true;
+    while (status == TDC_OK) {
+        const char *key;
+        size_t length;
+        status = tdc_json_member(cursor, &first, &walk->keys, &key, &length, error);
+        if (status != TDC_OK || key == NULL)
+            break;
+        struct member *member = new_member(walk);
+        if (member == NULL)
+            return out_of_memory(walk);
+        bool null = tdc_json_peek(cursor) == TDC_JSON_NULL;
+        const char *from = cursor->at;
+        status = tdc_json_skip(cursor, error);
+        size_t size = null ? 0 : (size_t)(cursor->at - from);
+        *member = (struct member){key, length, {from, size}};
+    }
+    return status;
+}
+
 static tdc_status take_member(struct walk *walk, struct tdc_json_cursor *cursor, const char *key)
 {
     struct tdc_error *error = walk->error;
@@ -61,15 +111,7 @@ static tdc_status take_member(struct walk *walk, struct tdc_json_cursor *cursor,
             *kept = value;
         return status;
     }
-    bool data = strcmp(key, "data") == 0;
-    if (data) {
-        walk->data_kind = tdc_json_peek(cursor);
-        walk->data.bytes = cursor->at;
-    }
-    tdc_status status = tdc_json_skip(cursor, error);
-    if (data)
-        walk->data.size = (size_t)(cursor->at - walk->data.bytes);
-    return status;
+    return strcmp(key, "data") == 0 ? take_data(walk, cursor) : tdc_json_skip(cursor, error);
 }
 
 static tdc_status walk_top(struct walk *walk)
@@ -247,18 +289,15 @@ static tdc_status leave_out(struct walk *walk, const char *key, size_t length)
     return TDC_OK;
 }
 
-static tdc_status take_record(struct walk *walk, struct tdc_json_cursor *cursor, const char *key,
-                              size_t length)
+static tdc_status take_record(struct walk *walk, const struct member *member)
 {
-    bool null = tdc_json_peek(cursor) == TDC_JSON_NULL;
-    struct tdc_record_place place = {cursor->at, 0};
-    tdc_status status = tdc_json_skip(cursor, walk->error);
+    const char *key = member->key;
+    size_t length = member->length;
     /* a record that is null is none, as in Python */
-    if (status != TDC_OK || null)
-        return status;
+    if (member->place.size == 0)
+        return TDC_OK;
     if (!tdc_key_checkable(walk->calls->recorder, key, length))
         return leave_out(walk, key, length);
-    place.size = (size_t)(cursor->at - place.bytes);
     enum tdc_direction direction;
     size_t call_length;
     if (!direction_of(key, length, &direction, &call_length)) {
@@ -271,32 +310,22 @@ static tdc_status take_record(struct walk *walk, struct tdc_json_cursor *cursor,
     struct tdc_call *call = call_named(walk, key, call_length);
     if (call == NULL)
         return out_of_memory(walk);
-    call->records[direction] = place;
+    call->records[direction] = member->place;
     return TDC_OK;
 }
 
 static tdc_status walk_records(struct walk *walk)
 {
-    if (walk->data.bytes == NULL || walk->data_kind == TDC_JSON_NULL)
+    if (!walk->data || walk->data_kind == TDC_JSON_NULL)
         return tdc_fail(walk->error, TDC_ERR_REFUSED,
                         PARSE_FAILED "data field in api_info.json is missing");
     if (walk->data_kind != TDC_JSON_OBJECT)
         return tdc_fail(walk->error, TDC_ERR_REFUSED,
                         PARSE_FAILED
                         "data field in api_info.json is not accepted type: <class 'dict'>");
-    struct tdc_json_cursor cursor;
-    tdc_json_start(&cursor, walk->calls->path, walk->data.bytes, walk->data.size);
-    tdc_status status = tdc_json_enter(&cursor, walk->error);
-    bool first = true;
-    while (status == TDC_OK) {
-        const char *key;
-        size_t length;
-        tdc_arena_reset(&walk->scratch);
-        status = tdc_json_member(&cursor, &first, &walk->scratch, &key, &length, walk->error);
-        if (status != TDC_OK || key == NULL)
-            break;
-        status = take_record(walk, &cursor, key, length);
-    }
+    tdc_status status = TDC_OK;
+    for (size_t i = 0; i < walk->member_count && status == TDC_OK; i++)
+        status = take_record(walk, &walk->members[i]);
     return status;
 }
 
@@ -320,7 +349,7 @@ tdc_status tdc_calls_load(const char *path, const struct tdc_calls_rules *rules,
     memset(calls, 0, sizeof *calls);
     tdc_arena_init(&calls->arena, NAMES_LIMIT);
     struct walk walk = {.calls = calls, .rules = rules, .error = error};
-    tdc_arena_init(&walk.scratch, RECORD_LIMIT);
+    tdc_arena_init(&walk.keys, NAMES_LIMIT);
     tdc_names_init(&walk.names);
     calls->path = strdup(path);
     tdc_status status =
@@ -336,7 +365,8 @@ tdc_status tdc_calls_load(const char *path, const struct tdc_calls_rules *rules,
         tdc_guard_end();
     }
     tdc_names_free(&walk.names);
-    tdc_arena_free(&walk.scratch);
+    tdc_arena_free(&walk.keys);
+    free(walk.members);
     return status;
 }
 

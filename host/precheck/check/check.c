@@ -31,6 +31,7 @@ void tdc_checker_end(struct tdc_checker *checker)
 {
     tdc_arena_free(&checker->arena);
     tdc_tensor_scratch_free(checker->scratch);
+    tdc_open_folder_close(&checker->folder);
 }
 
 /* ---- helpers of the parts -------------------------------------------------------------------- */
@@ -170,6 +171,7 @@ static struct tdc_rebuild rebuild_of(struct tdc_call_check *check, struct tdc_re
     return (struct tdc_rebuild){.calls = checker->calls,
                                 .arena = &checker->arena,
                                 .scratch = checker->scratch,
+                                .folder = &checker->folder,
                                 .check_files =
                                     (checker->options->flags & TDC_PRECHECK_CHECK_FILES) != 0,
                                 .leaves = checker->calls->recorder == TDC_RECORDER_PYTORCH,

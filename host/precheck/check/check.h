@@ -18,7 +18,8 @@ struct tdc_checker {
     const struct tdc_executor *executor; /* of the tested side; NULL: it was recorded */
     struct tdc_arena arena;
     struct tdc_tensor_scratch *scratch;
-    double work[TDC_WORKS]; /* seconds so far */
+    struct tdc_open_folder folder; /* of the tensors */
+    double work[TDC_WORKS];        /* seconds so far */
 };
 
 /* Who runs the calls; NULL when their outputs were recorded and are to be judged. */

@@ -111,6 +111,22 @@ static bool empty_shape(const struct tdc_json *element, int64_t sizes[TDC_REFERE
     return empty;
 }
 
+/* What the record says that a tensor has; SIZE_MAX: it does not say. */
+static size_t bytes_of(const struct tdc_json *element, tdc_dtype dtype)
+{
+    size_t bytes = tdc_dtype_size(dtype);
+    const struct tdc_json *shape = tdc_json_get(element, "shape");
+    if (shape == NULL || shape->kind != TDC_JSON_LIST)
+        return SIZE_MAX;
+    for (const struct tdc_json *size = shape->child; size != NULL; size = size->next) {
+        int64_t length;
+        if (!whole_number(size, &length) || length < 0 ||
+            __builtin_mul_overflow(bytes, (size_t)length, &bytes))
+            return SIZE_MAX;
+    }
+    return bytes;
+}
+
 static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element,
                            tdc_dtype dtype, struct tdc_reference_tensor **tensor)
 {
@@ -124,7 +140,8 @@ static bool element_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *e
                    : tdc_draw_tensor(rebuild, element, dtype, tensor);
     /* PyTorch's recorder keeps no file of an empty tensor */
     if (stored || !empty_shape(element, sizes, &rank))
-        return tdc_read_tensor(rebuild, stored ? file->text : NULL, dtype, tensor);
+        return tdc_read_tensor(rebuild, stored ? file->text : NULL, bytes_of(element, dtype), dtype,
+                               tensor);
     bool complex = tdc_dtype_is_complex(dtype);
     if (complex && rank == TDC_REFERENCE_RANK)
         return refuse(rebuild, "too many dimensions");

@@ -7,6 +7,7 @@
 #define TDC_PRECHECK_REBUILD_H
 
 #include "host/precheck/calls/calls.h"
+#include "io/file/open_folder.h"
 #include "io/tensor/tensor_file.h"
 #include "reference/reference.h"
 
@@ -22,6 +23,7 @@ struct tdc_rebuild {
     const struct tdc_calls *calls;
     struct tdc_arena *arena; /* everything made lies here */
     struct tdc_tensor_scratch *scratch;
+    struct tdc_open_folder *folder; /* of the tensors */
     bool check_files; /* msprobe's conditions on files: no links, owner, characters, size */
     /* element of class numbers, drawn from 0 on though the recorded Min is a mark like -100 */
     const struct tdc_json *classes;
@@ -43,9 +45,10 @@ bool tdc_rebuild_keywords(struct tdc_rebuild *rebuild, const struct tdc_json *ob
 
 /* ---- tensors (tensor_data.c, draw.c) --------------------------------------------------------- */
 
-/* The content of a tensor file as the recorded dtype. */
-bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dtype dtype,
-                     struct tdc_reference_tensor **tensor);
+/* The content of a tensor file as the recorded dtype; `expected` are the bytes that it has more or
+ * less, SIZE_MAX when not known. */
+bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, size_t expected,
+                     tdc_dtype dtype, struct tdc_reference_tensor **tensor);
 /* A tensor of random numbers between the recorded Min and Max, the same for every run; as msprobe
  * draws for MindSpore, and for PyTorch. */
 bool tdc_draw_tensor(struct tdc_rebuild *rebuild, const struct tdc_json *element, tdc_dtype dtype,

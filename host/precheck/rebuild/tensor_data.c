@@ -273,8 +273,21 @@ static bool load(struct tdc_rebuild *rebuild, const char *path, const struct tdc
     return guarded(rebuild, &reading, path);
 }
 
-bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dtype dtype,
-                     struct tdc_reference_tensor **tensor)
+static char *path_of(struct tdc_rebuild *rebuild, const char *file_name)
+{
+    const char *folder = rebuild->calls->data_folder;
+    size_t length = strlen(folder), more = strlen(file_name);
+    char *path = tdc_arena_take(rebuild->arena, length + more + 2);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, file_name, more + 1);
+    return path;
+}
+
+bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, size_t expected,
+                     tdc_dtype dtype, struct tdc_reference_tensor **tensor)
 {
     if (file_name == NULL)
         return tdc_give_reason(rebuild->reason,
@@ -284,11 +297,12 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         return tdc_give_reason(rebuild->reason, "data_name with a slash");
     if (strstr(file_name, TDC_UTF8_NUL) != NULL)
         return tdc_give_reason(rebuild->reason, "data_name with a NUL");
-    char *path;
-    if (asprintf(&path, "%s/%s", rebuild->calls->data_folder, file_name) < 0) {
-        rebuild->arena->exhausted = true;
+    const char *path = path_of(rebuild, file_name);
+    if (path == NULL)
         return tdc_give_reason(rebuild->reason, "out of memory");
-    }
+    bool below =
+        file_name[0] != '\0' && tdc_open_folder(rebuild->folder, rebuild->calls->data_folder);
+    struct tdc_tensor_place place = {rebuild->folder->descriptor, file_name, expected};
     struct tdc_error error = {0};
     struct tdc_tensor file;
     double start = tdc_seconds();
@@ -296,7 +310,8 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
     bool loaded = false;
     if (status != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%s", tdc_input_file_exception(status));
-    } else if (tdc_tensor_open_with(rebuild->scratch, path, NULL, NULL, &file, &error) != TDC_OK) {
+    } else if (tdc_tensor_open_with(rebuild->scratch, path, below ? &place : NULL, NULL, &file,
+                                    &error) != TDC_OK) {
         tdc_give_reason(rebuild->reason, "%.500s", error.message);
         rebuild->arena->exhausted |= error.status == TDC_ERR_MEMORY;
         *rebuild->unreadable |= error.status == TDC_ERR_READ;
@@ -306,6 +321,5 @@ bool tdc_read_tensor(struct tdc_rebuild *rebuild, const char *file_name, tdc_dty
         *rebuild->bytes += loaded ? file.count * tdc_dtype_size(file.dtype) : 0;
         tdc_tensor_close(&file);
     }
-    free(path);
     return loaded;
 }

@@ -15,7 +15,9 @@
 #include "io/file/retry.h"
 #include "io/storage/looking.h"
 
-#define NAMES_LIMIT ((size_t)4 << 30)
+#define NAMES_LIMIT  ((size_t)4 << 30)
+#define ROWS_LIMIT   ((size_t)4 << 30)
+#define WAITING_MOST ((size_t)1 << 20) /* bytes of details that wait to be written */
 
 static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
 
@@ -28,6 +30,8 @@ static void clear(struct tdc_journal *journal, const char *result_header,
     journal->details_header = details_header;
     tdc_arena_init(&journal->arena, NAMES_LIMIT);
     tdc_names_init(&journal->done);
+    tdc_text_init(&journal->result_rows, ROWS_LIMIT);
+    tdc_text_init(&journal->details_rows, ROWS_LIMIT);
 }
 
 void tdc_journal_close(struct tdc_journal *journal)
@@ -42,6 +46,8 @@ void tdc_journal_close(struct tdc_journal *journal)
     free(journal->result_path);
     free(journal->details_path);
     tdc_names_free(&journal->done);
+    tdc_text_free(&journal->result_rows);
+    tdc_text_free(&journal->details_rows);
     tdc_arena_free(&journal->arena);
     memset(journal, 0, sizeof *journal);
     journal->result = journal->details = journal->lock = -1;
@@ -148,25 +154,49 @@ static tdc_status open_files(struct tdc_journal *journal, struct tdc_error *erro
     return status;
 }
 
-tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
-                              size_t details_length, const char *result, size_t result_length,
-                              bool *first, struct tdc_error *error)
+/* Appends to both files; on failure they are as before, as far as the disk lets them. */
+static tdc_status write_rows(const struct tdc_journal *journal, struct tdc_error *error)
 {
-    *first = journal->result < 0;
-    tdc_status status = *first ? open_files(journal, error) : TDC_OK;
-    off_t details_before = status == TDC_OK ? lseek(journal->details, 0, SEEK_END) : -1;
-    off_t result_before = status == TDC_OK ? lseek(journal->result, 0, SEEK_END) : -1;
+    const struct tdc_text *details = &journal->details_rows, *result = &journal->result_rows;
+    off_t details_before = lseek(journal->details, 0, SEEK_END);
+    off_t result_before = lseek(journal->result, 0, SEEK_END);
+    tdc_status status = write_all(journal->details, journal->details_path, tdc_text_get(details),
+                                  details->length, error);
     if (status == TDC_OK)
-        status = write_all(journal->details, journal->details_path, details, details_length, error);
-    if (status == TDC_OK)
-        status = write_all(journal->result, journal->result_path, result, result_length, error);
+        status = write_all(journal->result, journal->result_path, tdc_text_get(result),
+                           result->length, error);
     if (status == TDC_OK)
         return status;
     if (result_before >= 0)
         (void)!ftruncate(journal->result, result_before);
     if (details_before >= 0)
         (void)!ftruncate(journal->details, details_before);
-    if (*first) {
+    return status;
+}
+
+tdc_status tdc_journal_flush(struct tdc_journal *journal, struct tdc_error *error)
+{
+    if (journal->result_rows.length == 0 && journal->details_rows.length == 0)
+        return TDC_OK;
+    tdc_status status = write_rows(journal, error);
+    tdc_text_clear(&journal->result_rows);
+    tdc_text_clear(&journal->details_rows);
+    return status;
+}
+
+tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
+                              size_t details_length, const char *result, size_t result_length,
+                              bool *first, struct tdc_error *error)
+{
+    *first = journal->result < 0;
+    tdc_text_add(&journal->details_rows, details, details_length);
+    tdc_text_add(&journal->result_rows, result, result_length);
+    if (journal->details_rows.failed || journal->result_rows.failed)
+        return tdc_fail(error, TDC_ERR_MEMORY, "out of memory");
+    tdc_status status = *first ? open_files(journal, error) : TDC_OK;
+    if (status == TDC_OK && (*first || journal->details_rows.length >= WAITING_MOST))
+        status = tdc_journal_flush(journal, error);
+    if (status != TDC_OK && *first) {
         close_unused(journal, &journal->result, journal->result_path);
         close_unused(journal, &journal->details, journal->details_path);
     }

@@ -1,11 +1,11 @@
 /*
  * journal.h - the two CSV files, which are also the journal of the run.
  *
- * The rows of a call are appended with one write each, details first and then the result row: a run
- * that is killed at any moment leaves whole calls, and after them at most details rows without
- * their result row or one torn row. Opening an existing pair cuts off both. A details file that is
- * shorter than the result file says (the machine lost power, a copy was cut) is noticed too, at
- * whichever byte it ends: calls from there on are done again.
+ * The rows of some calls are appended with one write each, all details first and then the result
+ * rows: a run that is killed at any moment leaves whole calls, and after them at most details rows
+ * without their result row or one torn row. Opening an existing pair cuts off both. A details file
+ * that is shorter than the result file says (the machine lost power, a copy was cut) is noticed
+ * too, at whichever byte it ends: calls from there on are done again.
  *
  * New files are created exclusively, under a stamp no other run has. The result file is locked
  * while it is being written: a second run that would go on with it is refused.
@@ -15,6 +15,7 @@
 
 #include "io/base/name_table.h"
 #include "io/base/arena.h"
+#include "io/base/text.h"
 #include "tdcmp.h"
 
 struct tdc_journal {
@@ -24,7 +25,8 @@ struct tdc_journal {
     tdc_stamp *stamp;    /* of new files */
     const char *result_header, *details_header;
     struct tdc_arena arena;
-    struct tdc_name_table done; /* names of the calls an earlier run has finished */
+    struct tdc_name_table done;                /* names of the calls an earlier run has finished */
+    struct tdc_text result_rows, details_rows; /* not written yet */
 };
 
 /* New files accuracy_checking_result_STAMP.csv and ..._details_STAMP.csv in the folder, created
@@ -44,11 +46,15 @@ tdc_status tdc_journal_resume(struct tdc_journal *journal, const char *result_cs
                               tdc_rows_of_call *rows_of_call, void *context,
                               struct tdc_error *error);
 bool tdc_journal_has(const struct tdc_journal *journal, const char *call);
-/* Either text may be empty. *first is set when the files were created by this call. On failure the
- * files are as before the call, as far as the disk lets them. */
+/* Either text may be empty. *first is set when the files were created by this call, which then has
+ * written its rows; those of later calls wait for tdc_journal_flush, unless they are many. On
+ * failure the files are as before the rows that waited, as far as the disk lets them. */
 tdc_status tdc_journal_append(struct tdc_journal *journal, const char *details,
                               size_t details_length, const char *result, size_t result_length,
                               bool *first, struct tdc_error *error);
+/* Writes the rows that wait. */
+tdc_status tdc_journal_flush(struct tdc_journal *journal, struct tdc_error *error);
+/* Rows that wait still are lost. */
 void tdc_journal_close(struct tdc_journal *journal);
 
 #endif

@@ -375,6 +375,8 @@ static void write_stretch(void *context)
             s->status = tdc_write_call(s->precheck, s->calls[i], &s->outcomes[i], &s->error);
         tdc_call_outcome_free(&s->outcomes[i]);
     }
+    if (s->status == TDC_OK)
+        s->status = tdc_journal_flush(&s->precheck->journal, &s->error);
     s->precheck->summary.work[TDC_WORK_WRITING] += tdc_seconds() - start;
     advance(s->precheck, s->count);
     s->count = 0;

@@ -147,6 +147,7 @@ static size_t go_on(struct tdc_journal *journal)
                          TDC_OK);
         done++;
     }
+    assert_int_equal(tdc_journal_flush(journal, &error), TDC_OK);
     return done;
 }
 
