@@ -56,8 +56,10 @@ tdc_array *tdc_apply_with(tdc_evaluation *e, enum tdc_unary function, tdc_array 
 {
     x = tdc_to_real(e, x);
     struct unary_detail *detail = tdc_take(e, 1, sizeof *detail);
-    *detail = (struct unary_detail){function,
-                                    {tdc_partial(e, p0), tdc_partial(e, p1), tdc_partial(e, p2)}};
+    *detail = (struct unary_detail){function, {p0, p1, p2}};
+    /* called, not put in: gcc 12 loses these roundings when it makes vectors of them */
+    if (tdc_is_narrow(e))
+        tdc_round_elements(detail->p, 3, TDC_F32);
     tdc_array *y = tdc_is_narrow(e) ? tdc_unary_steps(e, function, x, detail->p) : NULL;
     if (y != NULL) {
         tdc_note(e, y, pull_unary, detail, 1, &x);
