@@ -54,9 +54,10 @@ static bool accepted_text(const struct tdc_json_value *value)
 /* A number that a double holds, or null. */
 static bool is_plain_statistic(const struct tdc_json_value *value)
 {
-    return value->kind == TDC_JSON_FLOAT || value->kind == TDC_JSON_NULL ||
-           (value->kind == TDC_JSON_INTEGER && value->number < 9007199254740992.0 &&
-            value->number > -9007199254740992.0);
+    return value != NULL &&
+           (value->kind == TDC_JSON_FLOAT || value->kind == TDC_JSON_NULL ||
+            (value->kind == TDC_JSON_INTEGER && value->number < 9007199254740992.0 &&
+             value->number > -9007199254740992.0));
 }
 
 /* The members that a record is made of, by their roles; false if one is not as usual. */
@@ -79,7 +80,7 @@ static bool sort_members(struct tdc_record_builder *builder, const struct tdc_js
     const struct tdc_json_value *shape = members[TDC_LEAF_SHAPE];
     const struct tdc_json_value *grad = members[TDC_LEAF_REQUIRES_GRAD];
     const struct tdc_json_value *type = members[TDC_LEAF_TYPE], *dtype = members[TDC_LEAF_DTYPE];
-    if (shape->kind != TDC_JSON_LIST ||
+    if (shape == NULL || type == NULL || dtype == NULL || shape->kind != TDC_JSON_LIST ||
         (grad != NULL && grad->kind != TDC_JSON_TRUE && grad->kind != TDC_JSON_FALSE) ||
         (members[TDC_LEAF_MD5] != NULL && !accepted_text(members[TDC_LEAF_MD5])) ||
         (members[TDC_LEAF_DATA_NAME] != NULL && !accepted_text(members[TDC_LEAF_DATA_NAME])))
