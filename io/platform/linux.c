@@ -55,7 +55,10 @@ void tdc_file_advise(int descriptor, enum tdc_file_advice advice)
         [TDC_FILE_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
         [TDC_FILE_FORGET] = POSIX_FADV_DONTNEED,
     };
-    (void)posix_fadvise(descriptor, 0, 0, numbers[advice]);
+    if (advice == TDC_FILE_WRITTEN)
+        (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+    else
+        (void)posix_fadvise(descriptor, 0, 0, numbers[advice]);
 }
 
 bool tdc_file_bypass_cache(int descriptor)

@@ -39,6 +39,7 @@ bool tdc_pages_move(void *from, void *to, size_t size);
 enum tdc_file_advice {
     TDC_FILE_NEEDED,     /* fetch it */
     TDC_FILE_SEQUENTIAL, /* it is read from front to back */
+    TDC_FILE_WRITTEN,    /* what was written may go to the disk: a flush has less to wait for */
     TDC_FILE_FORGET      /* drop it from the page cache */
 };
 

@@ -127,24 +127,53 @@ static void put_text(const struct tdc_sink *sink, const char *text, size_t lengt
         tdc_putc(writer, '"');
 }
 
-/* In tables of our own a number reads back as the same double; those of others have 16 digits. */
-static void put_number(const struct tdc_sink *sink, double value, struct tdc_byte_writer *writer)
-{
+/* Numbers of a row that have been made into texts: both sides often have the same. */
+#define RECENT_NUMBERS 16
+
+struct recent_number {
+    uint64_t bits;
+    size_t length;
     char text[TDC_FLOAT_TEXT];
+};
+
+struct recent_numbers {
+    unsigned used; /* a bit for each place that holds one */
+    struct recent_number numbers[RECENT_NUMBERS];
+};
+
+/* In tables of our own a number reads back as the same double; those of others have 16 digits. */
+static size_t number_text(const struct tdc_sink *sink, double value, char text[TDC_FLOAT_TEXT])
+{
+    size_t length =
+        sink->escape_formulas ? tdc_float_repr(value, text) : tdc_float_g16(value, text);
+    bool whole = sink->escape_formulas && length > 2 && memcmp(text + length - 2, ".0", 2) == 0;
+    return whole ? length - 2 : length;
+}
+
+static void put_number(const struct tdc_sink *sink, double value, struct recent_numbers *recent,
+                       struct tdc_byte_writer *writer)
+{
     if (value == 0 && !signbit(value)) {
         tdc_putc(writer, '0');
         return;
     }
-    size_t length =
-        sink->escape_formulas ? tdc_float_repr(value, text) : tdc_float_g16(value, text);
-    if (sink->escape_formulas && length > 2 && memcmp(text + length - 2, ".0", 2) == 0)
-        length -= 2;
-    tdc_put(writer, text, length);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    unsigned place = (unsigned)((bits * UINT64_C(0x9e3779b97f4a7c15)) >> 60);
+    struct recent_number *number = &recent->numbers[place];
+    if ((recent->used & 1u << place) == 0 || number->bits != bits) {
+        recent->used |= 1u << place;
+        number->bits = bits;
+        number->length = number_text(sink, value, number->text);
+    }
+    tdc_put(writer, number->text, number->length);
 }
 
 static void csv_form(const struct tdc_sink *sink, const struct tdc_cell *cells,
                      struct tdc_byte_writer *writer)
 {
+    struct recent_numbers recent;
+    recent.used = 0;
     for (size_t i = 0; i < sink->column_count; i++) {
         if (i != 0)
             tdc_putc(writer, ',');
@@ -158,7 +187,7 @@ static void csv_form(const struct tdc_sink *sink, const struct tdc_cell *cells,
             if (cells[i].text != NULL)
                 tdc_put(writer, cells[i].text, cells[i].length);
             else
-                put_number(sink, cells[i].number, writer);
+                put_number(sink, cells[i].number, &recent, writer);
             break;
         case TDC_CELL_BOOL:
             if (cells[i].truth)
