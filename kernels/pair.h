@@ -115,8 +115,11 @@ struct tdc_pair_kernel; /* private to kernels/cpu */
 struct tdc_pair_feed {
     /* Dense elements in native order from index `start` of the chunk on, and how many: whole
      * blocks, or all that are left of the chunk. They are valid up to the next call, which asks for
-     * what follows them. */
+     * what follows them. NULL where `groups` has them, which a kernel must have asked for. */
     const void *(*next)(struct tdc_pair_feed *feed, size_t start, size_t *count);
+    /* Whole blocks of which each group of TDC_PAIR_GROUP elements is dense, wherever it lies. */
+    bool takes_groups; /* set by the kernel */
+    const void *groups[TDC_PAIR_AHEAD];
     /* Of a piece that is a copy: what will be copied next, as large as TDC_PAIR_GROUP elements
      * each. The kernel asks for it on its way, in place of what follows the piece. It may lie
      * beyond what there is: nothing is read. */

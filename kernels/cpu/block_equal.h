@@ -20,6 +20,20 @@ static inline bool block_is_equal(const struct tdc_pair_plan *plan, const void *
            memcmp(n, b, count * tdc_dtype_size(plan->n_dtype)) == 0;
 }
 
+/* The same by groups. */
+static inline bool sides_are_equal(const struct tdc_pair_plan *plan, const struct block_sides *at,
+                                   size_t count)
+{
+    size_t size = tdc_dtype_size(plan->n_dtype);
+    if (at->n_groups == NULL && at->b_groups == NULL)
+        return block_is_equal(plan, at->n, at->b, count);
+    bool equal = plan->n_dtype == plan->b_dtype;
+    for (size_t i = 0; i < BLOCK && equal; i += TDC_PAIR_GROUP)
+        equal = memcmp(group_at(at->n, at->n_groups, i, size),
+                       group_at(at->b, at->b_groups, i, size), TDC_PAIR_GROUP * size) == 0;
+    return equal;
+}
+
 /* The sums of a block from those of its squares. */
 ALWAYS_INLINE void equal_lanes(const f64v *squares, struct lane_sums *sums)
 {

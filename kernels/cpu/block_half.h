@@ -36,6 +36,8 @@
 #if HAS_HALF_BLOCKS
 #include "kernels/cpu/vector/halves.h"
 
+_Static_assert(HALF_GROUP == TDC_PAIR_GROUP, "groups of feeds");
+
 /* Blocks that are not tried after one that is not for this file. */
 #define UNFIT_BLOCKS 15
 
@@ -80,9 +82,8 @@ static inline struct half_limits half_limits_of(enum single_rule kind,
 
 /* The loops over a block. By keys, or exact: the second of two. */
 struct half_loops {
-    void (*relate[2])(const struct half_limits *limits, const u16_unaligned *n,
-                      const u16_unaligned *b, const struct prefetch *ahead, float *n_out,
-                      float *b_out, struct half_view *view);
+    void (*relate[2])(const struct half_limits *limits, const struct half_block_at *at,
+                      float *n_out, float *b_out, struct half_view *view);
     void (*multiply)(const float *n, const float *b, struct half_sums *sums);
     void (*add[2])(const float *n, const float *b, struct half_sums *sums);
 };
@@ -90,17 +91,17 @@ struct half_loops {
 /* Functions of their own, or the compiler would have no registers left for what they sum. */
 #define HALF_LOOP static __attribute__((noinline)) void
 #define DEFINE_HALF_LOOPS(name, brain, extremes)                                                   \
-    HALF_LOOP name##_relate_by_numbers(const struct half_limits *limits, const u16_unaligned *n,   \
-                                       const u16_unaligned *b, const struct prefetch *ahead,       \
-                                       float *n_out, float *b_out, struct half_view *view)         \
+    HALF_LOOP name##_relate_by_numbers(const struct half_limits *limits,                           \
+                                       const struct half_block_at *at, float *n_out, float *b_out, \
+                                       struct half_view *view)                                     \
     {                                                                                              \
-        half_relate(brain, false, extremes, limits, n, b, ahead->n, ahead->b, n_out, b_out, view); \
+        half_relate(brain, false, extremes, limits, at, n_out, b_out, view);                       \
     }                                                                                              \
-    HALF_LOOP name##_relate_by_keys(const struct half_limits *limits, const u16_unaligned *n,      \
-                                    const u16_unaligned *b, const struct prefetch *ahead,          \
-                                    float *n_out, float *b_out, struct half_view *view)            \
+    HALF_LOOP name##_relate_by_keys(const struct half_limits *limits,                              \
+                                    const struct half_block_at *at, float *n_out, float *b_out,    \
+                                    struct half_view *view)                                        \
     {                                                                                              \
-        half_relate(brain, true, extremes, limits, n, b, ahead->n, ahead->b, n_out, b_out, view);  \
+        half_relate(brain, true, extremes, limits, at, n_out, b_out, view);                        \
     }                                                                                              \
     HALF_LOOP name##_multiply(const float *n, const float *b, struct half_sums *sums)              \
     {                                                                                              \
@@ -134,17 +135,25 @@ static inline const struct half_loops *half_loops_of(bool brain, bool extremes)
     return brain ? &bf16_loops : &f16_loops;
 }
 
+static inline struct half_block_at half_block_of(const struct block_sides *at)
+{
+    return (struct half_block_at){{at->n, at->n_groups},
+                                  {at->b, at->b_groups},
+                                  {at->ahead.n, at->ahead.n_groups},
+                                  {at->ahead.b, at->ahead.b_groups}};
+}
+
 /* Everything but the sums; the numbers go to `n_out` and `b_out`. */
 ALWAYS_INLINE void relate_half_block(bool brain, bool by_keys, const struct half_loops *loops,
-                                     const struct half_limits *limits, const void *n, const void *b,
-                                     const struct prefetch *ahead, float *n_out, float *b_out,
+                                     const struct half_limits *limits,
+                                     const struct half_block_at *at, float *n_out, float *b_out,
                                      struct half_view *view, struct half_block *block)
 {
-    loops->relate[by_keys](limits, n, b, ahead, n_out, b_out, view);
+    loops->relate[by_keys](limits, at, n_out, b_out, view);
     block->distance = (double)view->distance;
     block->quotient = (double)view->quotient;
     block->zeros = view->least == 0;
-    block->least = block->zeros ? half_least_not_zero(n, b) : view->least;
+    block->least = block->zeros ? half_least_not_zero(at) : view->least;
     block->exact = block->distance < half_power(half_unit(brain, block->least) + 24);
     block->counts = (struct block_relative){{0}, 0};
     for (size_t k = 0; k < (by_keys ? TDC_PAIR_LIMITS : 2); k++)
@@ -220,7 +229,7 @@ ALWAYS_INLINE void enter_half_extremes(bool brain, unsigned lowest, unsigned hig
  * sign; n is not beyond them by more than the highest |n-b|, rounded up, and looked at only where
  * that is beyond the extremes of n so far.
  */
-ALWAYS_INLINE void add_half_extremes(bool brain, const void *n, const void *b,
+ALWAYS_INLINE void add_half_extremes(bool brain, const struct half_block_at *at,
                                      const struct half_view *view, const struct half_block *block,
                                      struct extremes *total)
 {
@@ -233,13 +242,13 @@ ALWAYS_INLINE void add_half_extremes(bool brain, const void *n, const void *b,
         total->b[r] += sums.b[r];
     }
     if (lowest < 0x8000 || highest >= 0x8000)
-        half_extremes(b, &lowest, &highest);
+        half_extremes(&at->b, &lowest, &highest);
     enter_half_extremes(brain, lowest, highest, &total->b_low, &total->b_high);
     double reach = block->distance * (1 + 0x1p-22);
     if (f64_any_above(total->n_high, half_value(brain, highest) + reach) &&
         f64_any_above(-total->n_low, reach - half_value(brain, lowest)))
         return;
-    half_extremes(n, &lowest, &highest);
+    half_extremes(&at->n, &lowest, &highest);
     enter_half_extremes(brain, lowest, highest, &total->n_low, &total->n_high);
 }
 

@@ -34,11 +34,6 @@
 /* Blocks that are not tried after one of which most groups were not near. */
 #define FAR_BLOCKS 63
 
-static inline bool near_dtype(tdc_dtype dtype)
-{
-    return dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F16;
-}
-
 /* Limits that rounding to the dtypes reaches: half a unit of bf16 is up to 1/256 of the number. Two
  * sides of bf16 are for block_half.h. */
 static inline unsigned near_limits(const struct tdc_pair_plan *plan)
@@ -55,6 +50,21 @@ ALWAYS_INLINE size_t group_length(void)
     size_t length = NEAR_GROUP;
     __asm__ volatile("" : "+r"(length) : : "memory");
     return length;
+}
+
+/* f32 numbers of a block, dense or by groups. */
+struct near_side {
+    const void *elements;
+    const void *const *groups; /* or NULL */
+};
+
+struct near_sides {
+    struct near_side n, b;
+};
+
+ALWAYS_INLINE const f32_unaligned *near_group(const struct near_side *side, size_t i)
+{
+    return group_at(side->elements, side->groups, i, sizeof(float));
 }
 
 /* What becomes of the chunk if the block is finite. */
@@ -326,9 +336,9 @@ ALWAYS_INLINE void keep_near_sums(bool extremes, const struct near_sums *s,
 
 /* A whole block at index `start` of the chunk; `block` comes with the maxima so far, above 0. */
 ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extremes,
-                              const f32_unaligned *n, const f32_unaligned *b,
-                              const struct prefetch *ahead, uint64_t start,
-                              const struct single_constants *constants, struct near_block *block)
+                              const struct near_sides *sides, const struct prefetch *ahead,
+                              uint64_t start, const struct single_constants *constants,
+                              struct near_block *block)
 {
     struct f32_tally reached[1];
     float distance[NEAR_GROUP] __attribute__((aligned(64)));
@@ -342,19 +352,20 @@ ALWAYS_INLINE void near_block(enum single_rule kind, unsigned counted, bool extr
     for (unsigned k = 0; k < counted; k++)
         f32_tally_start(&reached[k]);
     for (size_t i = 0; i < BLOCK; i += NEAR_GROUP) {
+        const f32_unaligned *n = near_group(&sides->n, i), *b = near_group(&sides->b, i);
         prefetch_group(ahead->n, ahead->n_groups, i, ahead->n_size);
         prefetch_group(ahead->b, ahead->b_groups, i, ahead->b_size);
-        struct near_view view = near_relate(kind, counted, extremes, n + i, b + i, i, &watch,
-                                            constants, distance, reached);
+        struct near_view view =
+            near_relate(kind, counted, extremes, n, b, i, &watch, constants, distance, reached);
         if (!view.far)
-            near_sum(extremes, n + i, b + i, distance, &s);
+            near_sum(extremes, n, b, distance, &s);
         if (!view.far && !view.moves)
             continue;
         keep_near_sums(extremes, &s, block);
         if (extremes)
-            near_extremes(n + i, b + i, &block->extremes);
+            near_extremes(n, b, &block->extremes);
         if (view.far)
-            far_group(kind, counted, constants, n + i, b + i, start + i, extremes, block);
+            far_group(kind, counted, constants, n, b, start + i, extremes, block);
         s.lanes = block->lanes;
         watch = near_watch_of(kind, counted, constants, block);
         if (extremes) {

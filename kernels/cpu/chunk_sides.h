@@ -46,6 +46,8 @@ struct chunk_sides {
 /* A block, and how many elements lie behind its first one on both sides. */
 struct block_sides {
     const void *n, *b;
+    /* of kernels that take them: where the groups of a side lie, else NULL */
+    const void *const *n_groups, *const *b_groups;
     size_t left;
     struct prefetch ahead;
 };
@@ -63,8 +65,24 @@ static inline void start_sides(const struct tdc_pair_plan *plan, const void *n, 
     sides->b = start_side(plan->b_feed, b, plan->b_dtype, count);
 }
 
-ALWAYS_INLINE const void *side_at(struct side_piece *side, size_t start, uintptr_t *ahead,
-                                  const uintptr_t **groups)
+/* Of a kernel that takes blocks by groups. */
+static inline void take_groups(const struct tdc_pair_plan *plan)
+{
+    if (plan->n_feed != NULL)
+        plan->n_feed->takes_groups = true;
+    if (plan->b_feed != NULL)
+        plan->b_feed->takes_groups = true;
+}
+
+/* The group that begins with element i of a block, elements being of `size` bytes. */
+ALWAYS_INLINE const void *group_at(const void *elements, const void *const *groups, size_t i,
+                                   size_t size)
+{
+    return groups == NULL ? (const char *)elements + i * size : groups[i / TDC_PAIR_GROUP];
+}
+
+ALWAYS_INLINE const void *side_at(struct side_piece *side, size_t start, const void *const **groups,
+                                  uintptr_t *ahead, const uintptr_t **ahead_groups)
 {
     if (start == side->end) {
         size_t count;
@@ -72,14 +90,17 @@ ALWAYS_INLINE const void *side_at(struct side_piece *side, size_t start, uintptr
         side->first = start;
         side->end = start + count;
     }
-    const char *elements = side->elements + (start - side->first) * side->size;
+    size_t group = (start - side->first) / TDC_PAIR_GROUP;
+    *groups = side->elements == NULL ? &side->feed->groups[group] : NULL;
+    const char *elements = side->elements == NULL
+                               ? side->feed->groups[group]
+                               : side->elements + (start - side->first) * side->size;
     *ahead = (uintptr_t)elements + PREFETCH_AHEAD;
-    *groups = NULL;
+    *ahead_groups = NULL;
     if (side->feed != NULL && side->feed->copied) {
-        size_t group = (start - side->first) / TDC_PAIR_GROUP;
         bool known = group + BLOCK / TDC_PAIR_GROUP <= side->feed->ahead_count;
-        *groups = known ? &side->feed->ahead[group] : NULL;
-        *ahead = known ? **groups : (uintptr_t)elements;
+        *ahead_groups = known ? &side->feed->ahead[group] : NULL;
+        *ahead = known ? **ahead_groups : (uintptr_t)elements;
     }
     return elements;
 }
@@ -88,11 +109,13 @@ ALWAYS_INLINE const void *side_at(struct side_piece *side, size_t start, uintptr
 static inline struct block_sides block_at(struct chunk_sides *sides, size_t start)
 {
     struct block_sides block;
-    block.n = side_at(&sides->n, start, &block.ahead.n, &block.ahead.n_groups);
-    block.b = side_at(&sides->b, start, &block.ahead.b, &block.ahead.b_groups);
+    block.n = side_at(&sides->n, start, &block.n_groups, &block.ahead.n, &block.ahead.n_groups);
+    block.b = side_at(&sides->b, start, &block.b_groups, &block.ahead.b, &block.ahead.b_groups);
     block.ahead.n_size = sides->n.size;
     block.ahead.b_size = sides->b.size;
     block.left = (sides->n.end < sides->b.end ? sides->n.end : sides->b.end) - start;
+    if (block.n_groups != NULL || block.b_groups != NULL)
+        block.left = BLOCK;
     return block;
 }
 

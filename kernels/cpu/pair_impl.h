@@ -72,11 +72,28 @@ struct f32_operands {
     float n_buffer[BLOCK], b_buffer[BLOCK];
 } __attribute__((aligned(64)));
 
-static void load_block_f32(const struct tdc_pair_plan *plan, const void *n, const void *b,
+/* Blocks of these are taken by groups; others have ways that want them dense. */
+static inline bool grouped_dtype(tdc_dtype dtype)
+{
+    return dtype == TDC_F32 || dtype == TDC_BF16 || dtype == TDC_F16;
+}
+
+/* A side of a block wherever its groups lie. */
+static const f32_unaligned *load_side_f32(tdc_dtype dtype, const void *elements,
+                                          const void *const *groups, size_t count, float *buffer)
+{
+    if (groups == NULL)
+        return load_f32(dtype, elements, count, buffer);
+    for (size_t i = 0; i < count; i += TDC_PAIR_GROUP)
+        convert_f32(dtype, groups[i / TDC_PAIR_GROUP], TDC_PAIR_GROUP, buffer + i);
+    return buffer;
+}
+
+static void load_block_f32(const struct tdc_pair_plan *plan, const struct block_sides *at,
                            struct f32_operands *block)
 {
-    block->n = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
-    block->b = load_f32(plan->b_dtype, b, block->count, block->b_buffer);
+    block->n = load_side_f32(plan->n_dtype, at->n, at->n_groups, block->count, block->n_buffer);
+    block->b = load_side_f32(plan->b_dtype, at->b, at->b_groups, block->count, block->b_buffer);
     block->padding = padded_count(block->count) - block->count;
     block->part = (struct participants){0, block->count};
 }
@@ -195,16 +212,17 @@ ALWAYS_INLINE void enter_equal_f32(enum single_rule kind, const struct tdc_pair_
 /* The short way of a block whose sides are equal, and of the next one if it is such a block, too.
  * Returns the blocks taken. */
 ALWAYS_INLINE size_t take_equal_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
-                                    const void *n, const void *b, const struct prefetch *ahead,
-                                    size_t start, size_t left, struct f32_operands *block,
-                                    struct chunk_state *state, struct tdc_pair_sums *sums)
+                                    const struct block_sides *at, size_t start,
+                                    struct f32_operands *block, struct chunk_state *state,
+                                    struct tdc_pair_sums *sums)
 {
+    const struct prefetch *ahead = &at->ahead;
     struct lane_sums next[EQUAL_BLOCKS];
     const f32_unaligned *x[EQUAL_BLOCKS];
-    x[0] = load_f32(plan->n_dtype, n, block->count, block->n_buffer);
-    const void *second = at_element(n, plan->n_dtype, BLOCK);
-    if (left >= EQUAL_BLOCKS * BLOCK &&
-        block_is_equal(plan, second, at_element(b, plan->b_dtype, BLOCK), BLOCK)) {
+    x[0] = load_side_f32(plan->n_dtype, at->n, at->n_groups, block->count, block->n_buffer);
+    const void *second = at_element(at->n, plan->n_dtype, BLOCK);
+    if (at->left >= EQUAL_BLOCKS * BLOCK &&
+        block_is_equal(plan, second, at_element(at->b, plan->b_dtype, BLOCK), BLOCK)) {
         x[1] = load_f32(plan->n_dtype, second, block->count, block->b_buffer);
         square_blocks_f32(EQUAL_BLOCKS, x, BLOCK, ahead, next);
         if (lanes_are_finite(&next[0]) && lanes_are_finite(&next[1])) {
@@ -243,14 +261,26 @@ ALWAYS_INLINE void enter_block_f32(enum single_rule kind, const struct tdc_pair_
 #endif
 
 #if HAS_NEAR_GROUPS
+/* f32 numbers are used where they lie. */
+static inline struct near_side near_side_of(tdc_dtype dtype, const void *elements,
+                                            const void *const *groups, float *buffer)
+{
+    if (dtype == TDC_F32)
+        return (struct near_side){elements, groups};
+    return (struct near_side){load_side_f32(dtype, elements, groups, BLOCK, buffer), NULL};
+}
+
 /* The way of a block whose pairs are near to each other; false when it is not for this one. */
 ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool extremes,
-                                 const struct tdc_pair_plan *plan, const void *n, const void *b,
-                                 const struct prefetch *ahead, size_t start,
-                                 const struct single_constants *constants,
+                                 const struct tdc_pair_plan *plan, const struct block_sides *at,
+                                 size_t start, const struct single_constants *constants,
                                  struct f32_operands *block, struct chunk_state *state,
                                  struct tdc_pair_sums *sums)
 {
+    const struct near_sides sides = {
+        near_side_of(plan->n_dtype, at->n, at->n_groups, block->n_buffer),
+        near_side_of(plan->b_dtype, at->b, at->b_groups, block->b_buffer),
+    };
     struct near_block near = {
         .abs_max = sums->abs_max,
         .rel_max = sums->rel_max,
@@ -261,9 +291,7 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool e
         near.extremes = state->extremes;
         start_sums(&near.extremes);
     }
-    near_block(kind, counted, extremes, load_f32(plan->n_dtype, n, block->count, block->n_buffer),
-               load_f32(plan->b_dtype, b, block->count, block->b_buffer), ahead, start, constants,
-               &near);
+    near_block(kind, counted, extremes, &sides, &at->ahead, start, constants, &near);
     if (near.far > BLOCK / NEAR_GROUP / 2)
         state->far = FAR_BLOCKS;
     if (!lanes_are_finite(&near.lanes))
@@ -283,24 +311,23 @@ ALWAYS_INLINE bool take_near_f32(enum single_rule kind, unsigned counted, bool e
 }
 
 ALWAYS_INLINE bool try_near_f32(enum single_rule kind, const struct tdc_pair_plan *plan,
-                                const void *n, const void *b, const struct prefetch *ahead,
-                                size_t start, const struct single_constants *constants,
+                                const struct block_sides *at, size_t start,
+                                const struct single_constants *constants,
                                 struct f32_operands *block, struct chunk_state *state,
                                 struct tdc_pair_sums *sums)
 {
     /* before there is a maximum, groups raise it again and again */
     if (state->wary > 0 || block->count < BLOCK || !(sums->rel_max > 0) ||
-        !near_dtype(plan->n_dtype) || !near_dtype(plan->b_dtype) || takes_half(plan))
+        !grouped_dtype(plan->n_dtype) || !grouped_dtype(plan->b_dtype) || takes_half(plan))
         return false;
     if (state->far > 0) {
         state->far--;
         return false;
     }
 #define TAKE_NEAR(counted)                                                                         \
-    (plan->extremes ? take_near_f32(kind, counted, true, plan, n, b, ahead, start, constants,      \
-                                    block, state, sums)                                            \
-                    : take_near_f32(kind, counted, false, plan, n, b, ahead, start, constants,     \
-                                    block, state, sums))
+    (plan->extremes                                                                                \
+         ? take_near_f32(kind, counted, true, plan, at, start, constants, block, state, sums)      \
+         : take_near_f32(kind, counted, false, plan, at, start, constants, block, state, sums))
     return near_limits(plan) == 0 ? TAKE_NEAR(0) : TAKE_NEAR(1);
 #undef TAKE_NEAR
 }
@@ -319,27 +346,27 @@ ALWAYS_INLINE void run_single(enum single_rule kind, struct single_constants con
     state.squares = 0;
 #endif
     start_sides(plan, n, b, count, &sides);
+    if (grouped_dtype(plan->n_dtype) && grouped_dtype(plan->b_dtype))
+        take_groups(plan);
     for (size_t start = 0; start < count; start += BLOCK) {
         const struct block_sides at = block_at(&sides, start);
         block.count = count - start < BLOCK ? count - start : BLOCK;
-        if (state.wary == 0 && block_is_equal(plan, at.n, at.b, block.count)) {
-            size_t taken = take_equal_f32(kind, plan, at.n, at.b, &at.ahead, start, at.left, &block,
-                                          &state, sums);
+        if (state.wary == 0 && sides_are_equal(plan, &at, block.count)) {
+            size_t taken = take_equal_f32(kind, plan, &at, start, &block, &state, sums);
             if (taken > 0) {
                 start += (taken - 1) * BLOCK;
                 continue;
             }
         }
 #if HAS_HALF_BLOCKS
-        if (try_half(kind, plan, at.n, at.b, &at.ahead, start, &constants, &block, &state, sums))
+        if (try_half(kind, plan, &at, start, &constants, &block, &state, sums))
             continue;
 #endif
 #if HAS_NEAR_GROUPS
-        if (try_near_f32(kind, plan, at.n, at.b, &at.ahead, start, &constants, &block, &state,
-                         sums))
+        if (try_near_f32(kind, plan, &at, start, &constants, &block, &state, sums))
             continue;
 #endif
-        load_block_f32(plan, at.n, at.b, &block);
+        load_block_f32(plan, &at, &block);
         if (plan->extremes)
             add_extremes_f32(&state.extremes, block.n, block.b, block.count);
         enter_block_f32(kind, plan, &at.ahead, start, &constants, &block, &state, sums);

@@ -28,17 +28,17 @@ ALWAYS_INLINE void find_half_maxima(enum single_rule kind, bool distance, bool e
 }
 
 ALWAYS_INLINE bool take_half_block(bool brain, enum single_rule kind,
-                                   const struct tdc_pair_plan *plan, const void *n, const void *b,
-                                   const struct prefetch *ahead, size_t start,
-                                   const struct single_constants *constants,
+                                   const struct tdc_pair_plan *plan, const struct block_sides *at,
+                                   size_t start, const struct single_constants *constants,
                                    struct f32_operands *block, struct chunk_state *state,
                                    struct tdc_pair_sums *sums)
 {
     struct half_block half;
     struct half_view view;
+    const struct half_block_at half_at = half_block_of(at);
     const struct half_loops *loops = half_loops_of(brain, plan->extremes);
-    relate_half_block(brain, kind == SINGLE_EXACT, loops, &state->limits, n, b, ahead,
-                      block->n_buffer, block->b_buffer, &view, &half);
+    relate_half_block(brain, kind == SINGLE_EXACT, loops, &state->limits, &half_at, block->n_buffer,
+                      block->b_buffer, &view, &half);
     if (!half_counts_hold(brain, kind, constants, &half) ||
         !sum_half_block(brain, loops, block->n_buffer, block->b_buffer, &view, &state->squares,
                         &half)) {
@@ -47,21 +47,21 @@ ALWAYS_INLINE bool take_half_block(bool brain, enum single_rule kind,
     }
     add_lanes(&state->lanes, &half.lanes);
     if (plan->extremes)
-        add_half_extremes(brain, n, b, &view, &half, &state->extremes);
+        add_half_extremes(brain, &half_at, &view, &half, &state->extremes);
     sums->finite += BLOCK;
     enter_relative(&half.counts, BLOCK, kind == SINGLE_EXACT ? TDC_PAIR_LIMITS : 2, sums);
     bool distance = half_distance_rises(&half, sums->abs_max);
     bool error = half_error_rises(kind, &half, sums->rel_max);
     if (distance || error) {
-        load_block_f32(plan, n, b, block);
+        load_block_f32(plan, at, block);
         find_half_maxima(kind, distance, error, start, constants, block, sums);
     }
     return true;
 }
 
 /* The way of a whole block of such numbers; false when it is not for this one. */
-ALWAYS_INLINE bool try_half(enum single_rule kind, const struct tdc_pair_plan *plan, const void *n,
-                            const void *b, const struct prefetch *ahead, size_t start,
+ALWAYS_INLINE bool try_half(enum single_rule kind, const struct tdc_pair_plan *plan,
+                            const struct block_sides *at, size_t start,
                             const struct single_constants *constants, struct f32_operands *block,
                             struct chunk_state *state, struct tdc_pair_sums *sums)
 {
@@ -75,8 +75,8 @@ ALWAYS_INLINE bool try_half(enum single_rule kind, const struct tdc_pair_plan *p
     }
     if (plan->n_dtype == TDC_BF16)
         return kind != SINGLE_F16 &&
-               take_half_block(true, kind, plan, n, b, ahead, start, constants, block, state, sums);
-    return take_half_block(false, kind, plan, n, b, ahead, start, constants, block, state, sums);
+               take_half_block(true, kind, plan, at, start, constants, block, state, sums);
+    return take_half_block(false, kind, plan, at, start, constants, block, state, sums);
 }
 
 #endif

@@ -32,6 +32,7 @@ struct tdc_logical_feed {
     const struct tdc_assembled *assembled;
     uint64_t first; /* element of the chunk */
     size_t count, element;
+    unsigned group_shift; /* of the bytes of a group, if they are a power of two */
     bool numbers;
     bool listed; /* boxes are those of the chunk */
     struct run_box boxes[MOST_BOXES];
@@ -140,6 +141,60 @@ static size_t copy_runs(struct run_box *box, uint64_t start, uint64_t end, unsig
     return copied;
 }
 
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* Whole groups of a run from byte `offset` of a piece on. */
+static void place_groups(struct tdc_logical_feed *feed, const unsigned char *from, size_t offset,
+                         size_t bytes)
+{
+    const void **to = &feed->feed.groups[offset >> feed->group_shift];
+    for (size_t at = 0; at < bytes; at += (size_t)1 << feed->group_shift)
+        *to++ = from + at;
+}
+
+/* The next `bytes` of a box, all of one run: what begins or ends within a group is copied. */
+static void place_run(struct tdc_logical_feed *feed, struct run_box *box, size_t offset,
+                      size_t bytes)
+{
+    size_t group = (size_t)1 << feed->group_shift;
+    size_t head = (group - offset % group) % group;
+    head = head < bytes ? head : bytes;
+    size_t whole = (bytes - head) & ~(group - 1), tail = head + whole;
+    memcpy(feed->buffer + offset, box->from, head);
+    place_groups(feed, box->from + head, offset + head, whole);
+    memcpy(feed->buffer + offset + tail, box->from + tail, bytes - tail);
+    take_bytes(box, bytes);
+}
+
+/* What the box has of bytes [start, end) of the chunk, its runs being of a group at least; returned
+ * is how many. */
+static size_t place_runs(struct tdc_logical_feed *feed, struct run_box *box, uint64_t start,
+                         uint64_t end)
+{
+    size_t placed = 0, within = ((size_t)1 << feed->group_shift) - 1;
+    while (!box->over && box->to < end) {
+        size_t offset = (size_t)(box->to - start);
+        size_t part = (size_t)least(box->bytes - box->done, end - box->to);
+        const struct tdc_copy_axis *axis = &box->axis[box->axes == 0 ? 0 : box->axes - 1];
+        size_t way = (size_t)axis->to;
+        if (box->axes == 0 || part != box->bytes || ((offset | part | way) & within) != 0) {
+            place_run(feed, box, offset, part);
+            placed += part;
+            continue;
+        }
+        /* whole runs along the innermost axis, each of whole groups */
+        uint64_t left = axis->length - box->index[box->axes - 1], runs = 0;
+        for (; runs < left && offset + runs * way + box->bytes <= end - start; runs++)
+            place_groups(feed, box->from + (int64_t)runs * axis->from, offset + runs * way,
+                         box->bytes);
+        if (!is_dense(box))
+            ask_ahead(box->from, axis, runs, box->bytes);
+        placed += (size_t)runs * box->bytes;
+        go_on(box, runs);
+    }
+    return placed;
+}
+
 /* The kernel asks for as much of the box as was copied of it. */
 static void note_ahead(struct tdc_pair_feed *feed, const struct run_box *box, size_t copied,
                        size_t group)
@@ -174,6 +229,26 @@ static size_t bytes_in_place(struct tdc_logical_feed *feed, uint64_t start, size
     return 0;
 }
 
+/* Bytes [from, from + bytes) of the chunk; true if they are by groups, else all are copied. */
+static bool fill_piece(struct tdc_logical_feed *feed, uint64_t from, size_t bytes)
+{
+    size_t group = TDC_PAIR_GROUP * feed->element;
+    bool groups = feed->feed.takes_groups && bytes % (TDC_PAIR_BLOCK * feed->element) == 0;
+    bool placed = false;
+    if (groups)
+        place_groups(feed, feed->buffer, 0, bytes);
+    feed->feed.ahead_count = 0;
+    for (size_t i = feed->begun; i < feed->box_count && feed->boxes[i].start < from + bytes; i++) {
+        struct run_box *box = &feed->boxes[i];
+        bool place = groups && box->bytes >= group;
+        size_t taken = place ? place_runs(feed, box, from, from + bytes)
+                             : copy_runs(box, from, from + bytes, feed->buffer);
+        note_ahead(&feed->feed, box, taken, group);
+        placed |= place;
+    }
+    return placed;
+}
+
 static const void *next_listed(struct tdc_logical_feed *feed, size_t start, size_t *count)
 {
     uint64_t from = (uint64_t)start * feed->element;
@@ -194,13 +269,8 @@ static const void *next_listed(struct tdc_logical_feed *feed, size_t start, size
     size_t blocks = count_boxes(feed, from + block) * BOX_GROUPS * TDC_PAIR_GROUP / TDC_PAIR_BLOCK;
     blocks = blocks < PIECE_BLOCKS ? PIECE_BLOCKS : blocks < most ? blocks : most;
     bytes = (size_t)least(blocks * block, left);
-    feed->feed.ahead_count = 0;
-    for (size_t i = feed->begun; i < feed->box_count && feed->boxes[i].start < from + bytes; i++) {
-        size_t copied = copy_runs(&feed->boxes[i], from, from + bytes, feed->buffer);
-        note_ahead(&feed->feed, &feed->boxes[i], copied, TDC_PAIR_GROUP * feed->element);
-    }
     *count = bytes / feed->element;
-    return feed->buffer;
+    return fill_piece(feed, from, bytes) ? NULL : feed->buffer;
 }
 
 static const void *next_looked_up(struct tdc_logical_feed *feed, size_t start, size_t *count)
@@ -256,6 +326,9 @@ struct tdc_pair_feed *tdc_logical_feed_start(struct tdc_logical_feed *feed,
     feed->first = first;
     feed->count = count;
     feed->element = assembled->convert ? sizeof(double) : tdc_dtype_size(assembled->stored);
+    feed->group_shift = 0;
+    while (TDC_PAIR_GROUP * feed->element >> feed->group_shift > 1)
+        feed->group_shift++;
     feed->numbers = true;
     feed->box_count = feed->begun = 0;
     feed->listed =

@@ -1,10 +1,10 @@
 /*
  * feed.h - a chunk of a logical tensor handed to a kernel piece by piece (kernels/pair.h).
  *
- * Where whole blocks follow each other in a part they are used where they are mapped. Others are
- * copied to a buffer that stays in the cache of a core, from runs that are listed once a chunk; if
- * there are too many of these, or elements are converted or turned, the boxes are looked up for
- * each piece.
+ * Where whole blocks follow each other in a part they are used where they are mapped; by kernels
+ * that take them, so are groups of elements. Others are copied to a buffer that stays in the cache
+ * of a core, from runs that are listed once a chunk; if there are too many of these, or elements
+ * are converted or turned, the boxes are looked up for each piece.
  */
 #ifndef TDC_HOST_FEED_H
 #define TDC_HOST_FEED_H

@@ -25,6 +25,39 @@ struct half_limits {
     __m256 numbers[2];
 };
 
+/* One side of a block, dense or in groups wherever they lie. */
+struct half_side {
+    const void *elements;
+    const void *const *groups; /* of HALF_GROUP numbers; or NULL */
+};
+
+#define HALF_GROUP 64
+
+ALWAYS_INLINE const u16_unaligned *half_group(const struct half_side *side, size_t i)
+{
+    return side->groups == NULL ? (const u16_unaligned *)side->elements + i
+                                : side->groups[i / HALF_GROUP];
+}
+
+/* The numbers from i on, a step at least. */
+ALWAYS_INLINE const u16_unaligned *half_step(const struct half_side *side, size_t i)
+{
+    return half_group(side, i - i % HALF_GROUP) + i % HALF_GROUP;
+}
+
+/* What comes from memory meanwhile: the lines of a group from `at` + 2 i on, or where it lies. */
+struct half_ahead {
+    uintptr_t at;
+    const uintptr_t *groups; /* or NULL */
+};
+
+ALWAYS_INLINE void half_prefetch(const struct half_ahead *ahead, size_t i)
+{
+    uintptr_t at = ahead->groups == NULL ? ahead->at + 2 * i : ahead->groups[i / HALF_GROUP];
+    __builtin_prefetch((const void *)at);
+    __builtin_prefetch((const void *)(at + 64));
+}
+
 /* What is seen of the pairs of a block. */
 struct half_view {
     float distance, quotient; /* highest |n-b|, and |n-b| / |b| */
@@ -180,24 +213,32 @@ ALWAYS_INLINE void half_count(bool by_keys, const struct half_limits *limits, co
 /* Sums of |n-b| in f32 that become sums in f64: of so many pairs in each lane. */
 #define HALF_RUN 16
 
+/* Where a block lies, and as much that comes next. */
+struct half_block_at {
+    struct half_side n, b;
+    struct half_ahead n_ahead, b_ahead;
+};
+
 /* A block: its numbers as f32, and what is seen of them. As much is asked for from the places
  * ahead. */
 ALWAYS_INLINE void half_relate(bool brain, bool by_keys, bool extremes,
-                               const struct half_limits *limits, const u16_unaligned *n,
-                               const u16_unaligned *b, uintptr_t n_ahead, uintptr_t b_ahead,
+                               const struct half_limits *limits, const struct half_block_at *at,
                                float *n_out, float *b_out, struct half_view *view)
 {
     struct half_watch w = {.least = _mm256_set1_epi16(-1), .positive = _mm256_set1_epi16(-0x8000)};
     __m256d abs[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
     for (size_t run = 0; run < BLOCK; run += 8 * HALF_RUN) {
         __m256 sums[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
-        for (size_t line = 2 * run; line < 2 * run + 16 * HALF_RUN; line += 64) {
-            __builtin_prefetch((const void *)(n_ahead + line));
-            __builtin_prefetch((const void *)(b_ahead + line));
-        }
+        const u16_unaligned *n = NULL, *b = NULL;
         for (size_t i = run; i < run + 8 * HALF_RUN; i += HALF_STEP) {
             __m256 x[2], y[2], d[2], e[2];
-            half_load(brain, extremes, n + i, b + i, &w, x, y);
+            if (i % HALF_GROUP == 0) {
+                n = half_group(&at->n, i);
+                b = half_group(&at->b, i);
+                half_prefetch(&at->n_ahead, i);
+                half_prefetch(&at->b_ahead, i);
+            }
+            half_load(brain, extremes, n + i % HALF_GROUP, b + i % HALF_GROUP, &w, x, y);
             for (size_t k = 0; k < 2; k++) {
                 _mm256_store_ps(n_out + i + 8 * k, x[k]);
                 _mm256_store_ps(b_out + i + 8 * k, y[k]);
@@ -237,13 +278,13 @@ struct half_sums {
 };
 
 /* The bits of the lowest |n| or |b| of a block but for zeros; 0xffff if there is none. */
-static inline unsigned half_least_not_zero(const u16_unaligned *n, const u16_unaligned *b)
+static inline unsigned half_least_not_zero(const struct half_block_at *at)
 {
     const __m256i magnitude = _mm256_set1_epi16(0x7fff), one = _mm256_set1_epi16(1);
     __m256i least = _mm256_set1_epi16(-1);
     for (size_t i = 0; i < BLOCK; i += HALF_STEP) {
-        __m256i p = _mm256_loadu_si256((const __m256i *)(const void *)(n + i));
-        __m256i q = _mm256_loadu_si256((const __m256i *)(const void *)(b + i));
+        __m256i p = _mm256_loadu_si256((const __m256i *)(const void *)half_step(&at->n, i));
+        __m256i q = _mm256_loadu_si256((const __m256i *)(const void *)half_step(&at->b, i));
         p = _mm256_sub_epi16(_mm256_and_si256(p, magnitude), one);
         q = _mm256_sub_epi16(_mm256_and_si256(q, magnitude), one);
         least = _mm256_min_epu16(_mm256_min_epu16(p, q), least);
@@ -253,12 +294,12 @@ static inline unsigned half_least_not_zero(const u16_unaligned *n, const u16_una
 }
 
 /* The bits of the lowest and of the highest number of one side of a block. */
-static inline void half_extremes(const u16_unaligned *from, unsigned *lowest, unsigned *highest)
+static inline void half_extremes(const struct half_side *side, unsigned *lowest, unsigned *highest)
 {
     __m256i positive = _mm256_set1_epi16(-0x8000), negative = _mm256_setzero_si256();
     __m256i least = _mm256_set1_epi16(-1);
     for (size_t i = 0; i < BLOCK; i += HALF_STEP) {
-        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(from + i));
+        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)half_step(side, i));
         positive = _mm256_max_epi16(x, positive);
         negative = _mm256_max_epu16(x, negative);
         least = _mm256_min_epu16(x, least);
