@@ -25,7 +25,6 @@ PLAIN = {
     ("host/engine/ascend/kernel_file.c", "access"): INSTALLED,
     ("host/engine/ascend/kernel_file.c", "open"): INSTALLED,
     ("host/engine/ascend/kernel_file.c", "realpath"): INSTALLED,
-    ("host/engine/worker.c", "open"): LOCAL,
     ("host/precheck/files/error_data.c", "fopen"): WRITING,
     ("host/precheck/run/journal.c", "open"): WRITING,
     ("host/share/share.c", "open"): WRITING,
@@ -36,6 +35,7 @@ PLAIN = {
     ("io/file/listed_sweep.c", "openat"): WRITING,
     ("io/file/listed_sweep.c", "opendir"): WRITING,
     ("io/file/listed_sweep.c", "readdir"): WRITING,
+    ("io/file/open_folder.c", "open"): LOCAL,
     ("io/file/out_file.c", "open"): WRITING,
 }
 

@@ -16,8 +16,9 @@ tdc_status tdc_shared_calls_start(struct tdc_shared_calls *shared, struct tdc_sh
                                   const struct tdc_calls *calls, struct tdc_error *error)
 {
     *shared = (struct tdc_shared_calls){.share = share, .calls = calls};
-    if (share != NULL)
-        tdc_share_round(share);
+    if (share == NULL)
+        return TDC_OK;
+    tdc_share_round(share);
     if (!tdc_shared_calls_divided(shared))
         return TDC_OK;
     struct tdc_share_item *items = calloc(calls->count + 1, sizeof *items);
