@@ -376,6 +376,8 @@ class Arrays(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    # a shell starts what runs in the background without it, and Python keeps that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("python", sys.version.split()[0], "with", ", ".join(
         name for name in ("numpy", "pandas", "pyarrow", "polars", "duckdb", "torch") if importlib.util.find_spec(name)))
     unittest.main(verbosity=1)
