@@ -61,16 +61,23 @@ static bool load_narrow_block(const struct tdc_pair_plan *plan, const void *n, c
     return true;
 }
 
+/* The numbers of a block as doubles, and their extremes where these are asked for. */
+static void open_wide_block(const struct tdc_pair_plan *plan, const void *n, const void *b,
+                            size_t count, struct chunk_state *state, struct f64_operands *block)
+{
+    block->count = count;
+    load_block_f64(plan, n, b, block);
+    if (plan->extremes)
+        add_extremes_f64(&state->extremes, block->sides.n, block->sides.b, count);
+}
+
 /* Neither side has 64 bits: the numbers are doubles. */
 static void enter_wide_block(const struct tdc_pair_plan *plan, const void *n, const void *b,
                              const struct prefetch *ahead, size_t start, size_t count,
                              struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct f64_operands block;
-    block.count = count;
-    load_block_f64(plan, n, b, &block);
-    if (plan->extremes)
-        add_extremes_f64(&state->extremes, block.sides.n, block.sides.b, count);
+    open_wide_block(plan, n, b, count, state, &block);
     take_block_f64(DOUBLE_EXACT, plan, ahead, start, NULL, &block, state, sums);
     enter_exact_f64(&block, start, sums);
 }
@@ -102,10 +109,7 @@ static void enter_native_block(const struct tdc_pair_plan *plan, const void *n, 
                                struct chunk_state *state, struct tdc_pair_sums *sums)
 {
     struct f64_operands block;
-    block.count = count;
-    load_block_f64(plan, n, b, &block);
-    if (plan->extremes)
-        add_extremes_f64(&state->extremes, block.sides.n, block.sides.b, count);
+    open_wide_block(plan, n, b, count, state, &block);
     take_block_f64(DOUBLE_PLAIN, plan, ahead, start, &whole_rule, &block, state, sums);
     enter_native_f64(&block, start, &whole_rule, sums);
 }
